@@ -1,0 +1,126 @@
+// Compiles native/*.c into build/cordon-cell, the launcher that every native cell starts with.
+//
+//   node scripts/build-native.mjs                      for this machine
+//   node scripts/build-native.mjs --target x86_64      cross-compiled into build/x86_64/ (or aarch64)
+//   node scripts/build-native.mjs --target … --pack    and copied into the launcher package of that target
+//   node scripts/build-native.mjs --sanitize           build/sanitize/cordon-cell with ASan and UBSan
+import { execFileSync, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
+const NODE_ARCH = { x86_64: 'x64', aarch64: 'arm64' }
+const HOST_TARGET = { x64: 'x86_64', arm64: 'aarch64' }[process.arch]
+
+const COMMON = ['-std=gnu11', '-Wall', '-Wextra', '-Werror', '-D_GNU_SOURCE']
+// Distributions predefine _FORTIFY_SOURCE at their own level; redefining it without -U is an error under -Werror.
+const fortify = (level) => ['-O2', '-fstack-protector-strong', '-U_FORTIFY_SOURCE', `-D_FORTIFY_SOURCE=${level}`]
+const STATIC_PIE = ['-fPIE', '-static-pie', '-Wl,-z,relro,-z,now']
+const DYNAMIC_PIE = ['-fPIE', '-pie', '-Wl,-z,relro,-z,now']
+const SANITIZE = ['-O1', '-g', '-fno-omit-frame-pointer', '-fsanitize=address,undefined', '-fno-sanitize-recover=undefined']
+
+const say = (text) => process.stdout.write(`build-native: ${text}\n`)
+const stop = (text) => {
+  process.stderr.write(`build-native: ${text}\n`)
+  process.exit(1)
+}
+
+const listNative = (extension) => {
+  const folder = join(ROOT, 'native')
+  if (!existsSync(folder)) return []
+  return readdirSync(folder).filter((name) => name.endsWith(extension)).sort().map((name) => join(folder, name))
+}
+
+const answers = (compiler) => spawnSync(compiler, ['--version'], { stdio: 'ignore' }).status === 0
+
+const findCompiler = (target) => {
+  if (target !== HOST_TARGET) return [`${target}-linux-gnu-gcc`].find(answers)
+  return [process.env.CC, 'cc', 'gcc', 'clang'].filter(Boolean).find(answers)
+}
+
+// Flags are chosen by compiling a trivial program, so that a mistake in native/ is reported
+// once, as itself, and never hidden behind a retry with weaker flags.
+const accepts = (compiler, flags) =>
+  spawnSync(compiler, [...COMMON, ...flags, '-x', 'c', '-', '-o', '/dev/null'], {
+    input: '#include <stdio.h>\nint main(void) { return puts("") < 0; }\n',
+    stdio: ['pipe', 'ignore', 'ignore'],
+  }).status === 0
+
+const chooseFlags = (compiler) => {
+  for (const link of [STATIC_PIE, DYNAMIC_PIE]) {
+    for (const level of [3, 2]) {
+      const flags = [...fortify(level), ...link]
+      if (accepts(compiler, flags)) return { flags, form: `${link === STATIC_PIE ? 'static PIE' : 'dynamic PIE'}, _FORTIFY_SOURCE=${level}` }
+    }
+  }
+  return undefined
+}
+
+const fingerprint = (compiler, flags, files) => {
+  const hash = createHash('sha256').update(execFileSync(compiler, ['--version'])).update(flags.join(' '))
+  for (const file of files) hash.update(file).update(readFileSync(file))
+  return hash.digest('hex')
+}
+
+const compile = (compiler, flags, form, output) => {
+  const sources = listNative('.c').filter((file) => !file.includes('/fuzz_'))
+  const stamp = `${output}.stamp`
+  const wanted = fingerprint(compiler, flags, [...sources, ...listNative('.h')])
+  if (existsSync(output) && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return say(`${output} is up to date`)
+  mkdirSync(dirname(output), { recursive: true })
+  // Renamed into place: a cell that starts meanwhile sees the old launcher or the new one, never half of one.
+  const fresh = `${output}.${process.pid}`
+  const { status } = spawnSync(compiler, [...COMMON, ...flags, ...sources, '-o', fresh], { stdio: 'inherit' })
+  if (status !== 0) stop(`${compiler} could not compile native/ (see above)`)
+  renameSync(fresh, output)
+  writeFileSync(stamp, wanted)
+  say(`${output} built by ${compiler} (${form})`)
+}
+
+const usePrebuilt = (output) => {
+  const name = `@cordon/launcher-linux-${process.arch}`
+  const fix = `install a compiler (apt-get install gcc libc6-dev) or the prebuilt launcher (npm install ${name})`
+  try {
+    const prebuilt = createRequire(import.meta.url).resolve(`${name}/bin/cordon-cell`)
+    mkdirSync(dirname(output), { recursive: true })
+    copyFileSync(prebuilt, output)
+    chmodSync(output, 0o755)
+    say(`no C compiler here; ${output} copied from ${name}`)
+  } catch (cause) {
+    stop(`no working C compiler and no prebuilt launcher for ${process.arch} (${cause.code ?? cause.message}); ${fix}`)
+  }
+}
+
+const { values: options } = parseArgs({
+  options: { target: { type: 'string' }, pack: { type: 'boolean' }, sanitize: { type: 'boolean' } },
+})
+const target = options.target ?? HOST_TARGET
+
+if (options.target !== undefined && !(options.target in NODE_ARCH)) stop(`--target is x86_64 or aarch64, not ${options.target}`)
+if (options.target === undefined && process.platform !== 'linux') {
+  say(`skipped: the native cell exists on Linux only, this is ${process.platform}`)
+} else if (listNative('.c').length === 0) {
+  say('skipped: native/ holds no C sources')
+} else {
+  const folder = options.sanitize ? 'build/sanitize' : options.target === undefined ? 'build' : `build/${target}`
+  const output = join(ROOT, folder, 'cordon-cell')
+  const compiler = target === undefined ? undefined : findCompiler(target)
+  const chosen = compiler === undefined ? undefined : options.sanitize ? { flags: SANITIZE, form: 'sanitizers' } : chooseFlags(compiler)
+
+  if (chosen !== undefined) compile(compiler, chosen.flags, chosen.form, output)
+  else if (options.target !== undefined) stop(`${target}-linux-gnu-gcc is missing or broken; apt-get install gcc-${target.replace('_', '-')}-linux-gnu`)
+  else if (options.sanitize) stop('the sanitizer build needs a C compiler; apt-get install gcc libc6-dev')
+  else usePrebuilt(output)
+
+  if (options.pack) {
+    const packed = join(ROOT, 'packages', `launcher-linux-${NODE_ARCH[target]}`, 'bin', 'cordon-cell')
+    mkdirSync(dirname(packed), { recursive: true })
+    copyFileSync(output, packed)
+    chmodSync(packed, 0o755)
+    say(`packed into ${packed}`)
+  }
+}

@@ -1,0 +1,27 @@
+import type { ErrorCode } from './table.js'
+
+export interface CordonErrorTexts {
+  readonly message: string
+  readonly agentMessage: string
+  readonly fix: string | undefined
+}
+
+/** Made only by `fail`, so that every message comes from the table. */
+export class CordonError extends Error {
+  override readonly name = 'CordonError'
+  readonly code: ErrorCode
+  /** Safe to show to a model: reveals nothing about the host. */
+  readonly agentMessage: string
+  /** What to do about it, where something can be done. */
+  readonly fix: string | undefined
+  /** The facts behind the message, for records. */
+  readonly params: Readonly<Record<string, string | number>>
+
+  constructor(code: ErrorCode, texts: CordonErrorTexts, params: Readonly<Record<string, string | number>>, cause: unknown) {
+    super(texts.message, cause === undefined ? undefined : { cause })
+    this.code = code
+    this.agentMessage = texts.agentMessage
+    this.fix = texts.fix
+    this.params = params
+  }
+}

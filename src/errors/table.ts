@@ -1,0 +1,223 @@
+// Every error Cordon can raise, one entry per code. To add one, add an entry here and run
+// `npx vitest run test/errors -u`, which rewrites docs/errors.md to match.
+//
+// `{name}` is a parameter; the compiler demands exactly those names from `fail(code, params)`.
+// `agent` is what a model gets to see: it must not reveal host paths or settings that the
+// model did not supply itself, so most of these texts take no parameters.
+
+export interface ErrorText {
+  /** When it happens, for the reference page. */
+  readonly when: string
+  /** For the operator: everything needed to understand it. */
+  readonly message: string
+  /** For the model: short, actionable, safe to disclose. */
+  readonly agent: string
+  /** The way out, as something to do. */
+  readonly fix?: string
+}
+
+export const ERRORS = {
+  // policy
+  'policy-not-an-object': {
+    when: 'A policy, or a section that has keys, is something else than a mapping.',
+    message: '{source}: {where} must be a mapping of keys to values, not {found}',
+    agent: 'The policy of this tool is invalid.',
+  },
+  'policy-unknown-key': {
+    when: 'A policy contains a key that Cordon does not know; ignoring it could leave a right open.',
+    message: '{source}: unknown key "{key}" in {where}',
+    agent: 'The policy of this tool is invalid.',
+    fix: '{hint}',
+  },
+  'policy-invalid-value': {
+    when: 'A value has the wrong type or form.',
+    message: '{source}: {where} must be {expected}, not {found}',
+    agent: 'The policy of this tool is invalid.',
+  },
+  'policy-conflict': {
+    when: 'Two entries of one policy contradict each other.',
+    message: '{source}: {where}: {conflict}',
+    agent: 'The policy of this tool is invalid.',
+  },
+  'policy-syntax': {
+    when: 'A policy file is not valid YAML or JSON.',
+    message: '{source}: {problem}',
+    agent: 'The policy of this tool is invalid.',
+  },
+  'glob-malformed': {
+    when: 'A path pattern cannot be read exactly as written.',
+    message: 'the pattern "{glob}" is malformed: {problem}',
+    agent: 'A path pattern in the policy of this tool is malformed.',
+  },
+  'glob-too-many': {
+    when: 'A pattern stands for more alternatives or existing objects than the limit allows.',
+    message: 'the pattern "{glob}" stands for more than {limit} {what}',
+    agent: 'A path pattern in the policy of this tool is too broad.',
+    fix: 'grant the directory that holds them (dir/**), or split the pattern',
+  },
+  'glob-matches-nothing': {
+    when: 'A pattern that is expanded to existing objects when the cell starts finds none.',
+    message: 'the pattern "{glob}" matches no existing file or directory',
+    agent: 'A path that this tool needs does not exist.',
+    fix: 'create what it names first, or grant the directory (dir/**)',
+  },
+  'host-malformed': {
+    when: 'A network entry is not a host, *.host, host:port or CIDR.',
+    message: 'the network entry "{entry}" is malformed: {problem}',
+    agent: 'A network entry in the policy of this tool is malformed.',
+  },
+
+  // planning a boundary
+  'path-missing': {
+    when: 'A granted path does not exist, so nothing can be bound there.',
+    message: 'the granted path {path} does not exist',
+    agent: 'A path that this tool needs does not exist.',
+    fix: 'create it first, or remove the grant',
+  },
+  'path-is-symlink': {
+    when: 'A granted path leads through a symbolic link; a grant follows no links, because they can be changed.',
+    message: 'the granted path {path} is or contains a symbolic link',
+    agent: 'A path that this tool needs is a symbolic link.',
+    fix: 'grant the real path: {real}',
+  },
+  'cwd-missing': {
+    when: 'The working directory does not exist or is not a directory.',
+    message: 'the working directory {path} does not exist or is not a directory',
+    agent: 'The working directory of this tool does not exist.',
+    fix: 'create it, or name another with --cwd',
+  },
+  'cwd-not-granted': {
+    when: 'The working directory is not inside anything the cell can see.',
+    message: 'the working directory {path} is not within any granted path',
+    agent: 'The working directory of this tool is outside of what it may use.',
+    fix: 'grant it (--read {path}), or choose a granted one with --cwd',
+  },
+  'grant-inexpressible': {
+    when: 'The host\'s mechanisms cannot hold a grant exactly as written; it is never widened instead.',
+    message: 'the {section} grant "{grant}" cannot be held exactly here: {problem}',
+    agent: 'The boundary of this tool cannot be enforced on this host.',
+    fix: '{fix}',
+  },
+  'limit-unsupported': {
+    when: 'A declared limit cannot be enforced on this host.',
+    message: 'the limit {limit} cannot be held on this host: {problem}',
+    agent: 'A limit of this tool cannot be enforced on this host.',
+    fix: '{fix}',
+  },
+  'network-grant-unsupported': {
+    when: 'A network grant cannot be enforced by this host or this version.',
+    message: 'the network grant "{grant}" cannot be held here: {problem}',
+    agent: 'The network access of this tool cannot be enforced on this host.',
+    fix: '{fix}',
+  },
+  'plan-rejected': {
+    when: 'A boundary is contradictory or too large to be turned into a plan.',
+    message: 'the boundary cannot be planned: {problem}',
+    agent: 'The boundary of this tool cannot be built.',
+  },
+  'nesting-widens': {
+    when: 'A cell inside a cell asks for more than the outer cell holds.',
+    message: 'the outer cell does not hold {what}, so an inner cell cannot be granted it',
+    agent: 'This tool asks for more than its own sandbox allows.',
+  },
+
+  // the host and the launcher
+  'launcher-missing': {
+    when: 'The compiled launcher is not installed.',
+    message: 'the launcher cordon-cell was not found (looked at {looked})',
+    agent: 'The sandbox is not installed on this host.',
+    fix: 'in a checkout: install gcc and libc6-dev, then run npm run build; otherwise: npm install {package}',
+  },
+  'launcher-mismatch': {
+    when: 'The launcher speaks another version of the plan than this library.',
+    message: 'the launcher {path} speaks plan version {found}, this library speaks {expected}',
+    agent: 'The sandbox is not installed correctly on this host.',
+    fix: 'run npm run build, or install the launcher package of the same version',
+  },
+  'launcher-died': {
+    when: 'The launcher ended without reporting how the call ended.',
+    message: 'the launcher died ({how}) before it reported a result',
+    agent: 'The sandbox failed; the tool may or may not have run.',
+  },
+  'platform-unsupported': {
+    when: 'No backend exists for this operating system.',
+    message: 'no sandbox backend for {platform}',
+    agent: 'The sandbox is not available on this host.',
+    fix: 'run on Linux',
+  },
+  'host-cannot-hold': {
+    when: 'A mechanism that the policy requires, or that a boundary depends on, is missing on this host.',
+    message: 'this host cannot hold {mechanism}: {problem}',
+    agent: 'The boundary of this tool cannot be enforced on this host.',
+    fix: '{fix}',
+  },
+  'backend-unavailable': {
+    when: 'A backend or a form of the native backend was named that this host or version does not have.',
+    message: 'the backend {backend} is not available: {problem}',
+    agent: 'The sandbox is not available on this host.',
+    fix: '{fix}',
+  },
+  'setup-failed': {
+    when: 'The launcher could not build the boundary. The program did not start.',
+    message: 'the boundary could not be built: stage {stage}: {errno} {detail}',
+    agent: 'The sandbox could not be built; the tool did not run.',
+    fix: '{fix}',
+  },
+
+  // running
+  'program-not-found': {
+    when: 'The program does not exist, inside the boundary or at all.',
+    message: 'program not found: {program}',
+    agent: 'The program {program} was not found.',
+    fix: '{fix}',
+  },
+  'program-not-executable': {
+    when: 'The program exists but cannot be executed.',
+    message: 'program not executable: {program}: {problem}',
+    agent: 'The program {program} cannot be executed.',
+    fix: '{fix}',
+  },
+  'timed-out': {
+    when: 'The wall-clock limit ended the call.',
+    message: 'the call was ended by its wall-clock limit of {limit}',
+    agent: 'The tool took longer than {limit} and was stopped.',
+    fix: 'raise limits.wall (--timeout)',
+  },
+  'cancelled': {
+    when: 'The caller\'s abort signal ended the call.',
+    message: 'the call was cancelled by its caller',
+    agent: 'The call was cancelled.',
+  },
+  'sandbox-closed': {
+    when: 'A call was made on a sandbox or pool that has been closed.',
+    message: 'this {what} is already closed',
+    agent: 'The sandbox is shutting down.',
+  },
+
+  // command line
+  'usage-error': {
+    when: 'The command line cannot be understood.',
+    message: '{problem}',
+    agent: 'The command line is invalid.',
+    fix: '{fix}',
+  },
+  'file-unreadable': {
+    when: 'A file named on the command line cannot be read.',
+    message: 'cannot read {path}: {problem}',
+    agent: 'A file that the command line names cannot be read.',
+  },
+  'file-unwritable': {
+    when: 'A file named on the command line cannot be written.',
+    message: 'cannot write {path}: {problem}',
+    agent: 'A file that the command line names cannot be written.',
+  },
+} as const satisfies Record<string, ErrorText>
+
+export type ErrorCode = keyof typeof ERRORS
+
+type NamesIn<Template extends string> = Template extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never
+
+/** The parameters of a code: every `{name}` in any of its texts. */
+export type ErrorParams<Code extends ErrorCode> = Readonly<
+  Record<NamesIn<Extract<(typeof ERRORS)[Code][keyof (typeof ERRORS)[Code]], string>>, string | number>
+>
