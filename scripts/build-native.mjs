@@ -2,19 +2,26 @@
 //
 //   node scripts/build-native.mjs                      for this machine
 //   node scripts/build-native.mjs --target x86_64      cross-compiled into build/x86_64/ (or aarch64)
-//   node scripts/build-native.mjs --target … --pack    and copied into the launcher package of that target
+//   node scripts/build-native.mjs --target … --pack    and put into the launcher package of that target
 //   node scripts/build-native.mjs --sanitize           build/sanitize/cordon-cell with ASan and UBSan
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+
+import { packLauncher } from './pack-launcher.mjs'
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
 const NODE_ARCH = { x86_64: 'x64', aarch64: 'arm64' }
 const HOST_TARGET = { x64: 'x86_64', arm64: 'aarch64' }[process.arch]
+
+const CROSS_PACKAGES = {
+  x86_64: 'gcc-x86-64-linux-gnu libc6-dev-amd64-cross',
+  aarch64: 'gcc-aarch64-linux-gnu libc6-dev-arm64-cross',
+}
 
 const COMMON = ['-std=gnu11', '-Wall', '-Wextra', '-Werror', '-D_GNU_SOURCE']
 // Distributions predefine _FORTIFY_SOURCE at their own level; redefining it without -U is an error under -Werror.
@@ -67,7 +74,7 @@ const fingerprint = (compiler, flags, files) => {
 }
 
 const compile = (compiler, flags, form, output) => {
-  const sources = listNative('.c').filter((file) => !file.includes('/fuzz_'))
+  const sources = listNative('.c').filter((file) => !basename(file).startsWith('fuzz_'))
   const stamp = `${output}.stamp`
   const wanted = fingerprint(compiler, flags, [...sources, ...listNative('.h')])
   if (existsSync(output) && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return say(`${output} is up to date`)
@@ -87,6 +94,7 @@ const usePrebuilt = (output) => {
   try {
     const prebuilt = createRequire(import.meta.url).resolve(`${name}/bin/cordon-cell`)
     mkdirSync(dirname(output), { recursive: true })
+    rmSync(`${output}.stamp`, { force: true })
     copyFileSync(prebuilt, output)
     chmodSync(output, 0o755)
     say(`no C compiler here; ${output} copied from ${name}`)
@@ -112,15 +120,9 @@ if (options.target === undefined && process.platform !== 'linux') {
   const chosen = compiler === undefined ? undefined : options.sanitize ? { flags: SANITIZE, form: 'sanitizers' } : chooseFlags(compiler)
 
   if (chosen !== undefined) compile(compiler, chosen.flags, chosen.form, output)
-  else if (options.target !== undefined) stop(`${target}-linux-gnu-gcc is missing or broken; apt-get install gcc-${target.replace('_', '-')}-linux-gnu`)
+  else if (options.target !== undefined) stop(`${target}-linux-gnu-gcc is missing or broken; apt-get install ${CROSS_PACKAGES[target]}`)
   else if (options.sanitize) stop('the sanitizer build needs a C compiler; apt-get install gcc libc6-dev')
   else usePrebuilt(output)
 
-  if (options.pack) {
-    const packed = join(ROOT, 'packages', `launcher-linux-${NODE_ARCH[target]}`, 'bin', 'cordon-cell')
-    mkdirSync(dirname(packed), { recursive: true })
-    copyFileSync(output, packed)
-    chmodSync(packed, 0o755)
-    say(`packed into ${packed}`)
-  }
+  if (options.pack) say(`packed, ready to publish: ${packLauncher(ROOT, NODE_ARCH[target], output)}`)
 }
