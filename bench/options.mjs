@@ -1,0 +1,87 @@
+import { parseArgs } from 'node:util'
+
+export const HELP = `usage: npm run bench -- [options]
+
+  --quick            fewer samples: a few minutes become half a minute
+  --only NAME,...    only these contestants and measurements (bare always runs)
+  --peers DIR        also look for peers in DIR/node_modules
+  --host-memory MB   fill the host process with so much memory first: a bare
+                     spawn from Node copies page tables, so it grows with the host
+  --json FILE        write every figure as JSON
+  --svg FILE         draw the figures
+  --from FILE        measure nothing; report on an earlier --json file
+  --check            compare with the targets; exit 1 when one is missed
+  --help             this text
+
+contestants:  bare cordon-cold cordon-warm bubblewrap sandbox-runtime codex firejail podman crun
+measurements: start rate find gcc git python node memory
+`
+
+const CONTESTANT_NAMES = [
+  'bare', 'cordon-cold', 'cordon-warm', 'bubblewrap', 'sandbox-runtime', 'codex', 'firejail', 'podman', 'crun',
+]
+const MEASUREMENT_NAMES = ['start', 'rate', 'find', 'gcc', 'git', 'python', 'node', 'memory']
+
+/**
+ * @typedef {object} Options
+ * @property {boolean} help
+ * @property {boolean} quick
+ * @property {boolean} check
+ * @property {number} hostMemory MiB to fill before measuring
+ * @property {string | undefined} peers
+ * @property {string | undefined} json
+ * @property {string | undefined} svg
+ * @property {string | undefined} from
+ * @property {ReadonlySet<string>} contestants
+ * @property {ReadonlySet<string>} measurements
+ */
+
+/**
+ * @param {string[]} words
+ * @returns {Options}
+ */
+export function parseOptions(words) {
+  const { values } = parseArgs({
+    args: words,
+    options: {
+      help: { type: 'boolean', default: false },
+      quick: { type: 'boolean', default: false },
+      check: { type: 'boolean', default: false },
+      only: { type: 'string', multiple: true },
+      peers: { type: 'string' },
+      'host-memory': { type: 'string', default: '0' },
+      json: { type: 'string' },
+      svg: { type: 'string' },
+      from: { type: 'string' },
+    },
+  })
+  const hostMemory = Number(values['host-memory'])
+  if (!Number.isInteger(hostMemory) || hostMemory < 0) throw new Error('--host-memory wants a whole number of MiB')
+  const only = (values.only ?? []).flatMap(names => names.split(',')).filter(name => name !== '')
+  return {
+    help: values.help,
+    quick: values.quick,
+    check: values.check,
+    hostMemory,
+    peers: values.peers,
+    json: values.json,
+    svg: values.svg,
+    from: values.from,
+    ...selection(only),
+  }
+}
+
+/**
+ * Names of one kind leave the other kind whole: `--only gcc` is gcc for everyone.
+ * @param {string[]} only
+ */
+function selection(only) {
+  const unknown = only.find(name => !CONTESTANT_NAMES.includes(name) && !MEASUREMENT_NAMES.includes(name))
+  if (unknown !== undefined) throw new Error(`--only: unknown name ${unknown}; --help lists them`)
+  const contestants = CONTESTANT_NAMES.filter(name => only.includes(name))
+  const measurements = MEASUREMENT_NAMES.filter(name => only.includes(name))
+  return {
+    contestants: new Set(contestants.length === 0 ? CONTESTANT_NAMES : ['bare', ...contestants]),
+    measurements: new Set(measurements.length === 0 ? MEASUREMENT_NAMES : measurements),
+  }
+}
