@@ -1,0 +1,229 @@
+/*
+ * The cell: one tool call in its own kernel-enforced sandbox.
+ *
+ * Three processes make a cell:
+ *
+ *   supervisor   outside the boundary; owns the host connection, clocks and limits
+ *   keeper       inside the namespaces (pid 1 there), not confined; reaps, and
+ *                answers the tool's trapped system calls
+ *   tool         confined, then execs the program
+ *
+ * Each header comment below names the file that implements the part.
+ */
+#ifndef CORDON_CELL_H
+#define CORDON_CELL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#define CORDON_CELL_VERSION "1"
+
+/* Exit status of a process of ours that could not build the boundary. */
+#define EXIT_REFUSED 125
+
+#define CLOSE_ON_RETURN __attribute__((cleanup(close_descriptor)))
+#define FREE_ON_RETURN __attribute__((cleanup(free_pointer)))
+
+void close_descriptor(int *fd);
+void free_pointer(void *pointer);
+
+/* ---- report.c: what the host gets to know ------------------------------ */
+
+/* Everything that goes wrong while the boundary is built ends here: an event
+ * with the stage and errno, so that it is never mistaken for the tool's exit. */
+_Noreturn void die(const char *stage, const char *detail);
+void report_to(int host);
+void report_event(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Appends `text` as the inside of a JSON string; cuts what does not fit. */
+size_t json_escape(char *to, size_t room, const char *text);
+
+/* ---- frames.c: the host connection ------------------------------------- */
+
+enum frame_kind {
+	/* from the host */
+	FRAME_PLAN = 'P',
+	FRAME_COMMAND = 'C',
+	FRAME_STDIN = 'I',   /* empty: end of input */
+	FRAME_KILL = 'K',
+	FRAME_SIGNAL = 'S',
+	FRAME_WINDOW = 'W',
+	/* to the host */
+	FRAME_EVENT = 'E',
+	FRAME_STDOUT = 'o',
+	FRAME_STDERR = 'e',
+};
+
+#define FRAME_HEADER 5
+#define FRAME_LIMIT (64u << 20)
+
+struct frame {
+	enum frame_kind kind;
+	uint32_t length;
+	char *payload; /* always NUL-terminated behind `length` */
+};
+
+bool read_frame(int host, struct frame *into);
+bool write_frame(int host, enum frame_kind kind, const void *payload, size_t length);
+bool write_fully(int fd, const void *bytes, size_t length);
+bool read_fully(int fd, void *bytes, size_t length);
+
+/* ---- plan.c: the boundary, as flat words -------------------------------- */
+
+enum form { FORM_NAMESPACES, FORM_LANDLOCK };
+
+enum access {
+	ACCESS_READ = 1,
+	ACCESS_WRITE = 2,
+	ACCESS_EXECUTE = 4,
+	ACCESS_DEVICE = 8,
+};
+
+enum step_kind { STEP_BIND, STEP_HIDE, STEP_DIRECTORY, STEP_LINK, STEP_FILE, STEP_PROC, STEP_SCRATCH, STEP_TERMINALS };
+
+struct step {
+	enum step_kind kind;
+	unsigned access;
+	const char *path;
+	const char *text; /* link target or file content */
+};
+
+struct rule {
+	unsigned access;
+	const char *path;
+};
+
+enum trap {
+	TRAP_CONNECT = 1,  /* connect and listen are carried out by the keeper */
+	TRAP_FORK = 2,     /* processes and threads are counted */
+	TRAP_EXEC = 4,     /* refused programs are reported (Landlock refuses them) */
+	TRAP_OPEN = 8,     /* refused opens are reported (--observe) */
+	TRAP_METADATA = 16 /* chmod, chown, utime, xattr are carried out by the keeper */
+};
+
+struct limits {
+	uint64_t memory;    /* bytes, of all processes together */
+	uint64_t processes; /* processes and threads */
+	uint64_t cpu;       /* milliseconds, of all processes together */
+	uint64_t wall;      /* milliseconds */
+	uint64_t output;    /* bytes of stdout and stderr together */
+	uint64_t files;     /* open descriptors per process */
+	uint64_t file_size; /* bytes */
+	uint64_t scratch;   /* bytes of private /tmp and /dev/shm */
+};
+
+struct plan {
+	enum form form;
+	struct step *steps;
+	size_t step_count;
+	struct rule *rules;
+	size_t rule_count;
+	const char **programs; /* what may be executed, when that is limited */
+	size_t program_count;
+	const char *cwd;
+	const char *scratch; /* the private temporary directory, as the tool sees it */
+	struct limits limits;
+	unsigned traps;
+	bool network_all;
+	bool exec_limited;
+	bool stdio_frames;
+	bool terminal;
+	struct timespec began; /* on the clock that file systems stamp with */
+	bool probe; /* stop after the boundary is applied */
+};
+
+/* NULL, or what is wrong with the plan. The plan points into `words`. */
+const char *parse_plan(char *words, size_t length, struct plan *plan);
+void free_plan(struct plan *plan);
+
+struct command {
+	const char *program;
+	char **argv;
+	char **envp;
+};
+
+const char *parse_command(char *words, size_t length, struct command *command);
+
+/* ---- namespaces.c ------------------------------------------------------- */
+
+pid_t clone_into_namespaces(bool keep_network);
+void map_own_ids(uid_t uid, gid_t gid);
+void raise_loopback(void);
+
+/* ---- root.c --------------------------------------------------------------- */
+
+void assemble_root(const struct plan *plan);
+
+/* ---- confine.c, landlock.c, filter.c ------------------------------------ */
+
+void drop_privileges(void);
+void apply_resource_limits(const struct plan *plan);
+int landlock_abi(void);
+void apply_landlock(const struct plan *plan);
+/* Returns the notification descriptor, or -1 when the plan traps nothing. */
+int apply_seccomp(const struct plan *plan);
+
+/* ---- keeper.c, notify.c --------------------------------------------------- */
+
+/* Packets on the socket pair between the supervisor and the cell. */
+enum packet_kind { PACKET_LISTENER = 'L', PACKET_GO = 'G', PACKET_EXIT = 'X', PACKET_TERMINAL = 'T', PACKET_EVENT = 'V' };
+
+struct packet {
+	char kind;
+	int value;
+	char text[4000];
+};
+
+#define PACKET_HEADER offsetof(struct packet, text)
+
+void send_packet(int fd, char kind, int value, const char *text, int descriptor);
+/* Bytes received, 0 at the end, -1 with errno. */
+ssize_t receive_packet(int fd, struct packet *packet, int *descriptor, pid_t *sender);
+
+struct stdio {
+	int in, out, err;
+};
+
+_Noreturn void keep(const struct plan *plan, int host, int supervisor, struct stdio stdio);
+void answer_notification(const struct plan *plan, int listener, int supervisor);
+
+/* ---- tool.c ---------------------------------------------------------------- */
+
+_Noreturn void become_tool(const struct plan *plan, int host, int supervisor, int keeper, struct stdio stdio);
+
+/* ---- tree.c: descendants, by /proc ---------------------------------------- */
+
+typedef void visit_process(pid_t pid, void *context);
+void each_descendant(pid_t root, visit_process *visit, void *context);
+pid_t own_pid_in_proc(void);
+/* Kills until nothing below `root` is left; for where no pid namespace does. */
+void kill_descendants(pid_t root);
+
+/* Reads a small /proc file; returns its length, or 0 when the process is gone. */
+size_t read_proc(char *into, size_t room, const char *path);
+uint64_t field_in_kilobytes(const char *text, const char *name);
+
+struct consumption {
+	uint64_t tasks;
+	uint64_t resident; /* bytes, shared pages counted once per process */
+	uint64_t cpu;      /* milliseconds */
+};
+
+void measure_descendants(pid_t root, struct consumption *sum);
+
+/* memory.c: exact, and slower than the sum of resident sizes */
+uint64_t proportional_memory(pid_t root);
+
+/* ---- supervise.c ------------------------------------------------------------ */
+
+int supervise(const struct plan *plan, int host, int cell, pid_t keeper, struct stdio stdio);
+
+/* ---- main.c, nursery.c ------------------------------------------------------ */
+
+int run_cell(int host);
+int serve_nursery(const char *name);
+
+#endif

@@ -1,0 +1,63 @@
+/* Privileges and resource limits that the tool starts with. */
+#include "cell.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <linux/securebits.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+void drop_privileges(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[2] = { 0 };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		die("no-new-privs", NULL);
+	/* Being uid 0 gives nothing back at exec. Only possible with the capability, needed only then. */
+	prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
+	      SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
+	      SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED, 0, 0, 0);
+	for (int capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; capability++)
+		prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	/* Root's supplementary groups open files; refused (and harmless) for everybody else. */
+	(void)!syscall(SYS_setgroups, 0, NULL);
+	if (syscall(SYS_capset, &header, none) < 0)
+		die("capabilities", NULL);
+}
+
+static void set_limit(int resource, uint64_t soft, uint64_t hard)
+{
+	struct rlimit now, wanted;
+
+	/* Never raises: what the host itself was given bounds the cell too. */
+	if (getrlimit(resource, &now) < 0)
+		die("limits", NULL);
+	wanted.rlim_max = hard < now.rlim_max ? hard : now.rlim_max;
+	wanted.rlim_cur = soft < wanted.rlim_max ? soft : wanted.rlim_max;
+	if (setrlimit(resource, &wanted) < 0)
+		die("limits", NULL);
+}
+
+void apply_resource_limits(const struct plan *plan)
+{
+	const struct limits *limits = &plan->limits;
+
+	set_limit(RLIMIT_CORE, 0, 0); /* a core file would carry the tool's memory out */
+	set_limit(RLIMIT_MSGQUEUE, 0, 0);
+	set_limit(RLIMIT_RTPRIO, 0, 0);
+	set_limit(RLIMIT_MEMLOCK, 64 << 10, 64 << 10);
+	if (limits->files)
+		set_limit(RLIMIT_NOFILE, limits->files, limits->files);
+	if (limits->file_size)
+		set_limit(RLIMIT_FSIZE, limits->file_size, limits->file_size);
+	if (limits->cpu) {
+		/* Of one process; the supervisor adds up all of them. */
+		uint64_t seconds = (limits->cpu + 999) / 1000;
+		set_limit(RLIMIT_CPU, seconds + 1, seconds + 2);
+	}
+}

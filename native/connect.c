@@ -1,0 +1,193 @@
+/*
+ * connect() and listen(), carried out for the tool on its own socket.
+ *
+ * Internet addresses: everything inside an empty network namespace (only
+ * loopback exists there), nothing in the fallback, anything with `network all`.
+ * Unix sockets: only those that belong to this call. A socket of the host may
+ * lie in a granted folder, and neither a read-only mount nor Landlock (up to
+ * ABI 7) keeps anybody from connecting to it.
+ */
+#include "cell.h"
+#include "kernel.h"
+#include "notify.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+union address {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+	struct sockaddr_un local;
+	char bytes[sizeof(struct sockaddr_storage)];
+};
+
+static void describe(const union address *address, char *into, size_t room)
+{
+	char host[INET6_ADDRSTRLEN];
+
+	switch (address->any.sa_family) {
+	case AF_INET:
+		inet_ntop(AF_INET, &address->v4.sin_addr, host, sizeof host);
+		snprintf(into, room, "%s:%u", host, ntohs(address->v4.sin_port));
+		break;
+	case AF_INET6:
+		inet_ntop(AF_INET6, &address->v6.sin6_addr, host, sizeof host);
+		snprintf(into, room, "[%s]:%u", host, ntohs(address->v6.sin6_port));
+		break;
+	case AF_UNIX:
+		snprintf(into, room, "unix:%s%.100s", address->local.sun_path[0] ? "" : "@",
+			 address->local.sun_path + (address->local.sun_path[0] ? 0 : 1));
+		break;
+	default:
+		snprintf(into, room, "family %d", address->any.sa_family);
+	}
+}
+
+static bool is_loopback(const union address *address)
+{
+	static const struct in6_addr mapped = { .s6_addr = { [10] = 0xff, [11] = 0xff, [12] = 127 } };
+
+	if (address->any.sa_family == AF_INET)
+		return ntohl(address->v4.sin_addr.s_addr) >> 24 == 127;
+	return IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr) || memcmp(&address->v6.sin6_addr, &mapped, 13) == 0;
+}
+
+/* A socket file that this call made: in its private folder, or born since it began. */
+static bool belongs_to_call(const struct plan *plan, int object)
+{
+	char path[4096];
+	struct statx status;
+
+	if (!path_of_descriptor(object, path, sizeof path))
+		return false;
+	if (is_beneath(path, plan->scratch))
+		return true;
+	if (statx(object, "", AT_EMPTY_PATH, STATX_BTIME, &status) < 0 || !(status.stx_mask & STATX_BTIME))
+		return false;
+	return status.stx_btime.tv_sec > plan->began.tv_sec ||
+	       (status.stx_btime.tv_sec == plan->began.tv_sec && status.stx_btime.tv_nsec >= plan->began.tv_nsec);
+}
+
+/* Rewrites the address to the very object that was judged. Returns 0 or an error. */
+static int judge_unix(const struct notification *call, union address *address, socklen_t *length, int *object)
+{
+	const struct plan *plan = call->plan;
+	char path[sizeof address->local.sun_path + 1] = "";
+	socklen_t name = *length - offsetof(struct sockaddr_un, sun_path);
+
+	if (name == 0)
+		return EINVAL;
+	if (address->local.sun_path[0] == '\0') {
+		/* Abstract names live in the network namespace: ours alone, or everybody's. */
+		return plan->form == FORM_NAMESPACES && !plan->network_all ? 0 : EPERM;
+	}
+	memcpy(path, address->local.sun_path, name);
+	CLOSE_ON_RETURN int folder = path[0] == '/' ? -1 : open_tool_directory(call, AT_FDCWD);
+	if (path[0] != '/' && folder < 0)
+		return EACCES;
+	*object = open_how(path[0] == '/' ? AT_FDCWD : folder, path, O_PATH, CORDON_RESOLVE_NO_MAGICLINKS);
+	if (*object < 0)
+		return errno;
+	if (!belongs_to_call(plan, *object))
+		return EACCES;
+	*length = offsetof(struct sockaddr_un, sun_path) +
+		  snprintf(address->local.sun_path, sizeof address->local.sun_path, "/proc/self/fd/%d", *object) + 1;
+	return 0;
+}
+
+static int judge(const struct notification *call, union address *address, socklen_t *length, int *object)
+{
+	switch (address->any.sa_family) {
+	case AF_UNIX:
+		return judge_unix(call, address, length, object);
+	case AF_INET:
+	case AF_INET6:
+		if (*length < (address->any.sa_family == AF_INET ? sizeof address->v4 : sizeof address->v6))
+			return EINVAL;
+		if (call->plan->network_all)
+			return 0;
+		if (call->plan->form == FORM_NAMESPACES && is_loopback(address))
+			return 0;
+		return ENETUNREACH;
+	case AF_UNSPEC: /* dissolves an association */
+	case AF_NETLINK:
+		return 0;
+	default:
+		return EAFNOSUPPORT;
+	}
+}
+
+static void connect_and_respond(const struct notification *call, int socket, const union address *address, socklen_t length)
+{
+	respond(call, 0, connect(socket, &address->any, length) < 0 ? errno : 0);
+}
+
+void answer_connect(const struct notification *call)
+{
+	union address address = { 0 };
+	socklen_t length = call->request->data.args[2];
+	CLOSE_ON_RETURN int object = -1;
+	char text[160];
+
+	if (length < sizeof(sa_family_t) || length > sizeof address.bytes) {
+		respond(call, 0, EINVAL);
+		return;
+	}
+	if (!read_tool_memory(call, call->request->data.args[1], &address, length)) {
+		respond(call, 0, EFAULT);
+		return;
+	}
+	describe(&address, text, sizeof text);
+	int refusal = judge(call, &address, &length, &object);
+	if (refusal == EACCES || refusal == EPERM || refusal == ENETUNREACH)
+		report_violation(call, "connect", text, "not granted");
+	if (refusal) {
+		respond(call, 0, refusal);
+		return;
+	}
+	CLOSE_ON_RETURN int socket = borrow_descriptor(call, call->request->data.args[0]);
+	if (socket < 0) {
+		respond(call, 0, errno == EBADF ? EBADF : EACCES);
+		return;
+	}
+	if (fcntl(socket, F_GETFL) & O_NONBLOCK) {
+		connect_and_respond(call, socket, &address, length);
+		return;
+	}
+	/* It may take long, and other threads of the tool must not wait for it: a child of ours does it. */
+	pid_t child = fork();
+	if (child < 0)
+		respond(call, 0, EAGAIN);
+	if (child == 0) {
+		connect_and_respond(call, socket, &address, length);
+		_exit(0);
+	}
+}
+
+void answer_listen(const struct notification *call)
+{
+	CLOSE_ON_RETURN int socket = borrow_descriptor(call, call->request->data.args[0]);
+	union address address;
+	socklen_t length = sizeof address;
+
+	if (socket < 0 || getsockname(socket, &address.any, &length) < 0) {
+		respond(call, 0, EACCES);
+		return;
+	}
+	if (address.any.sa_family != AF_UNIX) {
+		report_violation(call, "listen", "a port of the host", "not granted");
+		respond(call, 0, EACCES);
+		return;
+	}
+	respond(call, 0, listen(socket, call->request->data.args[1]) < 0 ? errno : 0);
+}

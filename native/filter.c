@@ -1,0 +1,386 @@
+/*
+ * seccomp: the table of syscalls.h as a BPF program.
+ *
+ * A binary search over ranges of equal verdict keeps the program short. That
+ * matters at start: the kernel runs it once for every system call number to
+ * find those that are always allowed, and afterwards never runs it for these.
+ */
+#include "cell.h"
+#include "syscall-numbers.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#if defined(__aarch64__)
+#define OWN_ARCHITECTURE AUDIT_ARCH_AARCH64
+#elif defined(__x86_64__)
+#define OWN_ARCHITECTURE AUDIT_ARCH_X86_64
+#define X32_BIT 0x40000000
+#else
+#error "the syscall list is written for aarch64 and x86_64"
+#endif
+
+#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
+#endif
+
+enum verdict {
+	NOT_THERE, /* ENOSYS */
+	ALLOW,
+	REFUSE, /* EPERM */
+	OPEN, OPEN_AT, CREATE, NODE, NODE_AT, MODE_OF_FD, MODE_AT, /* no set-id files */
+	METADATA, /* of ungranted files, where no mount namespace hides them */
+	IOCTL, PRCTL, PERSONALITY, ANONYMOUS_FILE,
+	CLONE, FORK, EXECUTE, EXECUTE_AT, SIGNAL, OWN_PROCESS_FIRST, OWN_PROCESS_SECOND,
+	SOCKET, SOCKET_PAIR, CONNECT, LISTEN, SEND_THIRD, SEND_FOURTH,
+	VERDICT_COUNT
+};
+
+static const struct call {
+	int number;
+	enum verdict verdict;
+} calls[] = {
+#define CALL(name, verdict) { __NR_##name, verdict },
+#include "syscalls.h"
+#undef CALL
+};
+
+#define HIGHEST_NUMBER 480
+#define PROGRAM_ROOM 2048
+
+struct program {
+	struct sock_filter at[PROGRAM_ROOM];
+	unsigned short length;
+};
+
+static void emit(struct program *program, unsigned short code, unsigned k, unsigned char yes, unsigned char no)
+{
+	if (program->length >= PROGRAM_ROOM) {
+		errno = E2BIG;
+		die("seccomp", "the program is too long");
+	}
+	program->at[program->length++] = (struct sock_filter){ code, yes, no, k };
+}
+
+static void answer(struct program *program, unsigned action)
+{
+	emit(program, BPF_RET | BPF_K, action, 0, 0);
+}
+
+static void answer_error(struct program *program, int error)
+{
+	answer(program, SECCOMP_RET_ERRNO | error);
+}
+
+/* Arguments that matter here are 32 bits wide in the kernel; the upper half is ignored there too. */
+static void load_argument(struct program *program, int index)
+{
+	emit(program, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args) + 8 * index, 0, 0);
+}
+
+static void if_equal_answer(struct program *program, unsigned value, unsigned action)
+{
+	emit(program, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
+	answer(program, action);
+}
+
+static void if_any_bit_answer(struct program *program, unsigned bits, unsigned action)
+{
+	emit(program, BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1);
+	answer(program, action);
+}
+
+static void only_values(struct program *program, const unsigned *values, size_t count, int otherwise)
+{
+	for (size_t i = 0; i < count; i++)
+		if_equal_answer(program, values[i], SECCOMP_RET_ALLOW);
+	answer_error(program, otherwise);
+}
+
+#define NAMESPACE_FLAGS 0x7e020000u /* CLONE_NEW* but NEWTIME, which clone() has no bit for */
+#define SET_ID_BITS (S_ISUID | S_ISGID)
+#define CREATING_FLAGS (0100 | 020000000) /* O_CREAT, __O_TMPFILE */
+#define FAST_OPEN 0x20000000u             /* MSG_FASTOPEN connects without connect() */
+
+static unsigned trap_or(const struct plan *plan, unsigned trap, unsigned otherwise)
+{
+	return plan->traps & trap ? SECCOMP_RET_USER_NOTIF : otherwise;
+}
+
+static void check_open(struct program *program, const struct plan *plan, int flags, int mode)
+{
+	unsigned allowed = trap_or(plan, TRAP_OPEN, SECCOMP_RET_ALLOW);
+
+	if (flags >= 0) {
+		load_argument(program, flags);
+		emit(program, BPF_JMP | BPF_JSET | BPF_K, CREATING_FLAGS, 1, 0);
+		answer(program, allowed);
+	}
+	load_argument(program, mode);
+	if_any_bit_answer(program, SET_ID_BITS, SECCOMP_RET_ERRNO | EPERM);
+	answer(program, allowed);
+}
+
+/* A set-user-id file in a write root would be a way up for whoever runs it on the host. */
+static void check_mode(struct program *program, const struct plan *plan, int mode)
+{
+	load_argument(program, mode);
+	if_any_bit_answer(program, SET_ID_BITS, SECCOMP_RET_ERRNO | EPERM);
+	answer(program, trap_or(plan, TRAP_METADATA,
+				plan->form == FORM_NAMESPACES ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | EPERM));
+}
+
+static void check_node(struct program *program, int mode)
+{
+	static const unsigned kinds[] = { 0, S_IFREG, S_IFIFO, S_IFSOCK };
+
+	load_argument(program, mode);
+	if_any_bit_answer(program, SET_ID_BITS, SECCOMP_RET_ERRNO | EPERM);
+	emit(program, BPF_ALU | BPF_AND | BPF_K, S_IFMT, 0, 0);
+	only_values(program, kinds, sizeof kinds / sizeof *kinds, EPERM);
+}
+
+static void check_ioctl(struct program *program)
+{
+	static const unsigned refused[] = {
+		0x5412, /* TIOCSTI: types into the terminal (CVE-2017-5226) */
+		0x541c, /* TIOCLINUX: pastes into a console (CVE-2023-1523) */
+		0x541d, /* TIOCCONS */
+		0x5423, /* TIOCSETD */
+		/* Change a file through a descriptor that only reads; Landlock does not see them. */
+		0x40086602, /* FS_IOC_SETFLAGS */
+		0x40046602, /* FS_IOC32_SETFLAGS */
+		0x401c5820, /* FS_IOC_FSSETXATTR */
+		0x40087602, /* FS_IOC_SETVERSION */
+		0x40806685, /* FS_IOC_ENABLE_VERITY */
+		0x800c6613, /* FS_IOC_SET_ENCRYPTION_POLICY */
+	};
+
+	load_argument(program, 1);
+	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+		if_equal_answer(program, refused[i], SECCOMP_RET_ERRNO | EPERM);
+	answer(program, SECCOMP_RET_ALLOW);
+}
+
+static void check_prctl(struct program *program)
+{
+	static const unsigned options[] = {
+		1, 2, 3, 4, 7, 8, 15, 16, /* PDEATHSIG, DUMPABLE, KEEPCAPS, NAME */
+		13, 14, 21, 22, 23, 24, 27, 28, /* TIMING, SECCOMP, CAPBSET, SECUREBITS */
+		29, 30, 34, 36, 37, 38, 39, 40, /* TIMERSLACK, MCE_KILL_GET, SUBREAPER, NO_NEW_PRIVS, TID_ADDRESS */
+		41, 42, 47, 50, 51, 52, 53, 54, /* THP, CAP_AMBIENT, SVE, SPECULATION, PAC */
+		55, 56, 60, 61, 63, 64, 65, 66, /* TAGGED_ADDR, PAC_ENABLED, SME, MDWE */
+		0x53564d41, /* PR_SET_VMA: names of mappings */
+	};
+
+	load_argument(program, 0);
+	only_values(program, options, sizeof options / sizeof *options, EINVAL);
+}
+
+static void check_personality(struct program *program)
+{
+	static const unsigned values[] = { 0, 0xffffffff, 0x0040000 /* ADDR_NO_RANDOMIZE */ };
+
+	load_argument(program, 0);
+	only_values(program, values, sizeof values / sizeof *values, EPERM);
+}
+
+static void check_socket(struct program *program, const struct plan *plan)
+{
+	bool datagrams = plan->form == FORM_NAMESPACES || plan->network_all;
+
+	load_argument(program, 1);
+	emit(program, BPF_ALU | BPF_AND | BPF_K, 0xf, 0, 0); /* without SOCK_CLOEXEC, SOCK_NONBLOCK */
+	emit(program, BPF_MISC | BPF_TAX, 0, 0, 0);
+	load_argument(program, 0);
+
+	/* AF_UNIX: streams. A datagram could be sent to any reachable socket without connect(). */
+	emit(program, BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 0, 4);
+	emit(program, BPF_MISC | BPF_TXA, 0, 0, 0);
+	emit(program, BPF_JMP | BPF_JEQ | BPF_K, SOCK_STREAM, 1, 0);
+	emit(program, BPF_JMP | BPF_JEQ | BPF_K, SOCK_SEQPACKET, 0, 1);
+	answer(program, SECCOMP_RET_ALLOW);
+	/* Reached with the family or, for AF_UNIX of another type, that type (2 or 3 are no families of ours). */
+	load_argument(program, 0);
+	if_equal_answer(program, AF_UNIX, SECCOMP_RET_ERRNO | EPROTONOSUPPORT);
+
+	/* AF_NETLINK: NETLINK_ROUTE, with which libc lists interfaces. */
+	emit(program, BPF_JMP | BPF_JEQ | BPF_K, AF_NETLINK, 0, 4);
+	load_argument(program, 2);
+	emit(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
+	answer(program, SECCOMP_RET_ALLOW);
+	answer_error(program, EPROTONOSUPPORT);
+
+	/* AF_INET, AF_INET6: TCP, and UDP where nothing outside can be reached by it. */
+	emit(program, BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 2, 0);
+	emit(program, BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 1, 0);
+	answer_error(program, EAFNOSUPPORT);
+	emit(program, BPF_MISC | BPF_TXA, 0, 0, 0);
+	emit(program, BPF_JMP | BPF_JEQ | BPF_K, SOCK_STREAM, 0, 4);
+	load_argument(program, 2);
+	emit(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+	emit(program, BPF_JMP | BPF_JEQ | BPF_K, 6 /* TCP; not MPTCP, SCTP */, 0, 1);
+	answer(program, SECCOMP_RET_ALLOW);
+	emit(program, BPF_MISC | BPF_TXA, 0, 0, 0);
+	emit(program, BPF_JMP | BPF_JEQ | BPF_K, SOCK_DGRAM, 0, 4);
+	load_argument(program, 2);
+	emit(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+	emit(program, BPF_JMP | BPF_JEQ | BPF_K, 17 /* UDP; not ICMP, UDP-Lite */, 0, 1);
+	answer(program, datagrams ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | EACCES);
+	answer_error(program, EPROTONOSUPPORT);
+}
+
+static void check_clone(struct program *program, const struct plan *plan)
+{
+	load_argument(program, 0);
+	if_any_bit_answer(program, NAMESPACE_FLAGS, SECCOMP_RET_ERRNO | EPERM);
+	answer(program, trap_or(plan, TRAP_FORK, SECCOMP_RET_ALLOW));
+}
+
+/* Without a pid namespace other processes have numbers here: 0, oneself, is the only one to act on. */
+static void check_own_process(struct program *program, const struct plan *plan, int argument)
+{
+	if (plan->form == FORM_LANDLOCK) {
+		load_argument(program, argument);
+		emit(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+		answer_error(program, EPERM);
+	}
+	answer(program, SECCOMP_RET_ALLOW);
+}
+
+static void check_send(struct program *program, int flags)
+{
+	load_argument(program, flags);
+	if_any_bit_answer(program, FAST_OPEN, SECCOMP_RET_ERRNO | EOPNOTSUPP);
+	answer(program, SECCOMP_RET_ALLOW);
+}
+
+static unsigned listen_action(const struct plan *plan)
+{
+	/* Without a network namespace, listen() on an unbound socket takes a port that Landlock never sees. */
+	if (plan->form == FORM_NAMESPACES || plan->network_all)
+		return SECCOMP_RET_ALLOW;
+	return trap_or(plan, TRAP_CONNECT, SECCOMP_RET_ERRNO | EACCES);
+}
+
+static void emit_verdict(struct program *program, const struct plan *plan, enum verdict verdict)
+{
+	unsigned refused = SECCOMP_RET_ERRNO | EPERM;
+
+	switch (verdict) {
+	case NOT_THERE: answer_error(program, ENOSYS); break;
+	case ALLOW: answer(program, SECCOMP_RET_ALLOW); break;
+	case REFUSE: answer(program, refused); break;
+	case OPEN: check_open(program, plan, 1, 2); break;
+	case OPEN_AT: check_open(program, plan, 2, 3); break;
+	case CREATE: check_open(program, plan, -1, 1); break;
+	case NODE: check_node(program, 1); break;
+	case NODE_AT: check_node(program, 2); break;
+	case MODE_OF_FD: check_mode(program, plan, 1); break;
+	case MODE_AT: check_mode(program, plan, 2); break;
+	case METADATA:
+		answer(program, trap_or(plan, TRAP_METADATA, plan->form == FORM_NAMESPACES ? SECCOMP_RET_ALLOW : refused));
+		break;
+	case IOCTL: check_ioctl(program); break;
+	case PRCTL: check_prctl(program); break;
+	case PERSONALITY: check_personality(program); break;
+	/* Landlock does not see files without a path, so they could be executed. */
+	case ANONYMOUS_FILE: answer(program, plan->exec_limited ? refused : SECCOMP_RET_ALLOW); break;
+	case EXECUTE_AT: answer(program, plan->exec_limited ? refused : SECCOMP_RET_ALLOW); break;
+	case EXECUTE: answer(program, trap_or(plan, TRAP_EXEC, SECCOMP_RET_ALLOW)); break;
+	case CLONE: check_clone(program, plan); break;
+	case FORK: answer(program, trap_or(plan, TRAP_FORK, SECCOMP_RET_ALLOW)); break;
+	/* Landlock scopes signals from ABI 6 on; a pid namespace always does. */
+	case SIGNAL:
+		answer(program, plan->form == FORM_NAMESPACES || landlock_abi() >= 6 ? SECCOMP_RET_ALLOW : refused);
+		break;
+	case OWN_PROCESS_FIRST: check_own_process(program, plan, 0); break;
+	case OWN_PROCESS_SECOND: check_own_process(program, plan, 1); break;
+	case SOCKET: check_socket(program, plan); break;
+	case SOCKET_PAIR:
+		load_argument(program, 0);
+		only_values(program, (unsigned[]){ AF_UNIX }, 1, EAFNOSUPPORT);
+		break;
+	case CONNECT: answer(program, trap_or(plan, TRAP_CONNECT, SECCOMP_RET_ERRNO | EACCES)); break;
+	case LISTEN: answer(program, listen_action(plan)); break;
+	case SEND_THIRD: check_send(program, 2); break;
+	case SEND_FOURTH: check_send(program, 3); break;
+	case VERDICT_COUNT: abort();
+	}
+}
+
+/* Leaves the number in the accumulator alone until a range is found. */
+static void emit_search(struct program *program, const struct plan *plan, const enum verdict *table, int low, int high)
+{
+	int boundary = -1, middle = low + (high - low) / 2;
+
+	for (int distance = 0; boundary < 0 && distance <= high - low; distance++) {
+		if (middle - distance > low && table[middle - distance] != table[middle - distance - 1])
+			boundary = middle - distance;
+		else if (middle + distance > low && middle + distance <= high &&
+			 table[middle + distance] != table[middle + distance - 1])
+			boundary = middle + distance;
+	}
+	if (boundary < 0) {
+		emit_verdict(program, plan, table[low]);
+		return;
+	}
+	/* A conditional jump reaches 255 instructions; the unconditional one reaches all. */
+	emit(program, BPF_JMP | BPF_JGE | BPF_K, boundary, 0, 1);
+	unsigned short jump = program->length;
+	emit(program, BPF_JMP | BPF_JA, 0, 0, 0);
+	emit_search(program, plan, table, low, boundary - 1);
+	program->at[jump].k = program->length - jump - 1;
+	emit_search(program, plan, table, boundary, high);
+}
+
+static void compile(struct program *program, const struct plan *plan)
+{
+	enum verdict table[HIGHEST_NUMBER + 1] = { 0 };
+
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+		table[calls[i].number] = calls[i].verdict;
+
+	program->length = 0;
+	emit(program, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch), 0, 0);
+	emit(program, BPF_JMP | BPF_JEQ | BPF_K, OWN_ARCHITECTURE, 1, 0);
+	answer(program, SECCOMP_RET_KILL_PROCESS);
+	emit(program, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr), 0, 0);
+#ifdef X32_BIT
+	if_any_bit_answer(program, X32_BIT, SECCOMP_RET_KILL_PROCESS);
+#endif
+	emit(program, BPF_JMP | BPF_JGT | BPF_K, HIGHEST_NUMBER, 0, 1);
+	answer_error(program, ENOSYS);
+	emit_search(program, plan, table, 0, HIGHEST_NUMBER);
+}
+
+int apply_seccomp(const struct plan *plan)
+{
+	struct program program;
+	struct sock_fprog description = { .filter = program.at };
+
+	compile(&program, plan);
+	description.len = program.length;
+	if (!plan->traps) {
+		if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &description) < 0)
+			die("seccomp", "cannot install the filter");
+		return -1;
+	}
+	/* A trapped call must not be begun twice because a signal came in between (since Linux 5.19). */
+	int listener = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+			       SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, &description);
+	if (listener < 0 && errno == EINVAL)
+		listener = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &description);
+	if (listener < 0)
+		die("seccomp-listener", "cannot install the filter with its listener");
+	return listener;
+}

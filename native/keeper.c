@@ -1,0 +1,141 @@
+/*
+ * The keeper: parent of the tool, inside the namespaces but not confined.
+ * It reaps, answers trapped calls, and takes everything with it when the
+ * tool's own process ends: as pid 1 by dying, elsewhere by killing.
+ */
+#include "cell.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void enter_namespaces(const struct plan *plan)
+{
+	/* A SIGKILL of the supervisor is one of the whole pid namespace. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+		die("keeper", NULL);
+	if (!plan->network_all)
+		raise_loopback();
+	if (sethostname("cell", 4) < 0)
+		die("uts-namespace", NULL);
+	assemble_root(plan);
+}
+
+static void stay_outside(void)
+{
+	/* Orphans come to us, and the supervisor's death is a signal that we survive long enough to act on. */
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0) < 0)
+		die("keeper", NULL);
+}
+
+/* True when the tool's own process has ended. */
+static bool reap(pid_t tool, int *status)
+{
+	bool ended = false;
+	int found;
+
+	for (pid_t pid; (pid = waitpid(-1, &found, WNOHANG)) > 0;) {
+		if (pid == tool) {
+			*status = found;
+			ended = true;
+		}
+	}
+	return ended;
+}
+
+static _Noreturn void end_cell(const struct plan *plan, int supervisor, int status)
+{
+	if (plan->form == FORM_LANDLOCK)
+		kill_descendants(own_pid_in_proc());
+	send_packet(supervisor, PACKET_EXIT, status, NULL, -1);
+	_exit(0);
+}
+
+static int take_listener(int from)
+{
+	struct packet packet;
+	int listener;
+
+	if (receive_packet(from, &packet, &listener, NULL) <= 0)
+		return -1;
+	return listener;
+}
+
+static _Noreturn void watch(const struct plan *plan, pid_t tool, int signals, int supervisor, int from_tool)
+{
+	struct pollfd polled[] = {
+		{ .fd = signals, .events = POLLIN },
+		{ .fd = from_tool, .events = POLLIN },
+		{ .fd = -1, .events = POLLIN }, /* the listener, once it has come */
+	};
+	int status = 0;
+
+	for (;;) {
+		if (poll(polled, 3, -1) < 0 && errno != EINTR)
+			die("keeper", "poll");
+		if (polled[2].revents & POLLIN)
+			answer_notification(plan, polled[2].fd, supervisor);
+		if (polled[2].revents & (POLLHUP | POLLERR))
+			polled[2].fd = -1;
+		if (polled[1].revents) {
+			polled[2].fd = take_listener(from_tool);
+			polled[1].fd = -1;
+		}
+		if (polled[0].revents & POLLIN) {
+			struct signalfd_siginfo signal;
+			if (read(signals, &signal, sizeof signal) != sizeof signal)
+				continue;
+			if (signal.ssi_signo == SIGTERM && plan->form == FORM_LANDLOCK) {
+				kill_descendants(own_pid_in_proc());
+				_exit(EXIT_REFUSED);
+			}
+			if (reap(tool, &status))
+				end_cell(plan, supervisor, status);
+		}
+	}
+}
+
+_Noreturn void keep(const struct plan *plan, int host, int supervisor, struct stdio stdio)
+{
+	sigset_t handled;
+	int pair[2];
+
+	/* Nothing inside may look into this process, which saw the host's plan. */
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	if (plan->form == FORM_NAMESPACES)
+		enter_namespaces(plan);
+	else
+		stay_outside();
+	/* What it carries out for the tool, it does with no more rights than the tool has. */
+	drop_privileges();
+
+	sigemptyset(&handled);
+	sigaddset(&handled, SIGCHLD);
+	if (plan->form == FORM_LANDLOCK)
+		sigaddset(&handled, SIGTERM);
+	sigprocmask(SIG_BLOCK, &handled, NULL);
+	int signals = signalfd(-1, &handled, SFD_CLOEXEC);
+	if (signals < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		die("keeper", NULL);
+
+	pid_t tool = fork();
+	if (tool < 0)
+		die("keeper", "fork");
+	if (tool == 0)
+		become_tool(plan, host, supervisor, pair[1], stdio);
+	report_to(-1); /* from here on the tool's process and the supervisor report */
+	close(pair[1]);
+	close(host);
+	close(stdio.in);
+	if (stdio.out != stdio.in)
+		close(stdio.out);
+	if (stdio.err != stdio.out && stdio.err != stdio.in)
+		close(stdio.err);
+	watch(plan, tool, signals, supervisor, pair[0]);
+}

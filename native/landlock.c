@@ -1,0 +1,87 @@
+/* Landlock: the second, independent hold on the same paths, and the only one on executing. */
+#include "cell.h"
+#include "kernel.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define READ_RIGHTS (LL_READ_FILE | LL_READ_DIR)
+#define WRITE_RIGHTS                                                                                    \
+	(LL_WRITE_FILE | LL_REMOVE_DIR | LL_REMOVE_FILE | LL_MAKE_DIR | LL_MAKE_REG | LL_MAKE_SOCK | \
+	 LL_MAKE_FIFO | LL_MAKE_SYM | LL_REFER | LL_TRUNCATE)
+#define FILE_RIGHTS (LL_EXECUTE | LL_WRITE_FILE | LL_READ_FILE | LL_TRUNCATE | LL_IOCTL_DEV)
+
+int landlock_abi(void)
+{
+	int abi = syscall(SYS_landlock_create_ruleset, NULL, 0, 1 /* LANDLOCK_CREATE_RULESET_VERSION */);
+
+	return abi < 0 ? 0 : abi;
+}
+
+static uint64_t handled_rights(int abi)
+{
+	uint64_t rights = LL_REFER - 1;
+
+	if (abi >= 2)
+		rights |= LL_REFER;
+	if (abi >= 3)
+		rights |= LL_TRUNCATE;
+	if (abi >= 5)
+		rights |= LL_IOCTL_DEV;
+	return rights;
+}
+
+static void add_rule(int ruleset, const struct rule *rule, uint64_t handled)
+{
+	CLOSE_ON_RETURN int object = open(rule->path, O_PATH | O_CLOEXEC);
+	struct stat status;
+
+	if (object < 0 || fstat(object, &status) < 0)
+		die("landlock", rule->path);
+
+	struct ll_path_beneath beneath = { .parent = object };
+	if (rule->access & ACCESS_READ)
+		beneath.allowed |= READ_RIGHTS;
+	if (rule->access & ACCESS_WRITE)
+		beneath.allowed |= WRITE_RIGHTS;
+	if (rule->access & ACCESS_EXECUTE)
+		beneath.allowed |= LL_EXECUTE;
+	if (rule->access & ACCESS_DEVICE)
+		beneath.allowed |= LL_IOCTL_DEV;
+	if (!S_ISDIR(status.st_mode))
+		beneath.allowed &= FILE_RIGHTS;
+	beneath.allowed &= handled;
+	if (beneath.allowed && syscall(SYS_landlock_add_rule, ruleset, 1 /* PATH_BENEATH */, &beneath, 0) < 0)
+		die("landlock", rule->path);
+}
+
+void apply_landlock(const struct plan *plan)
+{
+	int abi = landlock_abi();
+
+	if (abi < 1)
+		die("landlock", "the kernel has no Landlock");
+
+	struct ll_ruleset attributes = { .handled_fs = handled_rights(abi) };
+	size_t size = sizeof attributes.handled_fs;
+	if (abi >= 4) {
+		size = offsetof(struct ll_ruleset, scoped);
+		/* With a network namespace, TCP inside it is the tool's own affair. */
+		if (plan->form == FORM_LANDLOCK && !plan->network_all)
+			attributes.handled_net = LL_NET_BIND_TCP | LL_NET_CONNECT_TCP;
+	}
+	if (abi >= 6) {
+		size = sizeof attributes;
+		attributes.scoped = LL_SCOPE_ABSTRACT_UNIX | LL_SCOPE_SIGNAL;
+	}
+
+	CLOSE_ON_RETURN int ruleset = syscall(SYS_landlock_create_ruleset, &attributes, size, 0);
+	if (ruleset < 0)
+		die("landlock", "cannot create a ruleset");
+	for (size_t i = 0; i < plan->rule_count; i++)
+		add_rule(ruleset, &plan->rules[i], attributes.handled_fs);
+	if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
+		die("landlock", "cannot restrict the cell");
+}

@@ -1,0 +1,104 @@
+/* The launcher: `cordon-cell` runs one cell whose host is at descriptor 3. */
+#include "cell.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define HOST_FD 3
+
+static struct plan read_plan(int host)
+{
+	struct frame frame;
+	struct plan plan;
+
+	if (!read_frame(host, &frame))
+		exit(EXIT_REFUSED); /* nobody there to tell */
+	errno = EINVAL;
+	if (frame.kind != FRAME_PLAN)
+		die("plan", "expected a plan");
+	const char *wrong = parse_plan(frame.payload, frame.length, &plan);
+	if (wrong)
+		die("plan", wrong);
+	return plan; /* points into the frame, which lives as long as the cell */
+}
+
+/* The tool's ends and ours. Direct: the tool takes over the descriptors we were started with. */
+static void open_stdio(const struct plan *plan, struct stdio *tool, struct stdio *own)
+{
+	int in[2], out[2], err[2];
+
+	*own = (struct stdio){ -1, -1, -1 };
+	if (plan->stdio_frames) {
+		if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0)
+			die("stdio", NULL);
+		*tool = (struct stdio){ in[0], out[1], err[1] };
+		*own = (struct stdio){ in[1], out[0], err[0] };
+		fcntl(own->in, F_SETFL, O_NONBLOCK);
+		return;
+	}
+	*tool = (struct stdio){ fcntl(0, F_DUPFD_CLOEXEC, 4), fcntl(1, F_DUPFD_CLOEXEC, 4), fcntl(2, F_DUPFD_CLOEXEC, 4) };
+	if (tool->in < 0 || tool->out < 0 || tool->err < 0)
+		die("stdio", NULL);
+	/* Not to keep a pipe open that the tool has closed. */
+	int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (nowhere < 0 || dup2(nowhere, 0) < 0 || dup2(nowhere, 1) < 0 || dup2(nowhere, 2) < 0)
+		die("stdio", "/dev/null");
+	close(nowhere);
+}
+
+int run_cell(int host)
+{
+	struct stdio tool, own;
+	int pair[2], yes = 1;
+	uid_t uid = geteuid();
+	gid_t gid = getegid();
+
+	report_to(host);
+	signal(SIGPIPE, SIG_IGN);
+	struct plan plan = read_plan(host);
+	open_stdio(&plan, &tool, &own);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0 ||
+	    setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) < 0)
+		die("supervise", "socketpair");
+
+	if (plan.form == FORM_LANDLOCK && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
+		die("supervise", "subreaper");
+	pid_t keeper = plan.form == FORM_NAMESPACES ? clone_into_namespaces(plan.network_all) : fork();
+	if (keeper < 0)
+		die("user-namespace", "clone");
+	if (keeper == 0) {
+		if (plan.form == FORM_NAMESPACES)
+			map_own_ids(uid, gid);
+		keep(&plan, host, pair[1], tool);
+	}
+	close(pair[1]);
+	close(tool.in);
+	close(tool.out);
+	close(tool.err);
+	return supervise(&plan, host, pair[0], keeper, own);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+		puts("cordon-cell " CORDON_CELL_VERSION);
+		return 0;
+	}
+	if (argc == 3 && strcmp(argv[1], "nursery") == 0)
+		return serve_nursery(argv[2]);
+	if (argc != 1 || fcntl(HOST_FD, F_GETFD) < 0) {
+		fputs("cordon-cell is started by Cordon, with its host at descriptor 3. Use `cordon run`.\n", stderr);
+		return EXIT_REFUSED;
+	}
+	fcntl(HOST_FD, F_SETFD, FD_CLOEXEC);
+	close_range(HOST_FD + 1, ~0U, 0);
+	return run_cell(HOST_FD);
+}

@@ -1,0 +1,223 @@
+/*
+ * Trapped system calls of the tool, answered by the keeper.
+ *
+ * Arguments behind a pointer can change between a look and the kernel's own
+ * reading. So a call that is decided here is also carried out here, on our copy
+ * of the argument and on the tool's own object; it is let through (CONTINUE)
+ * only where something else in the kernel decides and we merely watch.
+ */
+#include "cell.h"
+#include "kernel.h"
+#include "notify.h"
+
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#ifndef SYS_pidfd_getfd
+#define SYS_pidfd_getfd 438
+#endif
+
+bool still_waiting(const struct notification *call)
+{
+	return ioctl(call->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &call->request->id) == 0;
+}
+
+void respond(const struct notification *call, int64_t value, int error)
+{
+	struct seccomp_notif_resp response = { .id = call->request->id, .val = value, .error = -error };
+
+	/* ENOENT: the tool was killed meanwhile. */
+	(void)!ioctl(call->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
+}
+
+void let_through(const struct notification *call)
+{
+	struct seccomp_notif_resp response = { .id = call->request->id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE };
+
+	(void)!ioctl(call->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
+}
+
+bool read_tool_memory(const struct notification *call, uint64_t address, void *into, size_t length)
+{
+	struct iovec local = { into, length }, remote = { (void *)address, length };
+
+	if (process_vm_readv(call->request->pid, &local, 1, &remote, 1, 0) != (ssize_t)length) {
+		/* Some containers refuse the call; the file asks the same question. */
+		char path[64];
+		snprintf(path, sizeof path, "/proc/%d/mem", call->request->pid);
+		CLOSE_ON_RETURN int memory = open(path, O_RDONLY | O_CLOEXEC);
+		if (memory < 0 || pread(memory, into, length, address) != (ssize_t)length)
+			return false;
+	}
+	/* The number may have been given to another process since; then these are not the tool's bytes. */
+	return still_waiting(call);
+}
+
+bool read_tool_string(const struct notification *call, uint64_t address, char *into, size_t room)
+{
+	size_t at = 0;
+
+	/* Page by page: what lies behind the string's end may not be mapped. */
+	while (at < room) {
+		size_t step = 4096 - ((address + at) & 4095);
+		if (step > room - at)
+			step = room - at;
+		if (!read_tool_memory(call, address + at, into + at, step))
+			return false;
+		if (memchr(into + at, '\0', step))
+			return true;
+		at += step;
+	}
+	return false; /* longer than any path */
+}
+
+/* A duplicate of the tool's descriptor: the same open file, so that what we do to it happens to the tool's. */
+int borrow_descriptor(const struct notification *call, int descriptor)
+{
+	CLOSE_ON_RETURN int process = syscall(SYS_pidfd_open, call->request->pid, 0);
+
+	if (process < 0 && errno == EINVAL) {
+		/* A thread that is not its process's first: pidfd_open takes the first. */
+		char path[64], text[2048];
+		snprintf(path, sizeof path, "/proc/%d/status", call->request->pid);
+		read_proc(text, sizeof text, path);
+		const char *leader = strstr(text, "\nTgid:");
+		if (leader)
+			process = syscall(SYS_pidfd_open, atoi(leader + 6), 0);
+	}
+	if (process < 0 || !still_waiting(call))
+		return -1;
+	return syscall(SYS_pidfd_getfd, process, descriptor, 0);
+}
+
+int open_tool_directory(const struct notification *call, int at)
+{
+	char path[64];
+
+	if (at == AT_FDCWD)
+		snprintf(path, sizeof path, "/proc/%d/cwd", call->request->pid);
+	else
+		snprintf(path, sizeof path, "/proc/%d/fd/%d", call->request->pid, at);
+	int fd = open(path, O_PATH | O_CLOEXEC);
+	if (fd >= 0 && !still_waiting(call)) {
+		close(fd);
+		errno = ESRCH;
+		return -1;
+	}
+	return fd;
+}
+
+bool path_of_descriptor(int fd, char *into, size_t room)
+{
+	char link[64];
+
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	ssize_t length = readlink(link, into, room - 1);
+	if (length < 0)
+		return false;
+	into[length] = '\0';
+	return into[0] == '/';
+}
+
+bool is_beneath(const char *path, const char *folder)
+{
+	size_t length = strlen(folder);
+
+	return strncmp(path, folder, length) == 0 && (path[length] == '\0' || path[length] == '/' || length == 1);
+}
+
+void report_violation(const struct notification *call, const char *kind, const char *what, const char *detail)
+{
+	char escaped[3000], line[3800];
+
+	json_escape(escaped, sizeof escaped, what);
+	snprintf(line, sizeof line, "{\"event\":\"violation\",\"kind\":\"%s\",\"attempted\":\"%s\",\"detail\":\"%s\"}", kind,
+		 escaped, detail);
+	send_packet(call->supervisor, PACKET_EVENT, 0, line, -1);
+}
+
+/* Processes and threads are counted here because nothing else counts both, for every user, in every form. */
+static void answer_fork(const struct notification *call)
+{
+	static uint64_t assumed; /* never less than what is alive: births are counted, deaths only when it matters */
+	static bool reported;
+	uint64_t limit = call->plan->limits.processes;
+
+	if (assumed + 1 > limit || assumed == 0) {
+		struct consumption now;
+		measure_descendants(own_pid_in_proc(), &now);
+		assumed = now.tasks;
+	}
+	if (assumed + 1 > limit) {
+		char detail[64];
+		snprintf(detail, sizeof detail, "limit %llu", (unsigned long long)limit);
+		if (!reported)
+			report_violation(call, "processes", "one more process or thread", detail);
+		reported = true;
+		respond(call, 0, EAGAIN);
+		return;
+	}
+	assumed++;
+	let_through(call);
+}
+
+/* Landlock decides; this only says what was tried. */
+static void answer_execute(const struct notification *call)
+{
+	char path[4096];
+	bool granted = false;
+
+	if (read_tool_string(call, call->request->data.args[0], path, sizeof path)) {
+		char resolved[4096];
+		const char *real = realpath(path, resolved) ? resolved : path;
+		for (size_t i = 0; i < call->plan->program_count; i++)
+			granted = granted || is_beneath(real, call->plan->programs[i]);
+		if (!granted && access(path, F_OK) == 0)
+			report_violation(call, "exec", path, "not a granted program");
+	}
+	let_through(call);
+}
+
+void answer_notification(const struct plan *plan, int listener, int supervisor)
+{
+	struct seccomp_notif request = { 0 };
+	struct notification call = { plan, &request, listener, supervisor };
+
+	if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &request) < 0)
+		return; /* the tool was killed between poll and here */
+	switch (request.data.nr) {
+	case SYS_clone:
+#ifdef SYS_fork
+	case SYS_fork:
+	case SYS_vfork:
+#endif
+		answer_fork(&call);
+		break;
+	case SYS_execve:
+		answer_execute(&call);
+		break;
+	case SYS_connect:
+		answer_connect(&call);
+		break;
+	case SYS_listen:
+		answer_listen(&call);
+		break;
+	case SYS_openat:
+#ifdef SYS_open
+	case SYS_open:
+	case SYS_creat:
+#endif
+		answer_open(&call);
+		break;
+	default:
+		answer_metadata(&call);
+		break;
+	}
+}

@@ -1,0 +1,33 @@
+/* Shared by the files that answer trapped calls: notify.c, connect.c, metadata.c, observe.c. */
+#ifndef CORDON_NOTIFY_H
+#define CORDON_NOTIFY_H
+
+#include "cell.h"
+
+struct seccomp_notif;
+
+struct notification {
+	const struct plan *plan;
+	const struct seccomp_notif *request;
+	int listener;
+	int supervisor;
+};
+
+void respond(const struct notification *call, int64_t value, int error);
+void let_through(const struct notification *call);
+bool still_waiting(const struct notification *call);
+
+bool read_tool_memory(const struct notification *call, uint64_t address, void *into, size_t length);
+bool read_tool_string(const struct notification *call, uint64_t address, char *into, size_t room);
+int borrow_descriptor(const struct notification *call, int descriptor);
+int open_tool_directory(const struct notification *call, int at);
+bool path_of_descriptor(int fd, char *into, size_t room);
+bool is_beneath(const char *path, const char *folder);
+void report_violation(const struct notification *call, const char *kind, const char *what, const char *detail);
+
+void answer_connect(const struct notification *call);
+void answer_listen(const struct notification *call);
+void answer_open(const struct notification *call);
+void answer_metadata(const struct notification *call);
+
+#endif

@@ -1,0 +1,51 @@
+/* What waits to go to the host: the supervisor never blocks on a slow one, or its clocks would stop. */
+#include "cell.h"
+#include "outbox.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+static bool append(struct outbox *outbox, const void *bytes, size_t length)
+{
+	if (outbox->sent == outbox->length)
+		outbox->sent = outbox->length = 0;
+	if (outbox->length + length > outbox->room) {
+		size_t room = (outbox->length + length) * 2;
+		char *grown = realloc(outbox->bytes, room);
+		if (!grown)
+			return false;
+		outbox->bytes = grown;
+		outbox->room = room;
+	}
+	memcpy(outbox->bytes + outbox->length, bytes, length);
+	outbox->length += length;
+	return true;
+}
+
+bool outbox_empty(const struct outbox *outbox)
+{
+	return outbox->sent == outbox->length;
+}
+
+bool outbox_flush(struct outbox *outbox)
+{
+	while (!outbox_empty(outbox)) {
+		ssize_t put = send(outbox->host, outbox->bytes + outbox->sent, outbox->length - outbox->sent,
+				   MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return errno == EAGAIN;
+		outbox->sent += put;
+	}
+	return true;
+}
+
+bool outbox_put(struct outbox *outbox, enum frame_kind kind, const void *payload, size_t length)
+{
+	unsigned char header[FRAME_HEADER] = { kind, length, length >> 8, length >> 16, length >> 24 };
+
+	return append(outbox, header, sizeof header) && append(outbox, payload, length) && outbox_flush(outbox);
+}

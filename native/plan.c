@@ -1,0 +1,293 @@
+/*
+ * The plan: NUL-separated words, compiled by the host from a permit. It is
+ * trusted input, but a plan that is cut short or misspelt must never become a
+ * weaker boundary: every word is checked, and the last one must be `end`.
+ */
+#include "cell.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct words {
+	char *at, *end;
+};
+
+static char *next_word(struct words *words)
+{
+	if (words->at >= words->end)
+		return NULL;
+	char *word = words->at;
+	char *stop = memchr(word, '\0', words->end - word);
+	if (!stop) /* a word that is not terminated was cut */
+		return NULL;
+	words->at = stop + 1;
+	return word;
+}
+
+static bool absolute(const char *path)
+{
+	if (!path || path[0] != '/')
+		return false;
+	/* The host resolves paths; a dot component here would be resolved again, elsewhere. */
+	for (const char *part = path; part; part = strchr(part + 1, '/')) {
+		const char *name = part + 1;
+		size_t length = strcspn(name, "/");
+		if ((length == 1 && name[0] == '.') || (length == 2 && name[0] == '.' && name[1] == '.'))
+			return false;
+	}
+	return true;
+}
+
+static bool parse_access(const char *letters, unsigned *access)
+{
+	*access = 0;
+	if (!letters || !*letters)
+		return false;
+	for (; *letters; letters++) {
+		switch (*letters) {
+		case 'r': *access |= ACCESS_READ; break;
+		case 'w': *access |= ACCESS_WRITE; break;
+		case 'x': *access |= ACCESS_EXECUTE; break;
+		case 'd': *access |= ACCESS_DEVICE; break;
+		default: return false;
+		}
+	}
+	return true;
+}
+
+static bool parse_number(const char *text, uint64_t *number)
+{
+	char *end;
+
+	if (!text || *text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	*number = strtoull(text, &end, 10);
+	return errno == 0 && *end == '\0';
+}
+
+static void *grow(void *array, size_t count, size_t size)
+{
+	/* Doubles at powers of two; starts with room for 32. */
+	if (count >= 32 && (count & (count - 1)) != 0)
+		return array;
+	if (count > 0 && count < 32)
+		return array;
+	void *grown = realloc(array, (count ? count * 2 : 32) * size);
+	if (!grown)
+		die("plan", "out of memory");
+	return grown;
+}
+
+static const char *parse_step(struct words *words, struct plan *plan, enum step_kind kind)
+{
+	struct step step = { .kind = kind };
+
+	if (kind == STEP_BIND && !parse_access(next_word(words), &step.access))
+		return "bind: unknown access letters";
+	step.path = next_word(words);
+	if (!absolute(step.path))
+		return "step: not an absolute, normal path";
+	if (kind == STEP_LINK || kind == STEP_FILE) {
+		step.text = next_word(words);
+		if (!step.text)
+			return "step: its text is missing";
+	}
+	plan->steps = grow(plan->steps, plan->step_count, sizeof step);
+	plan->steps[plan->step_count++] = step;
+	return NULL;
+}
+
+static const char *parse_limit(struct words *words, struct limits *limits)
+{
+	static const struct { const char *name; size_t at; } names[] = {
+		{ "memory", offsetof(struct limits, memory) },
+		{ "processes", offsetof(struct limits, processes) },
+		{ "cpu", offsetof(struct limits, cpu) },
+		{ "wall", offsetof(struct limits, wall) },
+		{ "output", offsetof(struct limits, output) },
+		{ "files", offsetof(struct limits, files) },
+		{ "file-size", offsetof(struct limits, file_size) },
+		{ "scratch", offsetof(struct limits, scratch) },
+	};
+	const char *name = next_word(words);
+	uint64_t value;
+
+	if (!name || !parse_number(next_word(words), &value))
+		return "limit: not a name and a number";
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		if (strcmp(names[i].name, name) == 0) {
+			*(uint64_t *)((char *)limits + names[i].at) = value;
+			return NULL;
+		}
+	}
+	return "limit: unknown name";
+}
+
+static const char *parse_trap(struct words *words, unsigned *traps)
+{
+	static const struct { const char *name; enum trap trap; } names[] = {
+		{ "connect", TRAP_CONNECT }, { "fork", TRAP_FORK }, { "exec", TRAP_EXEC },
+		{ "open", TRAP_OPEN }, { "metadata", TRAP_METADATA },
+	};
+	const char *name = next_word(words);
+
+	for (size_t i = 0; name && i < sizeof names / sizeof *names; i++) {
+		if (strcmp(names[i].name, name) == 0) {
+			*traps |= names[i].trap;
+			return NULL;
+		}
+	}
+	return "trap: unknown name";
+}
+
+/* `yes` or `no` as first or second of two allowed words. */
+static const char *parse_choice(struct words *words, const char *no, const char *yes, bool *choice)
+{
+	const char *word = next_word(words);
+
+	if (!word || (strcmp(word, no) != 0 && strcmp(word, yes) != 0))
+		return "a choice with an unknown word";
+	*choice = strcmp(word, yes) == 0;
+	return NULL;
+}
+
+static const char *parse_path(struct words *words, const char **path)
+{
+	*path = next_word(words);
+	return absolute(*path) ? NULL : "not an absolute, normal path";
+}
+
+static const char *parse_rule(struct words *words, struct plan *plan)
+{
+	struct rule rule;
+
+	if (!parse_access(next_word(words), &rule.access))
+		return "allow: unknown access letters";
+	const char *wrong = parse_path(words, &rule.path);
+	if (wrong)
+		return wrong;
+	plan->rules = grow(plan->rules, plan->rule_count, sizeof rule);
+	plan->rules[plan->rule_count++] = rule;
+	return NULL;
+}
+
+static const char *parse_program(struct words *words, struct plan *plan)
+{
+	const char *path;
+	const char *wrong = parse_path(words, &path);
+
+	if (wrong)
+		return wrong;
+	plan->exec_limited = true;
+	plan->programs = grow(plan->programs, plan->program_count, sizeof path);
+	plan->programs[plan->program_count++] = path;
+	return NULL;
+}
+
+static const char *parse_statement(const char *word, struct words *words, struct plan *plan)
+{
+	static const struct { const char *name; enum step_kind kind; } steps[] = {
+		{ "bind", STEP_BIND }, { "hide", STEP_HIDE }, { "directory", STEP_DIRECTORY },
+		{ "link", STEP_LINK }, { "file", STEP_FILE }, { "proc", STEP_PROC },
+		{ "scratch", STEP_SCRATCH }, { "terminals", STEP_TERMINALS },
+	};
+
+	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+		if (strcmp(word, steps[i].name) == 0)
+			return parse_step(words, plan, steps[i].kind);
+	if (strcmp(word, "allow") == 0)
+		return parse_rule(words, plan);
+	if (strcmp(word, "program") == 0)
+		return parse_program(words, plan);
+	if (strcmp(word, "limit") == 0)
+		return parse_limit(words, &plan->limits);
+	if (strcmp(word, "trap") == 0)
+		return parse_trap(words, &plan->traps);
+	if (strcmp(word, "cwd") == 0)
+		return parse_path(words, &plan->cwd);
+	if (strcmp(word, "temporary") == 0)
+		return parse_path(words, &plan->scratch);
+	if (strcmp(word, "network") == 0)
+		return parse_choice(words, "none", "all", &plan->network_all);
+	if (strcmp(word, "stdio") == 0)
+		return parse_choice(words, "direct", "frames", &plan->stdio_frames);
+	if (strcmp(word, "terminal") == 0)
+		return parse_choice(words, "no", "yes", &plan->terminal);
+	if (strcmp(word, "probe") == 0)
+		return parse_choice(words, "no", "yes", &plan->probe);
+	return "unknown word";
+}
+
+const char *parse_plan(char *bytes, size_t length, struct plan *plan)
+{
+	struct words words = { bytes, bytes + length };
+	const char *word = next_word(&words);
+	bool landlock;
+
+	*plan = (struct plan){ 0 };
+	clock_gettime(CLOCK_REALTIME_COARSE, &plan->began);
+	if (!word || strcmp(word, "cordon-plan-" CORDON_CELL_VERSION) != 0)
+		return "made by another version of Cordon; rebuild with `npm run build`";
+	word = next_word(&words);
+	if (!word || strcmp(word, "form") != 0 || parse_choice(&words, "namespaces", "landlock", &landlock))
+		return "the form must come first";
+	plan->form = landlock ? FORM_LANDLOCK : FORM_NAMESPACES;
+	while ((word = next_word(&words)) && strcmp(word, "end") != 0) {
+		const char *wrong = parse_statement(word, &words, plan);
+		if (wrong)
+			return wrong;
+	}
+	if (!word)
+		return "cut short: no `end`";
+	if (words.at != words.end)
+		return "words behind `end`";
+	if (!plan->cwd || !plan->scratch)
+		return "cwd and temporary are needed";
+	return NULL;
+}
+
+void free_plan(struct plan *plan)
+{
+	free(plan->steps);
+	free(plan->rules);
+	free(plan->programs);
+	*plan = (struct plan){ 0 };
+}
+
+static char **parse_list(struct words *words, uint64_t count)
+{
+	char **list = calloc(count + 1, sizeof *list);
+
+	for (uint64_t i = 0; list && i < count; i++) {
+		list[i] = next_word(words);
+		if (!list[i]) {
+			free(list);
+			return NULL;
+		}
+	}
+	return list;
+}
+
+/* program, argument count, arguments, variable count, variables */
+const char *parse_command(char *bytes, size_t length, struct command *command)
+{
+	struct words words = { bytes, bytes + length };
+	uint64_t count;
+
+	*command = (struct command){ .program = next_word(&words) };
+	if (!absolute(command->program))
+		return "the program is not an absolute path";
+	if (!parse_number(next_word(&words), &count) || count < 1 || count > length)
+		return "the argument count is wrong";
+	command->argv = parse_list(&words, count);
+	if (!command->argv)
+		return "arguments are missing";
+	if (!parse_number(next_word(&words), &count) || count > length)
+		return "the variable count is wrong";
+	command->envp = parse_list(&words, count);
+	if (!command->envp || words.at != words.end)
+		return "variables are missing, or there are words behind them";
+	return NULL;
+}

@@ -1,0 +1,131 @@
+/* The processes of a cell, seen through /proc. */
+#include "cell.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+size_t read_proc(char *into, size_t room, const char *path)
+{
+	CLOSE_ON_RETURN int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t at = 0;
+
+	while (fd >= 0 && at + 1 < room) {
+		ssize_t got = read(fd, into + at, room - 1 - at);
+		if (got <= 0)
+			break;
+		at += got;
+	}
+	into[at] = '\0';
+	return at;
+}
+
+static void visit_children(pid_t pid, visit_process *visit, void *context)
+{
+	char path[64], list[16384];
+
+	snprintf(path, sizeof path, "/proc/%d/task", pid);
+	DIR *tasks = opendir(path);
+	if (!tasks)
+		return;
+	for (struct dirent *task; (task = readdir(tasks));) {
+		if (task->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof path, "/proc/%d/task/%.16s/children", pid, task->d_name);
+		if (read_proc(list, sizeof list, path) == 0)
+			continue;
+		for (char *at = list, *end; *at; at = end) {
+			long child = strtol(at, &end, 10);
+			if (end == at)
+				break;
+			visit(child, context);
+			visit_children(child, visit, context);
+		}
+	}
+	closedir(tasks);
+}
+
+void each_descendant(pid_t root, visit_process *visit, void *context)
+{
+	visit_children(root, visit, context);
+}
+
+/* Our number as /proc counts: where that is an outer namespace's, it is not getpid(). */
+pid_t own_pid_in_proc(void)
+{
+	char text[32] = "";
+
+	if (readlink("/proc/self", text, sizeof text - 1) < 0)
+		return getpid();
+	return atoi(text);
+}
+
+struct killing {
+	int signal;
+	unsigned count;
+};
+
+static void kill_one(pid_t pid, void *context)
+{
+	struct killing *killing = context;
+
+	if (kill(pid, killing->signal) == 0)
+		killing->count++;
+}
+
+void kill_descendants(pid_t root)
+{
+	/* Stopped first, so that none forks away while the others die; repeated, because one may have. */
+	for (;;) {
+		struct killing stop = { SIGSTOP, 0 }, end = { SIGKILL, 0 };
+		each_descendant(root, kill_one, &stop);
+		each_descendant(root, kill_one, &end);
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			;
+		if (end.count == 0)
+			return;
+		usleep(200);
+	}
+}
+
+uint64_t field_in_kilobytes(const char *text, const char *name)
+{
+	const char *line = strstr(text, name);
+
+	return line ? strtoull(line + strlen(name), NULL, 10) * 1024 : 0;
+}
+
+static void measure_one(pid_t pid, void *context)
+{
+	struct consumption *sum = context;
+	char path[64], text[4096];
+	unsigned long user, system, children_user, children_system;
+
+	snprintf(path, sizeof path, "/proc/%d/status", pid);
+	if (read_proc(text, sizeof text, path) == 0)
+		return;
+	const char *threads = strstr(text, "\nThreads:");
+	sum->tasks += threads ? strtoul(threads + 9, NULL, 10) : 1;
+	sum->resident += field_in_kilobytes(text, "\nVmRSS:") + field_in_kilobytes(text, "\nVmPTE:") +
+			 field_in_kilobytes(text, "\nVmSwap:");
+
+	snprintf(path, sizeof path, "/proc/%d/stat", pid);
+	if (read_proc(text, sizeof text, path) == 0)
+		return;
+	/* The command name may hold anything, also parentheses: the last one ends it. */
+	const char *behind_name = strrchr(text, ')');
+	if (behind_name && sscanf(behind_name, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %lu %lu", &user,
+				  &system, &children_user, &children_system) == 4)
+		sum->cpu += (user + system + children_user + children_system) * 1000 / sysconf(_SC_CLK_TCK);
+}
+
+void measure_descendants(pid_t root, struct consumption *sum)
+{
+	*sum = (struct consumption){ 0 };
+	each_descendant(root, measure_one, sum);
+}
