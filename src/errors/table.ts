@@ -46,11 +46,11 @@ export const ERRORS = {
   },
   'glob-malformed': {
     when: 'A path pattern cannot be read exactly as written.',
-    message: 'the pattern "{glob}" is malformed: {problem}',
+    message: '{where}: the pattern "{glob}" is malformed: {problem}',
     agent: 'A path pattern in the policy of this tool is malformed.',
   },
   'glob-too-many': {
-    when: 'A pattern stands for more alternatives or existing objects than the limit allows.',
+    when: 'A pattern stands for more existing objects than the limit allows.',
     message: 'the pattern "{glob}" stands for more than {limit} {what}',
     agent: 'A path pattern in the policy of this tool is too broad.',
     fix: 'grant the directory that holds them (dir/**), or split the pattern',
@@ -63,7 +63,7 @@ export const ERRORS = {
   },
   'host-malformed': {
     when: 'A network entry is not a host, *.host, host:port or CIDR.',
-    message: 'the network entry "{entry}" is malformed: {problem}',
+    message: '{where}: the network entry "{entry}" is malformed: {problem}',
     agent: 'A network entry in the policy of this tool is malformed.',
   },
 

@@ -1,0 +1,22 @@
+import type { HostGrant } from './host-grant.js'
+import type { EnvironmentEntry, Limits, Mechanism, PresetName } from './model.js'
+import type { PathPattern } from './path-pattern.js'
+
+/** A policy applied to one place: everything decided, nothing unspecified, ready to be enforced. */
+export interface Boundary {
+  /** Grants and carve-outs (`negated`), in the order of the policy. */
+  readonly read: readonly PathPattern[]
+  readonly write: readonly PathPattern[]
+  /** What presets let the tool read where it exists; carve-outs of `read` apply to it too. */
+  readonly presetRead: readonly PathPattern[]
+  readonly network:
+    | { readonly kind: 'none' }
+    | { readonly kind: 'all' }
+    | { readonly kind: 'hosts'; readonly entries: readonly HostGrant[] }
+  readonly environment: readonly EnvironmentEntry[]
+  /** Programs are absolute paths, or bare names that are looked up when the cell starts. */
+  readonly exec: { readonly kind: 'none' } | { readonly kind: 'all' } | { readonly kind: 'list'; readonly programs: readonly string[] }
+  readonly limits: Limits
+  readonly presets: readonly PresetName[]
+  readonly require: readonly Mechanism[]
+}

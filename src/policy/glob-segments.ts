@@ -1,0 +1,102 @@
+import type { GlobCharacter } from './glob-alternatives.js'
+
+export type WildcardPart =
+  | { readonly kind: 'character'; readonly character: string }
+  /** `?` */
+  | { readonly kind: 'one' }
+  /** `*` */
+  | { readonly kind: 'run' }
+
+/** What stands between two slashes of a glob. */
+export type Segment =
+  | { readonly kind: 'name'; readonly name: string }
+  | { readonly kind: 'wildcard'; readonly parts: readonly WildcardPart[] }
+  /** `**`: any number of whole names, also none; as the last segment at least one. */
+  | { readonly kind: 'any-depth' }
+
+export type ReadSegment = { readonly kind: 'segment'; readonly segment: Segment } | { readonly kind: 'problem'; readonly problem: string }
+
+export const readSegment = (characters: readonly GlobCharacter[]): ReadSegment => {
+  const isStar = ({ character, special }: GlobCharacter) => special && character === '*'
+  if (characters.some(({ character, special }) => special && (character === '[' || character === ']'))) {
+    return { kind: 'problem', problem: 'character classes are not supported; a literal bracket is written "\\["' }
+  }
+  if (characters.length === 2 && characters.every(isStar)) return { kind: 'segment', segment: { kind: 'any-depth' } }
+  if (characters.some((character, at) => isStar(character) && at > 0 && characters.slice(at - 1, at).some(isStar))) {
+    return { kind: 'problem', problem: '"**" must be a whole path segment, as in dir/**/name' }
+  }
+  const parts = characters.map(toPart)
+  if (parts.some(({ kind }) => kind !== 'character')) return { kind: 'segment', segment: { kind: 'wildcard', parts } }
+  return { kind: 'segment', segment: { kind: 'name', name: characters.map(({ character }) => character).join('') } }
+}
+
+const toPart = ({ character, special }: GlobCharacter): WildcardPart => {
+  if (special && character === '*') return { kind: 'run' }
+  if (special && character === '?') return { kind: 'one' }
+  return { kind: 'character', character }
+}
+
+/** Whether one name, as found in a directory, fits a segment. Names starting with a dot are not special. */
+export const segmentMatches = (segment: Segment, name: string): boolean => {
+  switch (segment.kind) {
+    case 'name':
+      return segment.name === name
+    case 'any-depth':
+      return true
+    case 'wildcard':
+      return partsMatch(segment.parts, Array.from(name))
+  }
+}
+
+// Going back to the latest run only is enough, and keeps the worst case at parts × characters.
+const partsMatch = (parts: readonly WildcardPart[], characters: readonly string[]): boolean => {
+  let part = 0
+  let at = 0
+  let run = -1
+  let runTakesUntil = 0
+  while (at < characters.length) {
+    const wanted = parts[part]
+    if (wanted?.kind === 'run') {
+      run = part
+      runTakesUntil = at
+      part += 1
+    } else if (wanted !== undefined && (wanted.kind === 'one' || wanted.character === characters[at])) {
+      part += 1
+      at += 1
+    } else if (run !== -1) {
+      runTakesUntil += 1
+      at = runTakesUntil
+      part = run + 1
+    } else {
+      return false
+    }
+  }
+  return parts.slice(part).every(({ kind }) => kind === 'run')
+}
+
+const ESCAPED = /[*?[\]{},~!\\]/g
+
+/** A text as a glob that matches exactly that text. */
+export const escapeGlob = (text: string): string => text.replace(ESCAPED, '\\$&')
+
+export const renderSegment = (segment: Segment): string => {
+  switch (segment.kind) {
+    case 'name':
+      return escapeGlob(segment.name)
+    case 'any-depth':
+      return '**'
+    case 'wildcard':
+      return segment.parts.map(renderPart).join('')
+  }
+}
+
+const renderPart = (part: WildcardPart): string => {
+  switch (part.kind) {
+    case 'run':
+      return '*'
+    case 'one':
+      return '?'
+    case 'character':
+      return escapeGlob(part.character)
+  }
+}

@@ -1,0 +1,68 @@
+import type { HostGrant } from './host-grant.js'
+import type { PathGlob } from './path-glob.js'
+
+export type Unspecified = { readonly kind: 'unspecified' }
+export type None = { readonly kind: 'none' }
+export type All = { readonly kind: 'all' }
+export type List<Item> = { readonly kind: 'list'; readonly items: readonly Item[] }
+
+/** What every section can be. "Unspecified" is a stance of its own and never means "everything". */
+export type Section<Item> = Unspecified | None | List<Item>
+
+export const RISKS = ['low', 'medium', 'high', 'critical', 'unknown'] as const
+export type Risk = (typeof RISKS)[number]
+
+/** A name alone is passed on from the host; a name with a text is set. */
+export interface EnvironmentEntry {
+  readonly name: string
+  readonly value: { readonly kind: 'pass' } | { readonly kind: 'set'; readonly text: string }
+}
+
+/** A program by its bare name (looked up when the cell starts) or by its path. */
+export type ProgramGrant =
+  | { readonly kind: 'name'; readonly name: string }
+  | { readonly kind: 'path'; readonly glob: PathGlob }
+
+/** Sizes in bytes, durations in milliseconds. An absent limit is not set. */
+export interface Limits {
+  readonly memory?: number
+  readonly processes?: number
+  readonly cpu?: number
+  readonly wall?: number
+  readonly output?: number
+  readonly openFiles?: number
+  readonly fileSize?: number
+  readonly scratch?: number
+}
+
+export const PRESET_NAMES = ['system', 'toolchains', 'workspace'] as const
+export type PresetName = (typeof PRESET_NAMES)[number]
+
+/** What can hold a boundary, by the names that profiles and `require` use. */
+export const MECHANISMS = [
+  'user-namespace',
+  'mount-namespace',
+  'pid-namespace',
+  'network-namespace',
+  'ipc-namespace',
+  'uts-namespace',
+  'landlock',
+  'seccomp',
+  'seccomp-listener',
+  'cgroup',
+  'rlimit',
+  'broker',
+] as const
+export type Mechanism = (typeof MECHANISMS)[number]
+
+/** A policy in its normal form: every section present, every value parsed. */
+export interface ToolPolicy {
+  readonly risk: Unspecified | { readonly kind: 'declared'; readonly level: Risk }
+  readonly filesystem: { readonly read: Section<PathGlob>; readonly write: Section<PathGlob> }
+  readonly network: Section<HostGrant> | All
+  readonly environment: Section<EnvironmentEntry>
+  readonly exec: Section<ProgramGrant> | All
+  readonly limits: Limits
+  readonly presets: readonly PresetName[]
+  readonly require: readonly Mechanism[]
+}

@@ -1,0 +1,24 @@
+/** The known key that a mistyped one most likely stands for. */
+export const nearestKey = (key: string, known: readonly string[]): string | undefined => {
+  const typed = key.toLowerCase()
+  const ranked = known
+    .map((candidate) => ({ candidate, distance: editDistance(typed, candidate.toLowerCase()) }))
+    .sort((a, b) => a.distance - b.distance)
+  const best = ranked[0]
+  // Beyond about a third of the letters a guess misleads more than it helps.
+  return best !== undefined && best.distance <= Math.max(1, Math.floor(best.candidate.length / 3)) ? best.candidate : undefined
+}
+
+/** Levenshtein distance, row by row. */
+const editDistance = (from: string, to: string): number => {
+  let row = Array.from({ length: to.length + 1 }, (_, at) => at)
+  for (const [index, character] of Array.from(from).entries()) {
+    const next = [index + 1]
+    for (const [at, wanted] of Array.from(to).entries()) {
+      const replaced = (row[at] ?? 0) + (character === wanted ? 0 : 1)
+      next.push(Math.min(replaced, (row[at + 1] ?? 0) + 1, (next[at] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row.at(-1) ?? 0
+}

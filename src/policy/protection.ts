@@ -1,0 +1,56 @@
+import { joinNames, namesOf, parentOf } from './absolute-path.js'
+import type { AbsolutePath } from './absolute-path.js'
+import { isMatch, startWalk, step } from './pattern-walk.js'
+import type { PathPattern } from './path-pattern.js'
+import { PROTECTED_NAMES } from './protected.js'
+import type { ProtectedName } from './protected.js'
+
+export interface Protection {
+  readonly entry: ProtectedName
+  /** The protected object: the path asked about, or what it lies in. */
+  readonly path: AbsolutePath
+}
+
+/**
+ * The protected name that keeps a path from being written although it lies in a write root, going
+ * by the text of the path. Entries with `object: 'file'` depend on what is really there; whoever
+ * can look (the sandbox) asks for them with `isNamedBy` itself.
+ */
+export const protectionOf = (write: readonly PathPattern[], path: AbsolutePath): Protection | undefined => {
+  const grants = write.filter(({ negated }) => !negated)
+  const names = namesOf(path)
+  for (let depth = 1; depth <= names.length; depth += 1) {
+    const candidate = joinNames(names.slice(0, depth))
+    const entry = protectedEntryAt(grants, candidate)
+    if (entry !== undefined && !isNamedBy(grants, entry, candidate)) return { entry, path: candidate }
+  }
+  return undefined
+}
+
+const protectedEntryAt = (grants: readonly PathPattern[], path: AbsolutePath): ProtectedName | undefined =>
+  PROTECTED_NAMES.find((entry) => entry.object === 'any' && endsInName(path, entry.name) && isInScope(grants, entry, path))
+
+const endsInName = (path: AbsolutePath, name: string): boolean => path.endsWith(`/${name}`)
+
+const isInScope = (grants: readonly PathPattern[], { scope }: ProtectedName, path: AbsolutePath): boolean =>
+  scope === 'anywhere' || grants.some(({ base }) => base === parentOf(path))
+
+/**
+ * Whether a write grant names a protected object: the name stands literally in the grant, and the
+ * grant up to there matches the object. `.git/hooks/**` and `src/package.json` name one, `src/**` does not.
+ */
+export const isNamedBy = (write: readonly PathPattern[], entry: ProtectedName, path: AbsolutePath): boolean => {
+  const wanted = entry.name.split('/')
+  return write.some(({ negated, segments }) => {
+    if (negated) return false
+    return segments.some((_, end) => {
+      const upToName = segments.slice(0, end + 1)
+      const tail = upToName.slice(-wanted.length)
+      const standsThere = tail.length === wanted.length && tail.every((segment, at) => segment.kind === 'name' && segment.name === wanted[at])
+      return standsThere && walkEndsIn(upToName, path)
+    })
+  })
+}
+
+const walkEndsIn = (segments: PathPattern['segments'], path: AbsolutePath): boolean =>
+  isMatch(segments, namesOf(path).reduce((state, name) => step(segments, state, name), startWalk(segments)))
