@@ -5,8 +5,10 @@ export const nearestKey = (key: string, known: readonly string[]): string | unde
     .map((candidate) => ({ candidate, distance: editDistance(typed, candidate.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance)
   const best = ranked[0]
-  // Beyond about a third of the letters a guess misleads more than it helps.
-  return best !== undefined && best.distance <= Math.max(1, Math.floor(best.candidate.length / 3)) ? best.candidate : undefined
+  if (best === undefined) return undefined
+  // Two letters exchanged are two edits; beyond that, or with hardly a letter kept, a guess misleads.
+  const isClose = best.distance <= Math.max(2, best.candidate.length / 3) && best.distance < best.candidate.length - 1
+  return isClose ? best.candidate : undefined
 }
 
 /** Levenshtein distance, row by row. */

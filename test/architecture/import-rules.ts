@@ -1,0 +1,74 @@
+import { builtinModules } from 'node:module'
+import { posix } from 'node:path'
+
+import ts from 'typescript'
+
+import { PURE_MODULES, PURE_ROOMS, levelOf, roomOf } from './rooms.js'
+import type { SourceFile } from './source-tree.js'
+
+/** Every way in which the files of src/ break the rules about who may import and touch what. */
+export const importViolations = (files: readonly SourceFile[]): readonly string[] => files.flatMap(violationsOfFile)
+
+const violationsOfFile = (file: SourceFile): readonly string[] => {
+  const room = roomOf(file.path)
+  if (room === undefined) return [`${file.path}: lies in no room`]
+  if (levelOf(room) === -1) return [`${file.path}: the room "${room}" is not known`]
+  const problems = [
+    ...importedNames(file).flatMap((specifier) => importProblem(file.path, room, specifier) ?? []),
+    ...(room === 'cli' ? [] : processProblems(file)),
+  ]
+  return problems.map((problem) => `${file.path}: ${problem}`)
+}
+
+// The compiler's own scanner: static and dynamic imports, re-exports, types and require() alike.
+const importedNames = ({ text }: SourceFile): readonly string[] =>
+  ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName)
+
+const importProblem = (path: string, room: string, specifier: string): string | undefined => {
+  if (!specifier.startsWith('.')) return packageProblem(room, withPrefix(specifier))
+  const target = posix.join(posix.dirname(path), specifier)
+  const targetRoom = roomOf(target)
+  if (targetRoom === undefined) return `imports ${target}, which lies in no room`
+  if (targetRoom === room) return undefined
+  if (levelOf(targetRoom) === -1) return `imports the unknown room "${targetRoom}"`
+  if (levelOf(targetRoom) >= levelOf(room)) return `${room} must not import ${targetRoom}`
+  if (target !== `src/${targetRoom}/index.js`) return `imports ${target} past the index of its room`
+  return undefined
+}
+
+const withPrefix = (specifier: string): string => (builtinModules.includes(specifier) ? `node:${specifier}` : specifier)
+
+const packageProblem = (room: string, module: string): string | undefined => {
+  if (module === 'node:child_process' && room !== 'sandbox') return 'only sandbox starts processes'
+  if (PURE_ROOMS.includes(room) && !PURE_MODULES.includes(module)) return `${room} computes only; it must not import ${module}`
+  if (module === 'node:process' && room !== 'cli') return 'only cli looks at process; take what you need as a parameter'
+  return undefined
+}
+
+const HOST_STATE = new Set(['env', 'argv'])
+
+/** `process.env`, `process['argv']`, `const { env } = process`, `globalThis.process.env` */
+const processProblems = ({ path, text }: SourceFile): readonly string[] => {
+  const problems: string[] = []
+  const report = (name: string) => problems.push(`reads process.${name}; only cli does, others take a parameter`)
+  const visit = (node: ts.Node): void => {
+    if (ts.isPropertyAccessExpression(node) && isProcess(node.expression) && HOST_STATE.has(node.name.text)) report(node.name.text)
+    if (ts.isElementAccessExpression(node) && isProcess(node.expression)) {
+      const key = node.argumentExpression
+      if (!ts.isStringLiteralLike(key) || HOST_STATE.has(key.text)) report(key.getText())
+    }
+    if (ts.isVariableDeclaration(node) && node.initializer !== undefined && isProcess(node.initializer) && ts.isObjectBindingPattern(node.name)) {
+      for (const { propertyName, name } of node.name.elements) {
+        const key = (propertyName ?? name).getText()
+        if (HOST_STATE.has(key)) report(key)
+      }
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true))
+  return problems
+}
+
+const isProcess = (node: ts.Node): boolean =>
+  (ts.isIdentifier(node) && node.text === 'process') ||
+  (ts.isPropertyAccessExpression(node) && node.name.text === 'process' && ts.isIdentifier(node.expression) && node.expression.text === 'globalThis')

@@ -1,0 +1,23 @@
+/**
+ * The rooms of src/ in the order of their imports: a room may import rooms of earlier lines only.
+ * Rooms on one line never import each other.
+ */
+export const ROOM_ORDER: readonly (readonly string[])[] = [
+  ['errors'],
+  ['policy'],
+  ['manifest'],
+  ['gate'],
+  ['sandbox', 'egress', 'store'],
+  ['runtime'],
+  ['mcp', 'adapters', 'console', 'eslint'],
+  ['cli'],
+]
+
+/** Rooms that compute and touch nothing. They may use what only computes, too. */
+export const PURE_ROOMS: readonly string[] = ['errors', 'policy', 'manifest', 'gate']
+export const PURE_MODULES: readonly string[] = ['node:crypto', 'node:path', 'node:path/posix', 'yaml']
+
+export const levelOf = (room: string): number => ROOM_ORDER.findIndex((level) => level.includes(room))
+
+/** `src/policy/index.ts` → `policy` */
+export const roomOf = (path: string): string | undefined => /^src\/([^/]+)\//.exec(path)?.[1]

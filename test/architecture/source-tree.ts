@@ -1,0 +1,30 @@
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+export interface SourceFile {
+  /** Relative to the repository, with forward slashes. */
+  readonly path: string
+  readonly text: string
+}
+
+const SKIPPED = new Set(['node_modules', 'dist', 'build', 'coverage'])
+
+/** Every file beneath some folders of the repository; a folder that does not exist yet has none. */
+export const readTree = (root: string, folders: readonly string[], extensions: RegExp): readonly SourceFile[] =>
+  folders.flatMap((folder) => walk(root, folder, extensions))
+
+const walk = (root: string, folder: string, extensions: RegExp): readonly SourceFile[] =>
+  listFolder(join(root, folder)).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`
+    if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : walk(root, path, extensions)
+    return extensions.test(entry.name) ? [{ path, text: readFileSync(join(root, path), 'utf8') }] : []
+  })
+
+const listFolder = (path: string) => {
+  try {
+    return readdirSync(path, { withFileTypes: true })
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    throw error
+  }
+}

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest'
+
+import { CordonError, bug, fail } from '../../src/errors/index.js'
+
+describe('fail', () => {
+  it('fills every text of the table with the parameters', () => {
+    const error = fail('path-is-symlink', { path: '/data', real: '/mnt/data' })
+    expect(error).toBeInstanceOf(CordonError)
+    expect(error.code).toBe('path-is-symlink')
+    expect(error.message).toBe('the granted path /data is or contains a symbolic link')
+    expect(error.fix).toBe('grant the real path: /mnt/data')
+  })
+
+  it('keeps host paths out of what a model sees', () => {
+    expect(fail('path-missing', { path: '/home/alice/.ssh' }).agentMessage).not.toContain('alice')
+  })
+
+  it('does not fill in a parameter that looks like a placeholder again', () => {
+    expect(fail('path-is-symlink', { path: '{real}', real: '/secret' }).message).toContain('path {real} is')
+  })
+
+  it('has no fix where the parameter that would hold it is empty', () => {
+    expect(fail('usage-error', { problem: 'no command', fix: '' }).fix).toBeUndefined()
+  })
+
+  it('keeps the cause', () => {
+    const cause = new Error('ENOENT')
+    expect(fail('file-unreadable', { path: 'p', problem: 'x' }, cause).cause).toBe(cause)
+  })
+
+  it('refuses, as a bug, to build a message with a hole in it', () => {
+    // @ts-expect-error the parameter is missing
+    expect(() => fail('path-missing', {})).toThrow('bug in cordon')
+  })
+})
+
+describe('bug', () => {
+  it('throws something that is no CordonError, so that nobody handles it as a refusal', () => {
+    expect(() => bug('impossible')).toThrow('bug in cordon: impossible')
+    expect(() => bug('impossible')).not.toThrow(CordonError)
+  })
+})

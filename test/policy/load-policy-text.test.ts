@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+
+import { loadPolicyText, parsePolicy } from '../../src/policy/index.js'
+
+const refusal = (code: string, message: RegExp) => expect.objectContaining({ code, message: expect.stringMatching(message) as string }) as Error
+
+describe('a policy file', () => {
+  const yaml = ['risk: low', 'filesystem:', '  read:', '    - /data/**', 'network: none', 'limits: { wall: 30s }', ''].join('\n')
+  const value = { risk: 'low', filesystem: { read: ['/data/**'] }, network: 'none', limits: { wall: '30s' } }
+
+  it('means the same in YAML, in JSON and as a value', () => {
+    const expected = parsePolicy(value, 'value')
+    expect(loadPolicyText(yaml, 'a.yaml')).toEqual(expected)
+    expect(loadPolicyText(JSON.stringify(value), 'a.json')).toEqual(expected)
+    expect(loadPolicyText(JSON.stringify(value, null, '\t'), 'a.json')).toEqual(expected)
+  })
+
+  it.each([
+    ['network: none\nfilesystem:\n  read:\n    - /a\n    - /b/[\n', 'glob-malformed', /^a.yaml:5: filesystem.read\[1\]: the pattern/],
+    ['network: none\nnetwrok: none\n', 'policy-unknown-key', /^a.yaml:2: unknown key "netwrok"/],
+    ['limits:\n  memory: lots\n', 'policy-invalid-value', /^a.yaml:2: limits.memory must be/],
+    ['network:\n', 'policy-invalid-value', /^a.yaml:1: network must be .* not nothing/],
+    ['network:\n  - host: a.org\n    methods: [get]\n', 'policy-invalid-value', /^a.yaml:3: network\[0\].methods\[0\]/],
+    ['- a\n', 'policy-not-an-object', /^a.yaml: the policy must be a mapping/],
+    ['', 'policy-not-an-object', /not nothing/],
+  ])('that is wrong is refused by file, line and key: %j', (text, code, message) => {
+    expect(() => loadPolicyText(text, 'a.yaml')).toThrow(refusal(code, message))
+  })
+
+  it.each([
+    ['network: none\nnetwork: all\n', /^a.yaml:2: /],
+    ['network: none\nlimits: {\n', /^a.yaml:\d+: /],
+    ['network: !!js/function "x"\n', /^a.yaml:1: /],
+    ['network: none\n---\nnetwork: all\n', /^a.yaml:2: /],
+    ['network: *nowhere\n', /^a.yaml/],
+  ])('that is not one plain document is refused: %j', (text, message) => {
+    expect(() => loadPolicyText(text, 'a.yaml')).toThrow(refusal('policy-syntax', message))
+  })
+
+  it('cannot blow up through aliases', () => {
+    const levels = Array.from({ length: 12 }, (_, at) => `l${at + 1}: &l${at + 1} [${Array(9).fill(`*l${at}`).join(', ')}]`)
+    const text = ['l0: &l0 x', ...levels].join('\n')
+    expect(() => loadPolicyText(text, 'a.yaml')).toThrow(expect.objectContaining({ code: 'policy-syntax' }))
+  })
+})
