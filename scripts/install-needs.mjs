@@ -1,0 +1,31 @@
+import { spawnSync } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+import { TEST_NEEDS } from './test-needs.mjs'
+
+const isExecutable = (path) => {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const hasCommand = (command) => (process.env.PATH ?? '').split(delimiter).some((folder) => isExecutable(join(folder, command)))
+
+const missing = () => TEST_NEEDS.filter(({ command }) => !hasCommand(command))
+
+/** Installs what the tests need where this is allowed; returns what is still missing, as sentences. */
+export const installNeeds = () => {
+  const packages = missing().flatMap((need) => need.packages)
+  if (packages.length > 0 && process.getuid?.() === 0 && hasCommand('apt-get')) {
+    process.stdout.write(`test: installing ${packages.join(' ')}\n`)
+    const options = { stdio: 'inherit', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } }
+    spawnSync('apt-get', ['update', '-q'], options)
+    // One at a time: a package that this distribution lacks must not keep the others away.
+    for (const name of packages) spawnSync('apt-get', ['install', '-q', '-y', '--no-install-recommends', name], options)
+  }
+  return missing().map((need) => `${need.command} is missing (${need.because}); apt-get install ${need.packages.join(' ')}`)
+}

@@ -1,0 +1,72 @@
+// `npm test`: installs what is missing and may be installed, builds, checks, and runs every suite;
+// those that build cells a second time as an ordinary user. The last line sums everything up.
+import { spawnSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { installNeeds } from './install-needs.mjs'
+import { unprivilegedUser, withCopyFor } from './unprivileged-user.mjs'
+import { runVitest } from './vitest-run.mjs'
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
+const IN_CI = Boolean(process.env.CI)
+
+/** Suites that start no cell: who runs them makes no difference. */
+const WITHOUT_CELLS = new Set(['architecture', 'errors', 'policy'])
+
+const total = { passed: 0, failed: 0, skipped: 0 }
+const add = ({ passed, failed, skipped }) => {
+  total.passed += passed
+  total.failed += failed
+  total.skipped += skipped
+}
+
+const heading = (text) => process.stdout.write(`\n== ${text}\n`)
+
+const check = (name, program, args) => {
+  heading(name)
+  const { status } = spawnSync(program, args, { cwd: ROOT, stdio: 'inherit' })
+  add({ passed: status === 0 ? 1 : 0, failed: status === 0 ? 0 : 1, skipped: 0 })
+  return status === 0
+}
+
+const node = (...args) => [process.execPath, args]
+const tool = (path, ...args) => node(join('node_modules', path), ...args)
+
+const runAsOrdinaryUser = () => {
+  const folders = readdirSync(join(ROOT, 'test'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !WITHOUT_CELLS.has(entry.name))
+    .map((entry) => `test/${entry.name}/`)
+    .filter((folder) => readdirSync(join(ROOT, folder), { recursive: true }).some((name) => name.endsWith('.test.ts')))
+  if (folders.length === 0) return
+  const user = unprivilegedUser()
+  heading(`vitest as the user ${user.name} (${folders.join(' ')})`)
+  const env = { PATH: process.env.PATH, HOME: user.home, USER: user.name, LOGNAME: user.name, LANG: 'C.UTF-8', ...(IN_CI ? { CI: 'true' } : {}) }
+  add(withCopyFor(user, ROOT, (checkout, node) => runVitest({ checkout, folders, node, as: { uid: user.uid, gid: user.gid }, env })))
+}
+
+heading('what the tests need')
+const missing = installNeeds()
+for (const sentence of missing) process.stdout.write(`test: ${sentence}\n`)
+if (missing.length === 0) process.stdout.write('test: everything is there\n')
+// Elsewhere the tests concerned say so themselves and are skipped; in CI nothing may quietly not run.
+if (IN_CI) add({ passed: 0, failed: missing.length, skipped: 0 })
+
+const built =
+  check('build', ...tool('typescript/bin/tsc', '-p', 'tsconfig.json')) &&
+  check('launcher', ...node('scripts/build-native.mjs'))
+
+if (built) {
+  for (const target of ['x86_64', 'aarch64']) check(`launcher for ${target}`, ...node('scripts/build-native.mjs', '--target', target))
+  check('launcher with sanitizers', ...node('scripts/build-native.mjs', '--sanitize'))
+  check('lint', ...tool('eslint/bin/eslint.js', '--max-warnings', '0', '.'))
+  check('types of the tests', ...tool('typescript/bin/tsc', '-p', 'test/tsconfig.json'))
+  heading(`vitest as ${process.getuid?.() === 0 ? 'root' : 'the current user'}`)
+  add(runVitest({ checkout: ROOT, folders: [] }))
+  if (process.getuid?.() === 0) runAsOrdinaryUser()
+  else process.stdout.write('\ntest: not run as root, so the suites ran as the current user only\n')
+}
+
+process.stdout.write(`\n${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped\n`)
+process.exitCode = total.failed === 0 ? 0 : 1

@@ -1,0 +1,46 @@
+// The suites that build cells run twice when the tests are run by root: as root, and as an
+// ordinary user on a copy of the checkout, because the checkout may lie where only root can look.
+import { spawnSync } from 'node:child_process'
+import { chmodSync, copyFileSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const NAME = 'cordon-test'
+const NOT_COPIED = new Set(['.git', 'coverage'])
+
+const lookUp = (name) => {
+  const line = readFileSync('/etc/passwd', 'utf8').split('\n').find((entry) => entry.startsWith(`${name}:`))
+  if (line === undefined) return undefined
+  const [, , uid, gid, , home] = line.split(':')
+  return { name, uid: Number(uid), gid: Number(gid), home }
+}
+
+/** A user with a home and, where useradd assigns them, subordinate ids, which rootless containers need. */
+export const unprivilegedUser = () => {
+  if (lookUp(NAME) === undefined) spawnSync('useradd', ['--create-home', '--shell', '/bin/sh', NAME], { stdio: 'inherit' })
+  return lookUp(NAME) ?? lookUp('nobody')
+}
+
+/** Calls `use` with a copy of the checkout that belongs to the user, and with a node that the user can run. */
+export const withCopyFor = (user, checkout, use) => {
+  const folder = mkdtempSync(join(tmpdir(), 'cordon-unprivileged-'))
+  try {
+    chmodSync(folder, 0o755)
+    const entries = readdirSync(checkout).filter((name) => !NOT_COPIED.has(name)).map((name) => join(checkout, name))
+    const copied = spawnSync('cp', ['-a', '--reflink=auto', ...entries, folder], { stdio: 'inherit' })
+    const owned = spawnSync('chown', ['-R', `${user.uid}:${user.gid}`, folder], { stdio: 'inherit' })
+    if (copied.status !== 0 || owned.status !== 0) throw new Error(`the checkout could not be copied for the user ${user.name}`)
+    return use(folder, nodeFor(user, folder))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const nodeFor = (user, folder) => {
+  const tried = spawnSync(process.execPath, ['--version'], { uid: user.uid, gid: user.gid, cwd: '/', stdio: 'ignore' })
+  if (tried.status === 0) return process.execPath
+  const copy = join(folder, 'node')
+  copyFileSync(process.execPath, copy)
+  chmodSync(copy, 0o755)
+  return copy
+}

@@ -1,0 +1,22 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+
+/**
+ * Runs vitest in a checkout and returns its counts. Everything that is wrong counts as failed at
+ * least once: a file that does not load, an error outside of any test, a crash of vitest itself.
+ */
+export const runVitest = ({ checkout, folders, node = process.execPath, as = {}, env = process.env }) => {
+  const report = join(checkout, 'build', 'vitest.json')
+  rmSync(report, { force: true })
+  const { status } = spawnSync(
+    node,
+    [join('node_modules', 'vitest', 'vitest.mjs'), 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...folders],
+    { cwd: checkout, stdio: 'inherit', env, ...as },
+  )
+  if (!existsSync(report)) return { passed: 0, failed: 1, skipped: 0 }
+  const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, testResults } = JSON.parse(readFileSync(report, 'utf8'))
+  const unloadable = testResults.filter((file) => file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed')).length
+  const failed = numFailedTests + unloadable
+  return { passed: numPassedTests, failed: failed === 0 && status !== 0 ? 1 : failed, skipped: numPendingTests + numTodoTests }
+}

@@ -1,0 +1,11 @@
+import type { TestContext } from 'vitest'
+
+/**
+ * For a test that cannot run everywhere: `needs(context, hasPodman, 'podman is not installed')`.
+ * Where it cannot, it is skipped with the reason; in CI it fails, because there nothing may quietly not run.
+ */
+export const needs = (context: TestContext, isMet: boolean, reason: string): void => {
+  if (isMet) return
+  if (process.env['CI'] !== undefined && process.env['CI'] !== '') throw new Error(`cannot run here, and CI must run everything: ${reason}`)
+  context.skip(`cannot run here: ${reason}`)
+}
