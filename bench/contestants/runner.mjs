@@ -34,6 +34,9 @@ export const JOB_ENVIRONMENT = { PATH: '/usr/bin:/bin', LANG: 'C.UTF-8' }
  * @property {() => Promise<void>} close
  */
 
+/** Some peers wait for a daemon for ever; a call that takes longer than this has failed. */
+const DEADLINE_MS = 30_000
+
 /**
  * @param {() => Promise<void>} call resolves when the program has ended well
  * @param {{ ready?: () => Promise<void>, close?: () => Promise<void> }} [around]
@@ -45,7 +48,7 @@ export function createRunner(call, around = {}) {
     close: around.close ?? (async () => {}),
     async sample() {
       const start = performance.now()
-      await call()
+      await withDeadline(call())
       return performance.now() - start
     },
     async slice(calls, inFlight) {
@@ -55,7 +58,7 @@ export function createRunner(call, around = {}) {
       const lane = async () => {
         while (left > 0) {
           left -= 1
-          await call().catch(error => failures.push(messageOf(error)))
+          await withDeadline(call()).catch(error => failures.push(messageOf(error)))
         }
       }
       const start = performance.now()
@@ -63,6 +66,17 @@ export function createRunner(call, around = {}) {
       return { ms: performance.now() - start, done: calls - failures.length, failures }
     },
   }
+}
+
+/**
+ * @param {Promise<void>} promise
+ * @returns {Promise<void>}
+ */
+function withDeadline(promise) {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`did not end within ${DEADLINE_MS / 1000} s`)), DEADLINE_MS)
+    promise.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
 }
 
 /**

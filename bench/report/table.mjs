@@ -26,8 +26,8 @@ function formatCalls({ contestants, start, rates }) {
     const latency = start[name]
     return [
       title,
-      ...(latency === undefined ? ['', '', '', ''] : [String(latency.n), latency.p50.toFixed(2), latency.p95.toFixed(2), latency.ratio.toFixed(2)]),
-      ...rates.flatMap(rate => [rate[name]?.perSecond.toFixed(0) ?? '', rate[name]?.ratio.toFixed(2) ?? '']),
+      String(latency?.n ?? ''), digits(latency?.p50, 2), digits(latency?.p95, 2), digits(latency?.ratio, 2),
+      ...rates.flatMap(rate => [digits(rate[name]?.perSecond, 0), digits(rate[name]?.ratio, 2)]),
     ]
   }))]
 }
@@ -46,7 +46,7 @@ function formatWork({ contestants, work }) {
     const latency = results[name]
     if (latency === undefined) return ''
     if (latency.n === 0) return 'failed'
-    return name === 'bare' ? latency.p50.toFixed(1) : `${latency.p50.toFixed(1)} (${latency.ratio.toFixed(2)})`
+    return name === 'bare' ? digits(latency.p50, 1) : `${digits(latency.p50, 1)} (${digits(latency.ratio, 2)})`
   })]))]
 }
 
@@ -69,6 +69,14 @@ function formatTrouble({ absent, start, rates, work }) {
     .map(([name, { failed, failure }]) => `${name}, ${title}: ${failed} call(s) failed (${failure})`))
   const missing = absent.map(({ name, reason }) => `${name} did not run: ${reason}`)
   return missing.length + failures.length === 0 ? [] : [[...missing, ...failures].join('\n')]
+}
+
+/**
+ * @param {number | undefined} value NaN, or null out of a file, where every call failed
+ * @param {number} places
+ */
+function digits(value, places) {
+  return Number.isFinite(value) ? Number(value).toFixed(places) : ''
 }
 
 /**

@@ -38,8 +38,8 @@ const TARGETS = [
 export function checkTargets(report) {
   const verdicts = TARGETS.map(({ claim, figure, bound, limit }) => {
     const value = figure(report)
-    const met = value !== undefined && !Number.isNaN(value) && (bound === 'at most' ? value <= limit : value >= limit)
-    return { met, line: `${met ? 'met   ' : 'MISSED'}  ${claim}: ${value?.toFixed(2) ?? 'not measured'} (${bound} ${limit})` }
+    const met = value !== undefined && Number.isFinite(value) && (bound === 'at most' ? value <= limit : value >= limit)
+    return { met, line: `${met ? 'met   ' : 'MISSED'}  ${claim}: ${Number.isFinite(value) ? value?.toFixed(2) : 'not measured'} (${bound} ${limit})` }
   })
   return { text: verdicts.map(({ line }) => line).join('\n') + '\n', met: verdicts.every(({ met }) => met) }
 }
