@@ -11,6 +11,7 @@
 
 extern char **environ;
 static const char *forbidden, *scratch, *loader;
+static int own_id;
 
 /* The program ran when nothing came through the close-on-exec pipe and it ended with 0. */
 static int ran(attempt *start)
@@ -115,39 +116,19 @@ static int by_executable_memory_file(void)
 	return errno;
 }
 
-static int by_copy(void)
+/* Under a name that main() removes: a program that runs cannot clean up after itself. */
+static char *copy_in(const char *folder) { return path_of("%s/exec-policy-%d", folder, own_id); }
+
+static int by_copy_to(const char *copy)
 {
-	char *copy = path_of("%s/copy", scratch);
-	int fd = open(copy, O_CREAT | O_WRONLY, 0755), error = copied_into(fd);
+	int fd = open(copy, O_CREAT | O_EXCL | O_WRONLY, 0755), error = copied_into(fd);
 	close(fd);
 	return error ? error : execute(copy);
 }
 
-static int by_copy_in_tmp(void)
-{
-	char copy[] = "/tmp/copy-XXXXXX";
-	int fd = mkstemp(copy);
-	TRY(fd);
-	fchmod(fd, 0755);
-	int error = copied_into(fd);
-	close(fd);
-	if (!error) error = execute(copy);
-	unlink(copy);
-	return error;
-}
-
-static int by_copy_in_shm(void)
-{
-	char copy[] = "/dev/shm/copy-XXXXXX";
-	int fd = mkstemp(copy);
-	TRY(fd);
-	fchmod(fd, 0755);
-	int error = copied_into(fd);
-	close(fd);
-	if (!error) error = execute(copy);
-	unlink(copy);
-	return error;
-}
+static int by_copy(void) { return by_copy_to(path_of("%s/copy", scratch)); }
+static int by_copy_in_tmp(void) { return by_copy_to(copy_in("/tmp")); }
+static int by_copy_in_shm(void) { return by_copy_to(copy_in("/dev/shm")); }
 
 static int by_symlink(void)
 {
@@ -227,10 +208,13 @@ int main(int count, char **words)
 	forbidden = words[1];
 	scratch = words[2];
 	loader = words[3];
+	own_id = getpid();
 	for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
 		if (strcmp(loader, "-") == 0 && strncmp(routes[i].name, "loader", 6) == 0) continue;
 		starting = routes[i].start;
 		route(routes[i].name, run_it);
 	}
+	unlink(copy_in("/tmp"));
+	unlink(copy_in("/dev/shm"));
 	return 0;
 }

@@ -32,7 +32,7 @@ static int by_node(mode_t kind, dev_t number, const char *name)
 static int by_char_node(void) { return by_node(S_IFCHR, makedev(1, 1), "mem"); }
 static int by_zero_node(void) { return by_node(S_IFCHR, makedev(1, 5), "zero"); }
 static int by_block_node(void) { return by_node(S_IFBLK, makedev(7, 0), "loop0"); }
-static int by_raw_disk(void) { return take_from(open(device, O_RDONLY)); }
+static int by_raw_disk(void) { TRY(open(device, O_RDONLY)); return 0; }
 static int by_chroot(void) { TRY(chroot(scratch)); return 0; }
 
 static int held_capabilities(void)
@@ -126,6 +126,17 @@ static int lower_oom_score(void)
 	return 0;
 }
 
+/* Readable by all; only the powerful see something else than zeros. */
+static int kernel_addresses(void)
+{
+	char line[256];
+	unsigned long address = 0;
+	FILE *symbols = fopen("/proc/kallsyms", "r");
+	if (!symbols) return errno;
+	while (fgets(line, sizeof line, symbols)) address |= strtoul(line, NULL, 16);
+	return address ? 0 : NOTHING;
+}
+
 static int login_id(void)
 {
 	int fd = open("/proc/self/loginuid", O_WRONLY);
@@ -148,7 +159,7 @@ int main(int count, char **words)
 		"/proc/sys/kernel/core_pattern", "/proc/sys/kernel/hostname", "/proc/sys/kernel/modprobe", "/proc/sys/vm/drop_caches",
 		"/proc/sys/vm/overcommit_memory", "/proc/sys/net/ipv4/ip_forward", "/proc/sys/kernel/randomize_va_space",
 		"/proc/sys/fs/binfmt_misc/register", "/proc/sys/fs/protected_symlinks", "/proc/sys/user/max_user_namespaces",
-		"/proc/sysrq-trigger", "/proc/irq/default_smp_affinity", "/proc/1/oom_score_adj", "/proc/self/sched", "/proc/mtrr",
+		"/proc/sysrq-trigger", "/proc/irq/default_smp_affinity", "/proc/1/oom_score_adj", "/proc/mtrr",
 		"/sys/kernel/uevent_helper", "/sys/kernel/mm/transparent_hugepage/enabled", "/sys/power/state", "/sys/module/printk/parameters/time",
 		"/sys/fs/cgroup/cgroup.procs", "/sys/fs/cgroup/unified/cgroup.procs", "/sys/fs/cgroup/memory/release_agent",
 		"/sys/fs/cgroup/memory/cgroup.procs", "/sys/fs/cgroup/pids/cgroup.procs", "/sys/kernel/debug/tracing/trace_marker",
@@ -157,9 +168,9 @@ int main(int count, char **words)
 		"/dev/ptp0", "/dev/fuse", "/dev/mapper/control", "/dev/vfio/vfio", "/dev/sg0",
 	};
 	static const char *const readable[] = {
-		"/dev/kmsg", "/dev/mem", "/proc/kcore", "/proc/kmsg", "/proc/kallsyms", "/proc/sched_debug", "/proc/timer_list", "/proc/keys",
-		"/proc/key-users", "/proc/slabinfo", "/proc/vmallocinfo", "/proc/kpagecount", "/proc/kpageflags", "/proc/iomem",
-		"/sys/kernel/vmcoreinfo", "/sys/firmware", "/sys/kernel/security", "/sys/kernel/debug", "/proc/config.gz",
+		"/dev/kmsg", "/dev/mem", "/proc/kcore", "/proc/kmsg", "/proc/sched_debug", "/proc/timer_list", "/proc/keys",
+		"/proc/key-users", "/proc/slabinfo", "/proc/vmallocinfo", "/proc/kpagecount", "/proc/kpageflags",
+		"/sys/kernel/vmcoreinfo", "/sys/firmware", "/sys/kernel/security", "/sys/kernel/debug",
 	};
 	static const struct { const char *name; attempt *try; } routes[] = {
 		{ "mknod-mem", by_char_node }, { "mknod-zero", by_zero_node }, { "mknod-block", by_block_node }, { "chroot", by_chroot },
@@ -167,7 +178,7 @@ int main(int count, char **words)
 		{ "after-exec", capabilities_after_exec }, { "capset", raised_capabilities }, { "new-privileges", new_privileges },
 		{ "setresuid", other_user }, { "setresgid", other_group }, { "setgroups", other_groups }, { "setfsuid", other_fs_user },
 		{ "priority", higher_priority }, { "securebits", secure_bits }, { "real-time", real_time }, { "rlimit", higher_limit },
-		{ "oom-score", lower_oom_score }, { "loginuid", login_id },
+		{ "oom-score", lower_oom_score }, { "loginuid", login_id }, { "kallsyms", kernel_addresses },
 	};
 	if (count == 2 && strcmp(words[1], "--own-capabilities") == 0) return show_own_capabilities();
 	if (count != 3) return 64;
