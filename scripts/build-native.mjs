@@ -112,7 +112,7 @@ if (options.target !== undefined && !(options.target in NODE_ARCH)) stop(`--targ
 if (options.target === undefined && process.platform !== 'linux') {
   say(`skipped: the native cell exists on Linux only, this is ${process.platform}`)
 } else if (listNative('.c').length === 0) {
-  say('skipped: native/ holds no C sources')
+  stop('native/ holds no C sources: this checkout is incomplete')
 } else {
   const folder = options.sanitize ? 'build/sanitize' : options.target === undefined ? 'build' : `build/${target}`
   const output = join(ROOT, folder, 'cordon-cell')

@@ -84,5 +84,6 @@ describe('the table of protected names', () => {
     expect(protectionOf(patterns('.'), link)).toBeUndefined()
     expect(isNamedBy(patterns('.'), entry, link)).toBe(false)
     expect(isNamedBy(patterns('.git'), entry, link)).toBe(true)
+    expect(isNamedBy(patterns('!.git'), entry, link)).toBe(false)
   })
 })
