@@ -12,15 +12,18 @@
 static const struct timespec long_ago[2] = { { .tv_sec = 86400 }, { .tv_sec = 86400 } };
 static const char *subject;
 
-/* Any of the four ways that a supervisor may offer. */
+/* Any of the ways that a supervisor may offer. To what is there already: success is proof enough, and harms nobody. */
 static int change(const char *path)
 {
+	struct stat facts = { .st_mode = 0755, .st_uid = getuid(), .st_gid = getgid() };
+	bool visible = stat(path, &facts) == 0;
+	struct timespec times[2] = { facts.st_atim, facts.st_mtim };
 	int last;
-	if (chmod(path, 0777) == 0) return note("chmod %s", path), 0;
+	if (chmod(path, facts.st_mode & 07777) == 0) return note("chmod %s", path), 0;
 	last = errno;
-	if (chown(path, getuid(), getgid()) == 0) return note("chown %s", path), 0;
-	if (utimensat(AT_FDCWD, path, long_ago, 0) == 0) return note("utimensat %s", path), 0;
-	if (setxattr(path, "user.planted", "x", 1, 0) == 0) return note("setxattr %s", path), 0;
+	if (chown(path, facts.st_uid, facts.st_gid) == 0) return note("chown %s", path), 0;
+	if (visible && utimensat(AT_FDCWD, path, times, 0) == 0) return note("utimensat %s", path), 0;
+	if (!visible && setxattr(path, "user.planted", "x", 1, 0) == 0) return note("setxattr %s", path), 0;
 	return last;
 }
 
@@ -42,7 +45,7 @@ static int change_relative_to_descriptors(void)
 	int last = EBADF;
 	for (int fd = 3; fd < 256; fd++) {
 		if (fcntl(fd, F_GETFD) >= 0) continue;
-		if (fchmodat(fd, ".", 0777, 0) == 0) return note("fchmodat of %d", fd), 0;
+		if (fchmodat(fd, ".", 0755, 0) == 0) return note("fchmodat of %d", fd), 0;
 		if (errno != EBADF) last = errno, note("descriptor %d answers %s", fd, error_name(errno));
 		if (utimensat(fd, "", long_ago, AT_EMPTY_PATH) == 0) return note("utimensat of %d", fd), 0;
 		if (fchownat(fd, "", getuid(), getgid(), AT_EMPTY_PATH) == 0) return note("fchownat of %d", fd), 0;
@@ -55,7 +58,7 @@ static int change_raw_descriptors(void)
 	int last = EBADF;
 	for (int fd = 3; fd < 256; fd++) {
 		if (fcntl(fd, F_GETFD) >= 0) continue;
-		if (fchmod(fd, 0777) == 0) return note("fchmod of %d", fd), 0;
+		if (fchmod(fd, 0755) == 0) return note("fchmod of %d", fd), 0;
 		if (fsetxattr(fd, "user.planted", "x", 1, 0) == 0) return note("fsetxattr of %d", fd), 0;
 		last = errno;
 	}

@@ -1,0 +1,136 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { describeForms, expectHeld, expectHeldOrRefused, mustRun, programs } from './harness.js'
+import { playground, snapshot } from './playground.js'
+
+const seeded = (): ReturnType<typeof playground> => {
+  const ground = playground()
+  execFileSync(programs.command('write-outside')[0], ['--seed', ground.outside])
+  return ground
+}
+
+describeForms('writing outside of write roots', (cell) => {
+  test('cannot change a folder that was not granted', async () => {
+    const { inside, outside } = seeded()
+    const before = snapshot(outside)
+    expectHeld(await cell.attack('write-outside', [outside, inside], { policy: { filesystem: { write: [inside] } } }))
+    expect(snapshot(outside)).toEqual(before)
+  })
+
+  test('cannot change a folder that was granted for reading', async () => {
+    const { inside, outside } = seeded()
+    const before = snapshot(outside)
+    expectHeld(await cell.attack('write-outside', [outside, inside], { policy: { filesystem: { read: [outside], write: [inside] } } }))
+    expect(snapshot(outside)).toEqual(before)
+  })
+
+  test('can do all of it in a folder that was granted for writing', async () => {
+    const { inside, outside } = seeded()
+    const { routes } = mustRun(await cell.attack('write-outside', [outside, inside], { policy: { filesystem: { write: [inside, outside] } } }))
+    const worked = new Set(routes.filter(({ outcome }) => outcome === 'escaped').map(({ route }) => route))
+    for (const route of ['open-wronly', 'o-creat', 'open-trunc', 'mkdir', 'rename-within', 'unlink', 'rmdir', 'symlink-outside', 'mmap-shared', 'fifo']) {
+      expect([...worked], route).toContain(route)
+    }
+    expect(existsSync(join(outside, 'created'))).toBe(true)
+  })
+
+  test('cannot write with a symlink that is swapped while it is used', async () => {
+    const { file, inside, outside } = playground()
+    file('outside/file')
+    const before = snapshot(outside)
+    expectHeld(await cell.attack('swap-race', [outside, inside, '20000'], { policy: { filesystem: { read: [], write: [inside] } } }))
+    expect(snapshot(outside)).toEqual(before)
+  })
+
+  test('cannot write by changing the path while the call is on its way', async () => {
+    const { file, folder } = playground()
+    const [granted, ungranted] = [file('a/file', 'GRANTED\n'), file('b/file', 'untouched\n')]
+    const before = snapshot(folder('b'))
+    expectHeld(await cell.attack('pointer-race', ['paths', granted, ungranted, '20000'], { policy: { filesystem: { read: [folder('b')], write: [folder('a')] } } }))
+    expect(snapshot(folder('b'))).toEqual(before)
+  })
+
+  test('cannot write through a folder symlink that was in the write root before the call', async () => {
+    const { inside, outside, file } = playground()
+    file('outside/file', 'original\n')
+    symlinkSync(outside, join(inside, 'out'))
+    const before = snapshot(outside)
+    const call = await cell.run(['/bin/sh', '-c', 'echo planted > out/file; echo planted > out/new; mkdir out/folder; rm -f out/file'], {
+      policy: { filesystem: { write: [inside] } },
+      cwd: inside,
+    })
+    expect(call.result.exitCode).toBeDefined()
+    expect(snapshot(outside)).toEqual(before)
+  })
+
+  test('does not get the target of a write root that an earlier call replaced by a symlink', async () => {
+    const { inside, outside, file } = playground()
+    file('outside/file', 'original\n')
+    mkdirSync(join(inside, 'out'))
+    const before = snapshot(outside)
+    await cell.run(['/bin/sh', '-c', `rmdir out && ln -s '${outside}' out`], { policy: { filesystem: { write: [inside] } }, cwd: inside })
+    expect(lstatSync(join(inside, 'out')).isSymbolicLink()).toBe(true)
+    // The later tool is granted the folder by its path, in good faith. It may be refused; it may not write elsewhere.
+    const later = await cell.call(['/bin/sh', '-c', `echo planted > '${inside}/out/file'; echo planted > '${inside}/out/new'`], {
+      policy: { filesystem: { write: [`${inside}/out/**`] } },
+    })
+    if (later.kind === 'refused') expect(later.error.code).not.toBe('')
+    expect(snapshot(outside)).toEqual(before)
+  })
+
+  test('can write in a write root that really is a folder', async () => {
+    const { inside } = playground()
+    mkdirSync(join(inside, 'out'))
+    await cell.run(['/bin/sh', '-c', 'echo mine > out/file'], { policy: { filesystem: { write: [`${inside}/out/**`] } }, cwd: inside })
+    expect(readFileSync(join(inside, 'out/file'), 'utf8')).toBe('mine\n')
+  })
+
+  test("cannot change what lies beside its grant in the host's /tmp", async () => {
+    const ground = playground('/tmp')
+    const victim = ground.file('outside/file', 'original\n')
+    const before = snapshot(ground.outside)
+    await cell.run(['/bin/sh', '-c', `echo planted > '${victim}'; echo planted > '${ground.outside}/new'; echo mine > '${ground.inside}/mine'`], {
+      policy: { filesystem: { write: [ground.inside] } },
+    })
+    expect(snapshot(ground.outside)).toEqual(before)
+    expect(readFileSync(join(ground.inside, 'mine'), 'utf8')).toBe('mine\n')
+  })
+
+  test("cannot read what lies beside its grant in the host's /tmp", async () => {
+    const ground = playground('/tmp')
+    const secret = ground.file('outside/file')
+    expectHeld(await cell.attack('read-path', [secret, ground.inside], { policy: { filesystem: { write: [ground.inside] } } }))
+  })
+
+  test('leaves nothing of its own /tmp to the next call', async () => {
+    const first = await cell.run(['/bin/sh', '-c', 'echo left > /tmp/cordon-left; echo left > "${TMPDIR:-/tmp}/cordon-left"; echo left > /dev/shm/cordon-left; ls "${TMPDIR:-/tmp}"'])
+    expect(first.stdout).toContain('cordon-left')
+    const second = await cell.run(['/bin/sh', '-c', 'cat /tmp/cordon-left "${TMPDIR:-/tmp}/cordon-left" /dev/shm/cordon-left 2>/dev/null; true'])
+    expect(second.stdout).toBe('')
+    for (const place of ['/tmp/cordon-left', '/dev/shm/cordon-left']) expect(existsSync(place)).toBe(false)
+  })
+
+  test('cannot climb out of a folder that is moved out of its write root during the call', async () => {
+    const { file, folder, inside, outside } = playground()
+    file('outside/secret')
+    file('outside/deeper/secret')
+    const standing = folder('inside/standing')
+    const before = snapshot(join(outside, 'secret'))
+    const call = await cell.attack('climb-out', [inside, standing], {
+      policy: { filesystem: { write: [inside] } },
+      onStdout: (text) => {
+        if (!text.includes('in place')) return
+        execFileSync('mv', [standing, join(outside, 'deeper')])
+        file('inside/go', '')
+      },
+    })
+    expectHeldOrRefused(call)
+    expect(snapshot(join(outside, 'secret'))).toEqual(before)
+    expect(existsSync(join(outside, 'deeper/planted'))).toBe(false)
+    expect(existsSync(join(outside, 'planted'))).toBe(false)
+  })
+})

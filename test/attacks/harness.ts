@@ -1,0 +1,143 @@
+// Everything in this suite that touches the sandbox: how a cell is opened, what it is given, what it says afterwards.
+import { afterAll, describe, expect, test } from 'vitest'
+
+import { CordonError } from '../../src/errors/index.js'
+import { parseAbsolutePath, parsePolicy, resolvePolicy } from '../../src/policy/index.js'
+import { openSandbox } from '../../src/sandbox/index.js'
+import type { CallResult, Form, Sandbox } from '../../src/sandbox/index.js'
+import { needs } from '../requirement.js'
+
+import { expectRefused, parseRoutes } from './outcomes.js'
+import type { Exceptions, Route } from './outcomes.js'
+import { preparePrograms } from './programs.js'
+import type { Programs } from './programs.js'
+
+export type { Form } from '../../src/sandbox/index.js'
+
+/** As a policy file would say it; `filesystem.read` is completed with the folder of the attack programs. */
+export interface PolicyText {
+  readonly filesystem?: { readonly read?: readonly string[]; readonly write?: readonly string[] }
+  readonly network?: 'none' | 'all'
+  readonly environment?: readonly string[]
+  readonly exec?: 'none' | 'all' | readonly string[]
+  readonly limits?: Readonly<Record<string, string | number>>
+  readonly presets?: readonly string[]
+}
+
+export interface CallOptions {
+  readonly policy?: PolicyText
+  /** What relative globs are relative to, and `~` means. */
+  readonly workspace?: string
+  readonly home?: string
+  readonly cwd?: string
+  readonly stdin?: string
+  readonly hostEnvironment?: Readonly<Record<string, string>>
+  readonly onStdout?: (text: string) => void
+  readonly signal?: AbortSignal
+}
+
+/** How a call went: it ran, or Cordon refused it before anything ran. */
+export type Call =
+  | { readonly kind: 'ran'; readonly result: CallResult; readonly stdout: string; readonly stderr: string; readonly routes: readonly Route[] }
+  | { readonly kind: 'refused'; readonly error: CordonError }
+
+export type RanCall = Extract<Call, { kind: 'ran' }>
+
+export interface Cell {
+  readonly form: Form
+  /** Runs a command; the first word is a program of the host, or one of this suite's by `attackCommand`. */
+  readonly call: (argv: readonly string[], options?: CallOptions) => Promise<Call>
+  /** The same for an attack program, by its name. */
+  readonly attack: (program: string, args: readonly string[], options?: CallOptions) => Promise<Call>
+  /** The same, where a refusal of the whole call would be a mistake. */
+  readonly run: (argv: readonly string[], options?: CallOptions) => Promise<RanCall>
+  readonly sandbox: Sandbox
+}
+
+export const FORMS: readonly Form[] = ['namespaces', 'landlock']
+
+export const programs: Programs = preparePrograms()
+
+const sandbox: Sandbox = await openSandbox()
+afterAll(() => sandbox.close())
+
+export const boundaryOf = (policy: PolicyText, workspace: string, home: string): ReturnType<typeof resolvePolicy> =>
+  resolvePolicy(parsePolicy(withPrograms(policy), 'attack'), { workspace: parseAbsolutePath(workspace, 'workspace'), home: parseAbsolutePath(home, 'home'), kind: 'process' })
+
+const withPrograms = (policy: PolicyText): unknown => ({
+  ...policy,
+  filesystem: { ...policy.filesystem, read: [...(policy.filesystem?.read ?? []), programs.folder] },
+})
+
+const cellOf = (form: Form): Cell => {
+  const call = async (argv: readonly string[], options: CallOptions = {}): Promise<Call> => {
+    const workspace = options.workspace ?? programs.folder
+    const decoder = new TextDecoder('latin1')
+    let streamed = ''
+    try {
+      const result = await sandbox.run({
+        boundary: boundaryOf(options.policy ?? {}, workspace, options.home ?? workspace),
+        form,
+        cwd: options.cwd ?? workspace,
+        argv,
+        ...(options.stdin === undefined ? {} : { stdin: options.stdin }),
+        ...(options.hostEnvironment === undefined ? {} : { hostEnvironment: options.hostEnvironment }),
+        ...(options.signal === undefined ? {} : { signal: options.signal }),
+        ...(options.onStdout === undefined
+          ? {}
+          : {
+              onStdout: (bytes: Uint8Array) => {
+                const text = decoder.decode(bytes)
+                streamed += text
+                options.onStdout?.(text)
+              },
+            }),
+      })
+      expect(result.profile.form, 'the form that was really applied').toBe(form)
+      const stdout = streamed + Buffer.from(result.stdout).toString('latin1')
+      return { kind: 'ran', result, stdout, stderr: Buffer.from(result.stderr).toString('latin1'), routes: parseRoutes(stdout) }
+    } catch (error) {
+      if (error instanceof CordonError) return { kind: 'refused', error }
+      throw error
+    }
+  }
+  return {
+    form,
+    sandbox,
+    call,
+    attack: (program, args, options) => call([...programs.command(program), ...args], options),
+    run: async (argv, options) => mustRun(await call(argv, options)),
+  }
+}
+
+export const mustRun = (call: Call): RanCall => {
+  if (call.kind === 'refused') throw new Error(`the call was refused: ${call.error.code}: ${call.error.message}`)
+  return call
+}
+
+/** The attack ran to its end, every route was refused, and nothing secret came out. */
+export const expectHeld = (call: Call, except: Exceptions = {}): void => {
+  const { result, routes, stdout, stderr } = mustRun(call)
+  expect({ status: result.status, exitCode: result.exitCode, stderr }).toEqual({ status: 'exited', exitCode: 0, stderr: '' })
+  expectRefused(routes, except)
+  expect(stdout, 'a secret in the output').not.toContain('SECRET')
+}
+
+/** The same, or Cordon refused the whole call because this form cannot hold that boundary. */
+export const expectHeldOrRefused = (call: Call, except: Exceptions = {}): void => {
+  if (call.kind === 'refused') expect(call.error.code).toMatch(/^[a-z][a-z-]+$/)
+  else expectHeld(call, except)
+}
+
+/** One `describe` per form of the cell; where the host cannot hold a form, its tests say so. */
+export const describeForms = (title: string, body: (cell: Cell) => void): void => {
+  describe.each(FORMS)(`${title} (%s)`, (form) => {
+    const attempt = sandbox.host[form]
+    if (attempt.held) body(cellOf(form))
+    else test('the host holds this form of the cell', (context) => {
+      needs(context, false, `${form}: ${attempt.stage}: ${attempt.problem}`)
+    })
+  })
+}
+
+export const IS_ROOT = process.getuid?.() === 0

@@ -1,0 +1,59 @@
+// The attack programs, compiled and laid out in one folder that a cell may be given to read.
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, existsSync, readdirSync } from 'node:fs'
+import { basename, extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { lastingFolder } from './playground.js'
+
+const SOURCES = fileURLToPath(new URL('programs/', import.meta.url))
+const FLAGS = ['-std=gnu11', '-O1', '-Wall', '-Wextra', '-Werror', '-pthread']
+
+export interface Programs {
+  readonly folder: string
+  /** The words that start a program: `read-path` is the one in C, `read-path.py` the one in Python. */
+  readonly command: (name: string) => readonly [string, ...string[]]
+}
+
+export const PYTHON = '/usr/bin/python3'
+
+/** Nothing is compiled before it is asked for, and nothing twice. */
+export const preparePrograms = (): Programs => {
+  // /usr/local or a home folder may be missing in a cell; this one is granted by its path.
+  const folder = lastingFolder()
+  for (const name of readdirSync(SOURCES)) {
+    if (['.py', '.mjs', '.sh'].includes(extname(name))) copyFileSync(join(SOURCES, name), join(folder, name))
+  }
+  const command = (name: string): readonly [string, ...string[]] => {
+    const path = join(folder, name)
+    switch (extname(name)) {
+      case '.py':
+        return [PYTHON, '-B', path]
+      case '.mjs':
+        return [process.execPath, path]
+      case '.sh':
+        return ['/bin/sh', path]
+      default:
+        compile(join(SOURCES, `${name}.c`), path)
+        return [path]
+    }
+  }
+  return { folder, command }
+}
+
+const compile = (source: string, to: string): void => {
+  if (existsSync(to)) return
+  // Static where the C library allows it: such a program needs nothing from its cell but itself.
+  try {
+    execFileSync('cc', [...FLAGS, '-static', '-o', to, source], { stdio: 'pipe' })
+  } catch {
+    execFileSync('cc', [...FLAGS, '-o', to, source], { stdio: ['ignore', 'inherit', 'inherit'] })
+  }
+}
+
+/** Every attack program in C, by name. Those that only play the host are left out. */
+export const attackNames = (): readonly string[] =>
+  readdirSync(SOURCES)
+    .filter((name) => extname(name) === '.c')
+    .map((name) => basename(name, '.c'))
+    .filter((name) => !['victim', 'host-listeners', 'terminal-host', 'ipc-host'].includes(name))
