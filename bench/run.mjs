@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs'
-import { availableParallelism, release } from 'node:os'
+import { availableParallelism, loadavg, release } from 'node:os'
 import path from 'node:path'
 import { findContestants } from './contestants/index.mjs'
 import { measureLatency } from './measure/latency.mjs'
@@ -11,7 +11,7 @@ import { prepareWork } from './work/index.mjs'
 /**
  * Everything a run found out, and nothing that names the machine.
  * @typedef {object} Report
- * @property {{ kernel: string, arch: string, cpus: number, node: string, hostBytes: number }} machine
+ * @property {{ kernel: string, arch: string, cpus: number, node: string, load: number, hostBytes: number }} machine load: of the minute before
  * @property {{ name: string, title: string, role: string }[]} contestants
  * @property {{ name: string, reason: string }[]} absent
  * @property {Record<string, import('./measure/latency.mjs').Latency>} start
@@ -50,7 +50,8 @@ export async function runBench(options, progress) {
 
   if (has('start')) {
     // A call of tens of milliseconds needs fewer samples for a steady median.
-    const stride = (/** @type {{ ms: number }} */ { ms }) => Math.min(8, Math.max(1, Math.ceil(ms / 10)))
+    const stride = (/** @type {import('./contestants/index.mjs').Entrant} */ { contestant, ms }) =>
+      contestant.role === 'peer' ? Math.min(8, Math.max(1, Math.ceil(ms / 20))) : 1
     report.start = await measureLatency({ entrants, job, ...size, stride, progress: progress('start') })
   }
   for (const inFlight of has('rate') ? IN_FLIGHT : []) {
@@ -85,6 +86,7 @@ function machineFacts() {
     arch: process.arch,
     cpus: availableParallelism(),
     node: process.versions.node,
+    load: loadavg()[0] ?? 0,
     hostBytes: process.memoryUsage.rss(),
   }
 }

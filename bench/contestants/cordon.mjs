@@ -30,6 +30,17 @@ function boundaryFor(library, job) {
   return library.resolvePolicy(policy, { workspace: job.cwd, home: job.cwd, kind: 'process' })
 }
 
+/**
+ * What every cell may read, for contestants that are to have the same boundary.
+ * @returns {Promise<string[]>} empty when Cordon is not built
+ */
+export async function systemPaths() {
+  const library = await loadLibrary().catch(() => undefined)
+  if (library === undefined) return []
+  const { presetRead } = boundaryFor(library, { argv: ['/bin/true'], cwd: '/' })
+  return presetRead.filter((/** @type {any} */ { kind }) => kind === 'literal').map((/** @type {any} */ { path: text }) => text)
+}
+
 /** @param {import('./runner.mjs').Job} job */
 function readable(job) {
   const prefix = path.dirname(path.dirname(job.argv[0]))

@@ -14,7 +14,8 @@ export function formatReport(report) {
 
 /** @param {import('../run.mjs').Report} report */
 function formatFacts({ machine }) {
-  return `Linux ${machine.kernel} ${machine.arch}, ${machine.cpus} CPUs, Node ${machine.node}, host process ${Math.round(machine.hostBytes / 2 ** 20)} MiB`
+  const busy = machine.load > machine.cpus / 4 ? `\nthe machine was busy before the run (load ${machine.load.toFixed(1)}): expect noise` : ''
+  return `Linux ${machine.kernel} ${machine.arch}, ${machine.cpus} CPUs, Node ${machine.node}, host process ${Math.round(machine.hostBytes / 2 ** 20)} MiB${busy}`
 }
 
 /** @param {import('../run.mjs').Report} report */
