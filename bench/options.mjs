@@ -13,12 +13,13 @@ export const HELP = `usage: npm run bench -- [options]
   --check            compare with the targets; exit 1 when one is missed
   --help             this text
 
-contestants:  bare cordon-cold cordon-warm bubblewrap sandbox-runtime codex firejail podman crun
+contestants:  bare cordon-cold cordon-warm cordon-landlock bubblewrap sandbox-runtime codex firejail podman crun
 measurements: start rate find gcc git python node memory
 `
 
 const CONTESTANT_NAMES = [
-  'bare', 'cordon-cold', 'cordon-warm', 'bubblewrap', 'sandbox-runtime', 'codex', 'firejail', 'podman', 'crun',
+  'bare', 'cordon-cold', 'cordon-warm', 'cordon-landlock',
+  'bubblewrap', 'sandbox-runtime', 'codex', 'firejail', 'podman', 'crun',
 ]
 const MEASUREMENT_NAMES = ['start', 'rate', 'find', 'gcc', 'git', 'python', 'node', 'memory']
 

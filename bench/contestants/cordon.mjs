@@ -57,13 +57,23 @@ function expectSuccess(result, job) {
   throw new Error(`${result.status} ${result.signal ?? result.exitCode}${said ? `: ${said}` : ''}`)
 }
 
-/** @returns {Promise<import('./runner.mjs').Contestant>} */
-export async function findCordonCold() {
+export const findCordonCold = () => openCold('cordon-cold', 'cordon, cold cell', 'auto')
+
+/** The form for hosts that refuse user namespaces. */
+export const findCordonLandlock = () => openCold('cordon-landlock', 'cordon, cold cell, fallback', 'landlock')
+
+/**
+ * @param {string} name
+ * @param {string} title
+ * @param {'auto' | 'landlock'} form
+ * @returns {Promise<import('./runner.mjs').Contestant>}
+ */
+async function openCold(name, title, form) {
   const library = await loadLibrary()
-  const sandbox = await library.openSandbox({})
+  const sandbox = await library.openSandbox({ form })
   return {
-    name: 'cordon-cold',
-    title: 'cordon, cold cell',
+    name,
+    title,
     role: 'cordon',
     works: true,
     open: async job => {

@@ -1,7 +1,7 @@
 import { findBare } from './bare.mjs'
 import { findBubblewrap } from './bubblewrap.mjs'
 import { findCodex } from './codex.mjs'
-import { findCordonCold, findCordonWarm } from './cordon.mjs'
+import { findCordonCold, findCordonLandlock, findCordonWarm } from './cordon.mjs'
 import { findCrun } from './crun.mjs'
 import { findFirejail } from './firejail.mjs'
 import { findPodman } from './podman.mjs'
@@ -13,6 +13,7 @@ const FINDERS = /** @type {const} */ ({
   bare: findBare,
   'cordon-cold': findCordonCold,
   'cordon-warm': findCordonWarm,
+  'cordon-landlock': findCordonLandlock,
   bubblewrap: findBubblewrap,
   'sandbox-runtime': findSandboxRuntime,
   codex: findCodex,
