@@ -80,6 +80,7 @@ enum access {
 	ACCESS_WRITE = 2,
 	ACCESS_EXECUTE = 4,
 	ACCESS_DEVICE = 8,
+	ACCESS_LIST = 16, /* names only */
 };
 
 enum step_kind { STEP_BIND, STEP_HIDE, STEP_DIRECTORY, STEP_LINK, STEP_FILE, STEP_PROC, STEP_SCRATCH, STEP_TERMINALS };
@@ -217,6 +218,12 @@ void measure_descendants(pid_t root, struct consumption *sum);
 /* memory.c: exact, and slower than the sum of resident sizes */
 uint64_t proportional_memory(pid_t root);
 
+/* ---- scratch.c ------------------------------------------------------------- */
+
+void make_scratch(const struct plan *plan);
+void remove_scratch(const struct plan *plan);
+uint64_t scratch_in_use(const struct plan *plan);
+
 /* ---- supervise.c ------------------------------------------------------------ */
 
 int supervise(const struct plan *plan, int host, int cell, pid_t keeper, struct stdio stdio);
@@ -224,6 +231,7 @@ int supervise(const struct plan *plan, int host, int cell, pid_t keeper, struct 
 /* ---- main.c, nursery.c ------------------------------------------------------ */
 
 int run_cell(int host);
+void close_stdio(struct stdio stdio);
 int serve_nursery(const char *name);
 
 #endif

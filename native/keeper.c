@@ -93,6 +93,7 @@ static _Noreturn void watch(const struct plan *plan, pid_t tool, int signals, in
 				continue;
 			if (signal.ssi_signo == SIGTERM && plan->form == FORM_LANDLOCK) {
 				kill_descendants(own_pid_in_proc());
+				remove_scratch(plan);
 				_exit(EXIT_REFUSED);
 			}
 			if (reap(tool, &status))
@@ -132,10 +133,6 @@ _Noreturn void keep(const struct plan *plan, int host, int supervisor, struct st
 	report_to(-1); /* from here on the tool's process and the supervisor report */
 	close(pair[1]);
 	close(host);
-	close(stdio.in);
-	if (stdio.out != stdio.in)
-		close(stdio.out);
-	if (stdio.err != stdio.out && stdio.err != stdio.in)
-		close(stdio.err);
+	close_stdio(stdio);
 	watch(plan, tool, signals, supervisor, pair[0]);
 }

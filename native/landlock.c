@@ -46,6 +46,8 @@ static void add_rule(int ruleset, const struct rule *rule, uint64_t handled)
 		beneath.allowed |= READ_RIGHTS;
 	if (rule->access & ACCESS_WRITE)
 		beneath.allowed |= WRITE_RIGHTS;
+	if (rule->access & ACCESS_LIST)
+		beneath.allowed |= LL_READ_DIR;
 	if (rule->access & ACCESS_EXECUTE)
 		beneath.allowed |= LL_EXECUTE;
 	if (rule->access & ACCESS_DEVICE)

@@ -54,6 +54,15 @@ static void open_stdio(const struct plan *plan, struct stdio *tool, struct stdio
 	close(nowhere);
 }
 
+void close_stdio(struct stdio stdio)
+{
+	close(stdio.in);
+	if (stdio.out != stdio.in)
+		close(stdio.out);
+	if (stdio.err != stdio.in && stdio.err != stdio.out)
+		close(stdio.err);
+}
+
 int run_cell(int host)
 {
 	struct stdio tool, own;
@@ -69,20 +78,22 @@ int run_cell(int host)
 	    setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) < 0)
 		die("supervise", "socketpair");
 
+	make_scratch(&plan);
 	if (plan.form == FORM_LANDLOCK && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
 		die("supervise", "subreaper");
 	pid_t keeper = plan.form == FORM_NAMESPACES ? clone_into_namespaces(plan.network_all) : fork();
 	if (keeper < 0)
 		die("user-namespace", "clone");
 	if (keeper == 0) {
+		/* The supervisor's ends: held here too, a stream would never end. */
+		close(pair[0]);
+		close_stdio(own);
 		if (plan.form == FORM_NAMESPACES)
 			map_own_ids(uid, gid);
 		keep(&plan, host, pair[1], tool);
 	}
 	close(pair[1]);
-	close(tool.in);
-	close(tool.out);
-	close(tool.err);
+	close_stdio(tool);
 	return supervise(&plan, host, pair[0], keeper, own);
 }
 

@@ -50,6 +50,7 @@ static bool parse_access(const char *letters, unsigned *access)
 		case 'w': *access |= ACCESS_WRITE; break;
 		case 'x': *access |= ACCESS_EXECUTE; break;
 		case 'd': *access |= ACCESS_DEVICE; break;
+		case 'l': *access |= ACCESS_LIST; break;
 		default: return false;
 		}
 	}

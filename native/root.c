@@ -156,16 +156,20 @@ static void mount_new(int root, const char *stage, const char *path, const char 
 	attach(root, tree, path);
 }
 
-static void mount_scratch(int root, const struct step *step, uint64_t size)
+static void mount_scratch(int root, const struct plan *plan, const struct step *step)
 {
 	char bytes[32], inodes[32];
 	const char *options[] = { "size", bytes, "nr_inodes", inodes, "mode", "1777", NULL };
 
 	/* An inode costs the kernel about a kilobyte that the size does not count. */
-	snprintf(bytes, sizeof bytes, "%llu", (unsigned long long)size);
-	snprintf(inodes, sizeof inodes, "%llu", (unsigned long long)(size / 4096 + 64));
+	snprintf(bytes, sizeof bytes, "%llu", (unsigned long long)plan->limits.scratch);
+	snprintf(inodes, sizeof inodes, "%llu", (unsigned long long)(plan->limits.scratch / 4096 + 64));
 	mount_new(root, "scratch", step->path, "tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
-		  (step->access & ACCESS_EXECUTE ? 0 : MOUNT_ATTR_NOEXEC));
+		  (plan->exec_limited ? MOUNT_ATTR_NOEXEC : 0));
+	/* Granted paths may lie in it; their mount points were made beneath this mount. */
+	for (const struct step *later = step + 1; later < plan->steps + plan->step_count; later++)
+		if (strncmp(later->path, step->path, strlen(step->path)) == 0 && later->path[strlen(step->path)] == '/')
+			make_mount_point(root, later);
 }
 
 static void take_step(int root, const struct plan *plan, const struct step *step)
@@ -185,7 +189,7 @@ static void take_step(int root, const struct plan *plan, const struct step *step
 			  MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
 		break;
 	case STEP_SCRATCH:
-		mount_scratch(root, step, plan->limits.scratch);
+		mount_scratch(root, plan, step);
 		break;
 	case STEP_TERMINALS:
 		mount_new(root, "terminals", step->path, "devpts", terminal_options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);

@@ -208,6 +208,11 @@ static void relay(struct call *call, int *from, enum frame_kind kind)
 		call->host_gone = true;
 }
 
+static bool needs_looks(const struct plan *plan)
+{
+	return plan->limits.memory || plan->limits.cpu || (plan->form == FORM_LANDLOCK && plan->limits.scratch);
+}
+
 /* What no rlimit covers: all processes of the cell together. */
 static void look_after_limits(struct call *call, uint64_t now)
 {
@@ -216,8 +221,17 @@ static void look_after_limits(struct call *call, uint64_t now)
 
 	if (limits->wall && now - call->began >= limits->wall)
 		stop_for_limit(call, "wall", limits->wall, now - call->began);
-	if ((!limits->memory && !limits->cpu) || now < call->next_look)
+	if (!needs_looks(call->plan) || now < call->next_look)
 		return;
+	if (call->plan->form == FORM_LANDLOCK && limits->scratch) {
+		uint64_t in_use = scratch_in_use(call->plan);
+		if (in_use > limits->scratch)
+			stop_for_limit(call, "scratch", limits->scratch, in_use);
+	}
+	if (!limits->memory && !limits->cpu) {
+		call->next_look = now + 50;
+		return;
+	}
 	measure_descendants(call->keeper, &used);
 	if (limits->cpu && used.cpu >= limits->cpu)
 		stop_for_limit(call, "cpu", limits->cpu, used.cpu);
@@ -246,7 +260,7 @@ static int time_to_wait(const struct call *call, uint64_t now)
 		return -1;
 	if (limits->wall)
 		until = call->began + limits->wall;
-	if ((limits->memory || limits->cpu) && call->next_look < until)
+	if (needs_looks(call->plan) && call->next_look < until)
 		until = call->next_look;
 	if (until == UINT64_MAX)
 		return -1;
@@ -351,6 +365,7 @@ int supervise(const struct plan *plan, int host, int cell, pid_t keeper, struct 
 	wait4(keeper, NULL, 0, &usage);
 	if (plan->form == FORM_LANDLOCK)
 		kill_descendants(getpid()); /* had the keeper been killed, its charges are ours now */
+	remove_scratch(plan);
 	drain(&call);
 	tell_end(&call, &usage);
 	return 0;

@@ -1,0 +1,150 @@
+import type { Duplex } from 'node:stream'
+
+import { fail } from '../errors/index.js'
+import type { CordonError } from '../errors/index.js'
+
+import { encodeCommand, encodePlan } from './encode-plan.js'
+import { parseCellEvent } from './events.js'
+import type { CellEvent, ExitEvent, Violation } from './events.js'
+import { createFrameReader, encodeFrame } from './frames.js'
+import type { Command, Plan } from './plan.js'
+import { setupFailure } from './setup-failure.js'
+
+export interface CellEnd {
+  readonly exit: ExitEvent
+  readonly violations: readonly Violation[]
+  readonly opens: readonly Extract<CellEvent, { event: 'open' }>[]
+  readonly landlock: number
+}
+
+export interface CellStreams {
+  readonly onStdout: (bytes: Buffer) => void
+  readonly onStderr: (bytes: Buffer) => void
+}
+
+/** One running sandbox: one call, one cell, never used again. */
+export interface Cell {
+  /** Settles when the boundary is applied and the cell waits for its command. */
+  readonly ready: Promise<void>
+  readonly start: (command: Command, stdin: Uint8Array | undefined, streams: CellStreams) => Promise<CellEnd>
+  readonly write: (stdin: Uint8Array) => void
+  readonly endInput: () => void
+  readonly resize: (columns: number, rows: number) => void
+  readonly signal: (number: number) => void
+  /** Ends the cell now; `start` then settles with the exit that follows. */
+  readonly kill: () => void
+  /** Gives up a cell that was never started. */
+  readonly discard: () => void
+  readonly isAlive: () => boolean
+}
+
+export const openCell = (connection: Duplex, plan: Plan): Cell => {
+  const violations: Violation[] = []
+  const opens: Extract<CellEvent, { event: 'open' }>[] = []
+  let landlock = 0
+  let failure: CordonError | undefined
+  let exit: ExitEvent | undefined
+  let ended = false
+  let streams: CellStreams | undefined
+  const ready = deferred<void>()
+  const end = deferred<CellEnd>()
+  // A cell that is discarded, or that nobody waits for, may fail without anybody listening.
+  ready.promise.catch(() => undefined)
+  end.promise.catch(() => undefined)
+
+  const onEvent = (event: CellEvent) => {
+    switch (event.event) {
+      case 'applied':
+        landlock = event.landlock
+        ready.resolve()
+        break
+      case 'violation':
+        violations.push({ kind: event.kind, attempted: event.attempted, detail: event.detail })
+        break
+      case 'open':
+        opens.push(event)
+        break
+      case 'error':
+        failure ??= setupFailure(event)
+        break
+      case 'exit':
+        exit = event
+        finish()
+        break
+    }
+  }
+  const finish = () => {
+    if (ended) return
+    ended = true
+    failure ??= exit === undefined ? fail('launcher-died', { how: 'its connection closed' }) : undefined
+    if (failure === undefined && exit !== undefined) end.resolve({ exit, violations, opens, landlock })
+    else end.reject(failure)
+    ready.reject(failure)
+    connection.destroy()
+  }
+
+  const read = createFrameReader((kind, payload) => {
+    if (kind === 'E') onEvent(parseCellEvent(payload))
+    else if (kind === 'o') streams?.onStdout(payload)
+    else streams?.onStderr(payload)
+  })
+  connection.on('data', read)
+  connection.on('error', (error) => (failure ??= fail('launcher-died', { how: error.message }, error)))
+  connection.on('close', finish)
+  connection.write(encodeFrame('P', encodePlan(plan)))
+
+  const send = (...frames: readonly Buffer[]) => {
+    if (!ended) connection.write(frames.length === 1 ? frames[0] : Buffer.concat(frames))
+  }
+  return {
+    ready: ready.promise,
+    start: (command, stdin, sinks) => {
+      streams = sinks
+      const frames = [encodeFrame('C', encodeCommand(command))]
+      if (stdin !== undefined) {
+        if (stdin.byteLength > 0) frames.push(encodeFrame('I', stdin))
+        frames.push(encodeFrame('I'))
+      }
+      send(...frames)
+      return end.promise
+    },
+    write: (stdin) => {
+      if (stdin.byteLength > 0) send(encodeFrame('I', stdin))
+    },
+    endInput: () => {
+      send(encodeFrame('I'))
+    },
+    resize: (columns, rows) => {
+      const size = Buffer.alloc(8)
+      size.writeUInt16LE(rows, 0)
+      size.writeUInt16LE(columns, 2)
+      send(encodeFrame('W', size))
+    },
+    signal: (number) => {
+      send(encodeFrame('S', Uint8Array.of(number)))
+    },
+    kill: () => {
+      send(encodeFrame('K'))
+    },
+    discard: () => {
+      connection.destroy()
+    },
+    isAlive: () => !ended,
+  }
+}
+
+interface Deferred<Value> {
+  readonly promise: Promise<Value>
+  readonly resolve: (value: Value) => void
+  readonly reject: (reason: unknown) => void
+}
+
+const deferred = <Value>(): Deferred<Value> => {
+  let resolve: (value: Value) => void = () => undefined
+  let reject: (reason: unknown) => void = () => undefined
+  const promise = new Promise<Value>((yes, no) => {
+    resolve = yes
+    reject = no
+  })
+  return { promise, resolve, reject }
+}

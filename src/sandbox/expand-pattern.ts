@@ -1,0 +1,63 @@
+import { readdirSync } from 'node:fs'
+
+import { fail } from '../errors/index.js'
+import type { AbsolutePath, PathPattern, WalkState } from '../policy/index.js'
+import { canMatchBeneath, isMatch, startWalk, step } from '../policy/index.js'
+
+import type { ObjectKind } from './object-at.js'
+
+export interface Match {
+  readonly path: AbsolutePath
+  readonly object: ObjectKind
+}
+
+const MOST_MATCHES = 2_000
+const MOST_LOOKED_AT = 200_000
+
+/**
+ * The existing objects that a pattern stands for. Neither a mount nor a Landlock rule knows patterns,
+ * so they are expanded when the cell starts; a pattern is never widened to its literal prefix.
+ */
+export const expandPattern = (pattern: PathPattern): readonly Match[] => {
+  const found: Match[] = []
+  let looked = 0
+  const { segments } = pattern
+
+  const look = (folder: AbsolutePath, state: WalkState) => {
+    for (const entry of entriesOf(folder)) {
+      looked += 1
+      if (looked > MOST_LOOKED_AT) throw fail('glob-too-many', { glob: pattern.text, limit: MOST_LOOKED_AT, what: 'files to look through' })
+      const next = step(segments, state, entry.name)
+      if (next.size === 0) continue
+      const path = `${folder === '/' ? '' : folder}/${entry.name}` as AbsolutePath
+      if (isMatch(segments, next)) found.push({ path, object: kindOf(entry) })
+      if (found.length > MOST_MATCHES) throw fail('glob-too-many', { glob: pattern.text, limit: MOST_MATCHES, what: 'existing objects' })
+      if (entry.isDirectory() && canMatchBeneath(segments, next) && !(pattern.negated && isMatch(segments, next))) look(path, next)
+    }
+  }
+  look(pattern.base, stateAt(pattern))
+  return found
+}
+
+const stateAt = ({ base, segments }: PathPattern): WalkState =>
+  base.split('/').filter((name) => name !== '').reduce((state, name) => step(segments, state, name), startWalk(segments))
+
+type Entry = ReturnType<typeof readEntries>[number]
+
+const readEntries = (folder: string) => readdirSync(folder, { withFileTypes: true })
+
+const entriesOf = (folder: AbsolutePath): readonly Entry[] => {
+  try {
+    return readEntries(folder)
+  } catch {
+    // What this process cannot list, the tool, running as the same user, could not reach either.
+    return []
+  }
+}
+
+const kindOf = (entry: Entry): ObjectKind => {
+  if (entry.isDirectory()) return 'directory'
+  if (entry.isFile()) return 'file'
+  if (entry.isSymbolicLink()) return 'link'
+  return entry.isCharacterDevice() || entry.isBlockDevice() ? 'device' : 'other'
+}

@@ -1,0 +1,8 @@
+export type { CallResult, Usage } from './call-result.js'
+export type { LimitKind, Violation, ViolationKind } from './events.js'
+export type { Attempt, HostFacts } from './host.js'
+export type { Form } from './plan.js'
+export type { Pool } from './pool.js'
+export type { Enforced, SandboxProfile } from './profile.js'
+export { openSandbox } from './sandbox.js'
+export type { CellSettings, RunInput, RunRequest, Sandbox, SandboxOptions } from './sandbox.js'

@@ -1,0 +1,50 @@
+// The same boundary as Landlock rules alone, for where no mount namespace can be had.
+import { readdirSync } from 'node:fs'
+
+import { fail } from '../errors/index.js'
+import type { AbsolutePath } from '../policy/index.js'
+import { isWithinPath } from '../policy/index.js'
+
+import { BORROWED_PROC_RULES, outermost } from './layout.js'
+import type { LayoutInput } from './layout.js'
+import { objectAt } from './object-at.js'
+import type { Access, Rule } from './plan.js'
+import type { Place } from './survey.js'
+
+const MOST_RULES = 4_000
+
+export const layOutLandlock = (input: LayoutInput): readonly Rule[] => {
+  const { survey, system, execute, temporary } = input
+  const letters = (base: Access): Access => (execute.kind === 'all' ? `${base}x` : base)
+  const hidden = survey.hidden.map(({ path }) => path)
+  const sealed = [...survey.sealed, ...input.protectedPlaces].map(({ path }) => path)
+  const files = system.files.map(({ path }): Place => ({ path, object: 'file' }))
+  const readRoots = outermost([...system.places, ...files, ...survey.read, ...survey.write, ...input.loaded])
+  const rules: Rule[] = [
+    ...readRoots.flatMap((root) => around(root, hidden, letters('r'))),
+    ...outermost(survey.write).flatMap((root) => around(root, [...hidden, ...sealed], letters('rw'))),
+    ...(execute.kind === 'only' ? execute.files.map((path) => ({ access: 'rx', path })) : []),
+    ...BORROWED_PROC_RULES,
+    { access: letters('rw'), path: temporary },
+    ...['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom'].map((path) => ({ access: 'rwd', path: path as AbsolutePath })),
+    ...(input.terminal ? ['/dev/tty', '/dev/pts', '/dev/ptmx'].map((path) => ({ access: 'rwd', path: path as AbsolutePath })) : []),
+  ]
+  if (rules.length > MOST_RULES) throw fail('plan-rejected', { problem: `${String(rules.length)} Landlock rules, more than ${String(MOST_RULES)}` })
+  return rules.filter(({ path }) => path === temporary || path.startsWith('/proc/') || objectAt(path) !== undefined)
+}
+
+/**
+ * Rules for a folder but for what is carved out of it. Landlock rules add up and cannot subtract, so
+ * the folder's other entries are granted one by one; directly in the folder nothing new can be made.
+ */
+const around = (root: Place, carved: readonly AbsolutePath[], access: Access): readonly Rule[] => {
+  if (carved.some((path) => isWithinPath(root.path, path))) return []
+  if (root.object === 'device') return [{ access: `${access.replace('x', '')}d`, path: root.path }]
+  const inside = carved.filter((path) => isWithinPath(path, root.path))
+  if (inside.length === 0) return [{ access, path: root.path }]
+  return readdirSync(root.path).flatMap((name) => {
+    const path = `${root.path}/${name}` as AbsolutePath
+    const object = objectAt(path)
+    return object === undefined || object === 'link' ? [] : around({ path, object }, inside, access)
+  })
+}

@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { createConnection } from 'node:net'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+
+import { fail } from '../errors/index.js'
+
+/** Gives connections to fresh launchers, each of which builds one cell. */
+export interface Nursery {
+  readonly connect: () => Duplex
+  readonly close: () => void
+}
+
+// As long as an abstract name can be: Node versions differ in whether they pad a shorter one.
+const NAME_BYTES = 50
+
+/**
+ * One small process that forks a launcher per connection: a tenth of the cost of spawning each from
+ * Node. It ends with this process, however that ends, because its lifeline then closes.
+ */
+export const startNursery = async (launcher: string): Promise<Nursery> => {
+  const name = `cordon-${randomBytes(NAME_BYTES).toString('hex')}`
+  const child = spawn(launcher, ['nursery', name], { stdio: ['ignore', 'ignore', 'pipe', 'pipe'], env: {} })
+  const lifeline = child.stdio[3] as Socket
+  await untilReady(child, lifeline)
+  // The nursery must never keep its host process alive.
+  child.unref()
+  lifeline.unref()
+  const errors = child.stderr as unknown as Socket
+  errors.unref()
+  return {
+    connect: () => createConnection({ path: `\0${name}` }),
+    close: () => {
+      lifeline.destroy()
+      errors.destroy()
+    },
+  }
+}
+
+const untilReady = async (child: ChildProcess, lifeline: Socket): Promise<void> => {
+  await new Promise<void>((resolve, reject) => {
+    let said = ''
+    child.stderr?.on('data', (bytes: Buffer) => (said += bytes.toString()))
+    child.once('error', (error) => {
+      reject(fail('launcher-died', { how: error.message }, error))
+    })
+    child.once('exit', (code) => {
+      reject(fail('launcher-died', { how: said.trim() || `the nursery ended with ${String(code)}` }))
+    })
+    lifeline.once('data', () => {
+      resolve()
+    })
+  })
+}
+
+/** One launcher per connection, spawned: for where the nursery cannot be reached, and for direct stdio. */
+export const spawnLauncher = (launcher: string, stdio: 'inherit' | 'ignore'): Duplex => {
+  const child = spawn(launcher, [], { stdio: [stdio, stdio, stdio, 'pipe'], env: {} })
+  const connection = child.stdio[3] as unknown as Duplex
+  child.once('error', (error) => {
+    connection.destroy(fail('launcher-died', { how: error.message }, error))
+  })
+  return connection
+}

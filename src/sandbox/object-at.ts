@@ -1,0 +1,22 @@
+import { lstatSync, readlinkSync } from 'node:fs'
+
+import type { AbsolutePath } from '../policy/index.js'
+
+export type ObjectKind = 'file' | 'directory' | 'link' | 'device' | 'other'
+
+/** What is at a path, without following a link; undefined when nothing is, or it cannot be seen. */
+export const objectAt = (path: AbsolutePath): ObjectKind | undefined => {
+  const status = lstatSync(path, { throwIfNoEntry: false })
+  if (status === undefined) return undefined
+  if (status.isDirectory()) return 'directory'
+  if (status.isFile()) return 'file'
+  if (status.isSymbolicLink()) return 'link'
+  return status.isCharacterDevice() || status.isBlockDevice() ? 'device' : 'other'
+}
+
+export interface Link {
+  readonly path: AbsolutePath
+  readonly target: string
+}
+
+export const linkAt = (path: AbsolutePath): Link => ({ path, target: readlinkSync(path) })

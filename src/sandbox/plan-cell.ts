@@ -1,0 +1,160 @@
+import { randomBytes } from 'node:crypto'
+import { tmpdir } from 'node:os'
+
+import { fail } from '../errors/index.js'
+import type { AbsolutePath, Boundary } from '../policy/index.js'
+import { isReadable } from '../policy/index.js'
+
+import { buildEnvironment } from './environment.js'
+import type { Environment } from './environment.js'
+import type { HostFacts } from './host.js'
+import { layOutLandlock } from './landlock-layout.js'
+import { layOutNamespaces } from './layout.js'
+import type { LayoutInput } from './layout.js'
+import { objectAt } from './object-at.js'
+import type { Form, Plan, PlanLimits, Trap } from './plan.js'
+import { describeProfile } from './profile.js'
+import type { SandboxProfile } from './profile.js'
+import { findProgram, libraryFolders } from './program.js'
+import type { Program } from './program.js'
+import { surveyGrants } from './survey.js'
+import type { Place } from './survey.js'
+import type { SystemView } from './system-view.js'
+
+export interface CellRequest {
+  readonly boundary: Boundary
+  readonly cwd: AbsolutePath
+  /** The first word of the command: a name that is looked up, or a path. */
+  readonly program: string
+  readonly searchPath: string
+  readonly hostEnvironment: Environment
+  readonly form: Form
+  readonly stdio: Plan['stdio']
+  readonly terminal: boolean
+  readonly observe: boolean
+}
+
+export interface PlannedCell {
+  readonly plan: Plan
+  readonly program: Program
+  readonly environment: Environment
+  readonly profile: SandboxProfile
+}
+
+const DEFAULT_PROCESSES = 1024
+const DEFAULT_SCRATCH = 256 * 1024 * 1024
+
+export const planCell = (request: CellRequest, host: HostFacts, system: SystemView, protectedPlaces: readonly Place[]): PlannedCell => {
+  const { boundary, cwd, form } = request
+  const program = findProgram(request.program, cwd, request.searchPath)
+  const survey = surveyGrants(boundary)
+  const temporary = temporaryFor(form, [...survey.read, ...survey.write])
+  const input: LayoutInput = {
+    system,
+    survey,
+    protectedPlaces,
+    loaded: [...program.executables, ...program.loaders, ...program.libraries].flatMap(placeAt).filter(({ path }) => !isReadable(boundary, path)),
+    execute: executionOf(request, program),
+    cwd,
+    temporary,
+    ownProc: host.ownProc.held,
+    terminal: request.terminal,
+  }
+  const layout = form === 'namespaces' ? layOutNamespaces(input) : { steps: [], rules: layOutLandlock(input) }
+  const plan: Plan = {
+    form,
+    ...layout,
+    programs: input.execute.kind === 'all' ? undefined : input.execute.files.filter((path) => !program.loaders.includes(path)),
+    cwd,
+    temporary,
+    network: networkOf(boundary, form, host),
+    limits: limitsOf(boundary, host),
+    traps: trapsOf(request, host),
+    stdio: request.stdio,
+    terminal: request.terminal,
+    probe: false,
+  }
+  const environment = buildEnvironment(boundary, request.hostEnvironment, temporary)
+  const paths = (places: readonly Place[]) => [...new Set(places.map(({ path }) => path))].sort()
+  const roots = { read: paths([...system.places, ...survey.read, ...input.loaded]), write: paths(survey.write) }
+  return { plan, program, environment, profile: describeProfile(plan, host, boundary, roots, environment) }
+}
+
+const placeAt = (path: AbsolutePath): readonly Place[] => {
+  const object = objectAt(path)
+  return object === undefined || object === 'link' ? [] : [{ path, object }]
+}
+
+/** Private to the call. In a cell with its own root that is /tmp, unless the policy grants the host's. */
+const temporaryFor = (form: Form, granted: readonly Place[]): AbsolutePath => {
+  if (form === 'landlock') return `${tmpdir()}/cordon-${randomBytes(12).toString('hex')}` as AbsolutePath
+  return (granted.some(({ path }) => path === '/tmp') ? '/.tmp' : '/tmp') as AbsolutePath
+}
+
+const executionOf = ({ boundary, cwd, searchPath }: CellRequest, program: Program): LayoutInput['execute'] => {
+  if (boundary.exec.kind === 'all') return { kind: 'all' }
+  const others = boundary.exec.kind === 'list' ? boundary.exec.programs.map((name) => findProgram(name, cwd, searchPath)) : []
+  const files = [program, ...others].flatMap(({ executables, loaders }) => [...executables, ...loaders])
+  return { kind: 'only', files: [...new Set(files)], libraries: libraryFolders() }
+}
+
+const networkOf = ({ network }: Boundary, form: Form, host: HostFacts): Plan['network'] => {
+  switch (network.kind) {
+    case 'none':
+      return 'none'
+    case 'all':
+      // Host sockets in granted folders could then be reached: nobody would be there to say no.
+      if (form === 'landlock' && !host.listener.held) {
+        throw fail('network-grant-unsupported', { grant: 'all', problem: 'neither a network namespace nor a seccomp listener can be had here', fix: 'run `cordon doctor`' })
+      }
+      return 'all'
+    case 'hosts':
+      throw fail('network-grant-unsupported', {
+        grant: network.entries.length === 1 ? '1 host' : `${String(network.entries.length)} hosts`,
+        problem: 'grants by host need the egress proxy, which this version does not have yet',
+        fix: 'use `network: none` or `network: all`',
+      })
+  }
+}
+
+const trapsOf = ({ boundary, form, observe }: CellRequest, host: HostFacts): readonly Trap[] => {
+  if (!host.listener.held) {
+    if (observe) throw fail('host-cannot-hold', { mechanism: 'seccomp-listener', problem: host.listener.problem, fix: 'run without --observe' })
+    return []
+  }
+  const traps: Trap[] = ['connect', 'fork']
+  if (boundary.exec.kind !== 'all') traps.push('exec')
+  if (observe) traps.push('open')
+  if (form === 'landlock') traps.push('metadata')
+  return traps
+}
+
+const limitsOf = ({ limits }: Boundary, host: HostFacts): Partial<PlanLimits> => {
+  if (limits.processes !== undefined && !host.listener.held) {
+    throw fail('limit-unsupported', { limit: 'processes', problem: 'counting processes and threads needs a seccomp listener', fix: 'remove the limit, or run outside of another sandbox' })
+  }
+  const given: Partial<Record<keyof PlanLimits, number | undefined>> = {
+    memory: limits.memory,
+    processes: limits.processes ?? (host.listener.held ? DEFAULT_PROCESSES : undefined),
+    cpu: limits.cpu,
+    wall: limits.wall,
+    output: limits.output,
+    files: limits.openFiles,
+    'file-size': limits.fileSize,
+    scratch: limits.scratch ?? DEFAULT_SCRATCH,
+  }
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+}
+
+/** The form a request gets: the one it names, or the strongest that this host holds. */
+export const chooseForm = (wanted: Form | 'auto', host: HostFacts): Form => {
+  const held = { namespaces: host.namespaces, landlock: host.landlock }
+  const order: readonly Form[] = wanted === 'auto' ? ['namespaces', 'landlock'] : [wanted]
+  const chosen = order.find((form) => held[form].held)
+  if (chosen !== undefined) return chosen
+  const problem = order.map((form) => `${form}: ${problemOf(held[form])}`).join('; ')
+  throw fail('host-cannot-hold', { mechanism: order.join(' or '), problem, fix: 'run `cordon doctor`: it says what is missing and how to get it' })
+}
+
+const problemOf = (attempt: HostFacts['namespaces']): string => (attempt.held ? 'held' : `${attempt.stage}: ${attempt.problem}`)
+

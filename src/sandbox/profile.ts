@@ -1,0 +1,76 @@
+import type { Boundary } from '../policy/index.js'
+
+import type { HostFacts } from './host.js'
+import type { Plan } from './plan.js'
+
+/** The record `sandbox_profile`: the boundary as it was applied, never as it was hoped for. */
+export interface SandboxProfile {
+  readonly mode: 'sandboxed'
+  readonly backend: 'native'
+  readonly form: Plan['form']
+  readonly cwd: string
+  readonly read_roots: readonly string[]
+  readonly write_roots: readonly string[]
+  readonly network: 'none' | 'all'
+  /** The names of the variables; their values are nobody's business. */
+  readonly environment_ref: readonly string[]
+  readonly process_limits: Boundary['limits']
+  readonly violation_refs: readonly string[]
+  readonly enforced: Enforced
+}
+
+/** For each boundary the mechanisms that hold it; an empty list is a boundary that is not held here. */
+export type Enforced = Readonly<Record<string, readonly string[]>>
+
+export const enforcedBy = (plan: Plan, host: HostFacts): Enforced => {
+  const landlock = `landlock:${String(host.landlock.abi)}`
+  const namespaces = plan.form === 'namespaces'
+  const traps = (name: Plan['traps'][number]) => plan.traps.includes(name)
+  const listener = traps('connect') ? ['seccomp-listener'] : []
+  return {
+    filesystem_read: namespaces ? ['mount-namespace', landlock] : [landlock],
+    filesystem_write: namespaces ? ['mount-namespace', landlock] : [landlock],
+    carve_outs: namespaces ? ['mount-namespace'] : [landlock],
+    file_names: namespaces ? ['mount-namespace'] : [],
+    file_metadata: namespaces ? ['mount-namespace'] : traps('metadata') ? ['seccomp-listener'] : ['seccomp'],
+    network: plan.network === 'all' ? [] : namespaces ? ['network-namespace', 'seccomp'] : [...(host.landlock.abi >= 4 ? [landlock] : []), 'seccomp', ...listener],
+    unix_sockets: listener.length > 0 ? listener : ['seccomp'],
+    processes: namespaces ? ['pid-namespace', landlock] : [...(host.landlock.abi >= 6 ? [landlock] : []), 'seccomp'],
+    process_list: namespaces ? (host.ownProc.held ? ['pid-namespace'] : [landlock]) : [landlock],
+    ipc: namespaces ? ['ipc-namespace', 'seccomp'] : ['seccomp'],
+    environment: ['cleared'],
+    exec: plan.programs === undefined ? [] : namespaces ? [landlock, 'mount-noexec'] : [landlock, ...(traps('exec') ? ['seccomp-listener'] : [])],
+    syscalls: ['seccomp'],
+    privileges: ['no-new-privs', 'capabilities', ...(namespaces ? ['user-namespace'] : [])],
+    end_of_call: namespaces ? ['pid-namespace'] : ['supervisor'],
+    ...limitMechanisms(plan),
+  }
+}
+
+const limitMechanisms = (plan: Plan): Enforced => {
+  const { limits } = plan
+  return {
+    ...(limits.memory === undefined ? {} : { 'limits.memory': ['supervisor'] }),
+    ...(limits.processes === undefined ? {} : { 'limits.processes': ['seccomp-listener'] }),
+    ...(limits.cpu === undefined ? {} : { 'limits.cpu': ['rlimit', 'supervisor'] }),
+    ...(limits.wall === undefined ? {} : { 'limits.wall': ['supervisor'] }),
+    ...(limits.output === undefined ? {} : { 'limits.output': ['supervisor'] }),
+    ...(limits.files === undefined ? {} : { 'limits.openFiles': ['rlimit'] }),
+    ...(limits['file-size'] === undefined ? {} : { 'limits.fileSize': ['rlimit'] }),
+    'limits.scratch': plan.form === 'namespaces' ? ['tmpfs'] : ['supervisor'],
+  }
+}
+
+export const describeProfile = (plan: Plan, host: HostFacts, boundary: Boundary, roots: { readonly read: readonly string[]; readonly write: readonly string[] }, environment: Readonly<Record<string, string>>): SandboxProfile => ({
+  mode: 'sandboxed',
+  backend: 'native',
+  form: plan.form,
+  cwd: plan.cwd,
+  read_roots: roots.read,
+  write_roots: roots.write,
+  network: plan.network,
+  environment_ref: Object.keys(environment).sort(),
+  process_limits: boundary.limits,
+  violation_refs: [],
+  enforced: enforcedBy(plan, host),
+})

@@ -1,0 +1,32 @@
+import { fail } from '../errors/index.js'
+import type { CordonError } from '../errors/index.js'
+
+import type { CellEvent } from './events.js'
+
+const ENOENT = 2
+const EACCES = 13
+
+const WAYS_OUT: Readonly<Record<string, string>> = {
+  'user-namespace': 'run `cordon doctor`: it says how to permit user namespaces here, and which form of the cell holds without',
+  'mount-namespace': 'run `cordon doctor`: user namespaces without capabilities (AppArmor) cannot mount',
+  'proc': 'run `cordon doctor`: a container that masks parts of /proc does not allow a fresh one',
+  'root': 'check that the path still exists and was not replaced by a symbolic link while the call began',
+  'cwd': 'grant the working directory, or choose another with --cwd',
+  'landlock': 'run `cordon doctor`; Landlock needs Linux 5.13 with landlock in the lsm= list',
+  'seccomp-listener': 'run `cordon doctor`; inside another cell or tracer the listener is taken, which the probe should have found',
+  'plan': 'rebuild the launcher with `npm run build`; it must be of the same version as the library',
+  'scratch': 'choose a smaller limits.scratch',
+  'limits': 'choose limits that are not above those of this process (ulimit -a)',
+}
+
+/** The error for a failed setup: its stage, and the way out. Never mistaken for the tool's own exit. */
+export const setupFailure = ({ stage, errno, error, detail }: Extract<CellEvent, { event: 'error' }>): CordonError => {
+  if (stage === 'exec') return executionFailure(errno, error, detail)
+  return fail('setup-failed', { stage, errno: error, detail, fix: WAYS_OUT[stage] ?? 'run `cordon doctor`' })
+}
+
+const executionFailure = (errno: number, error: string, program: string): CordonError => {
+  const fix = 'grant what it needs to start: its folder with --read, or --preset toolchains for nvm, pyenv, cargo and the like'
+  if (errno === ENOENT) return fail('program-not-found', { program, fix })
+  return fail('program-not-executable', { program, problem: error, fix: errno === EACCES ? 'make it executable (chmod +x), or allow it with --exec' : fix })
+}

@@ -1,0 +1,102 @@
+import { readdirSync } from 'node:fs'
+
+import { fail } from '../errors/index.js'
+import type { AbsolutePath, Boundary, PathPattern } from '../policy/index.js'
+import { isReadable, isWithinPath } from '../policy/index.js'
+
+import { expandPattern } from './expand-pattern.js'
+import type { Link, ObjectKind } from './object-at.js'
+import { linkAt, objectAt } from './object-at.js'
+import { refuseUngrantable, resolveGrant } from './resolve-grant.js'
+
+export interface Place {
+  readonly path: AbsolutePath
+  readonly object: Exclude<ObjectKind, 'link'>
+}
+
+/** The objects on this host that a boundary speaks of, found when the cell starts. */
+export interface Survey {
+  readonly read: readonly Place[]
+  readonly write: readonly Place[]
+  /** Carved out: not there for the tool, or there but not to be changed. */
+  readonly hidden: readonly Place[]
+  readonly sealed: readonly Place[]
+  /** Folders named by a pattern that does not reach into them: shown, empty. */
+  readonly shown: readonly AbsolutePath[]
+  readonly links: readonly Link[]
+}
+
+export const surveyGrants = (boundary: Boundary): Survey => {
+  const read = boundary.read.filter(isGrant).map((pattern) => surveyGrant(pattern, 'read'))
+  const write = boundary.write.filter(isGrant).map((pattern) => surveyGrant(pattern, 'write'))
+  const granted = [...read, ...write].flatMap(({ places }) => places)
+  const carved = surveyCarveOuts(boundary, granted)
+  return {
+    read: read.flatMap(({ places }) => places),
+    write: write.flatMap(({ places }) => places),
+    hidden: carved.filter(({ path }) => !isReadable(boundary, path)),
+    sealed: carved.filter(({ path }) => isReadable(boundary, path)),
+    shown: [...read, ...write].flatMap(({ shown }) => shown),
+    links: [...read, ...write].flatMap(({ links }) => links),
+  }
+}
+
+const isGrant = ({ negated }: PathPattern): boolean => !negated
+
+interface Found {
+  readonly places: readonly Place[]
+  readonly shown: readonly AbsolutePath[]
+  readonly links: readonly Link[]
+}
+
+const surveyGrant = (pattern: PathPattern, section: 'read' | 'write'): Found => {
+  refuseUngrantable(pattern.base, section, pattern.text)
+  return pattern.kind === 'pattern' ? surveyPattern(pattern, section) : surveyObject(pattern)
+}
+
+const surveyObject = (pattern: PathPattern): Found => {
+  const found = resolveGrant(pattern.base)
+  if (found === undefined) throw fail('path-missing', { path: pattern.base })
+  if (found.path === '/') return { places: topLevel(), shown: [], links: [] }
+  return { places: [found], shown: [], links: found.links }
+}
+
+const surveyPattern = (pattern: PathPattern, section: 'read' | 'write'): Found => {
+  const matched = expandPattern(pattern)
+  const places = matched.flatMap(({ path, object }) => (object === 'link' || object === 'directory' ? [] : [{ path, object }]))
+  // A pattern that only names what does not exist yet cannot let the tool create it.
+  if (section === 'write' && places.length === 0) throw fail('glob-matches-nothing', { glob: pattern.text })
+  return {
+    places,
+    shown: matched.filter(({ object }) => object === 'directory').map(({ path }) => path),
+    links: matched.filter(({ object }) => object === 'link').map(({ path }) => linkAt(path)),
+  }
+}
+
+const OWN_VIEWS: ReadonlySet<string> = new Set(['/proc', '/dev', '/sys'])
+
+/** The root itself cannot be bound, because the cell has one of its own. */
+const topLevel = (): readonly Place[] =>
+  readdirSync('/').flatMap((name) => {
+    const path = `/${name}` as AbsolutePath
+    const object = objectAt(path)
+    return object === undefined || object === 'link' || OWN_VIEWS.has(path) ? [] : [{ path, object }]
+  })
+
+const surveyCarveOuts = (boundary: Boundary, granted: readonly Place[]): readonly Place[] => {
+  const patterns = [...boundary.read, ...boundary.write].filter(({ negated }) => negated)
+  return patterns.flatMap((pattern) => {
+    const within = granted.filter(({ path }) => isWithinPath(pattern.base, path) || isWithinPath(path, pattern.base))
+    if (within.length === 0) return []
+    if (pattern.kind !== 'pattern') return carvedObject(pattern)
+    return within
+      .flatMap(({ path }) => expandPattern(isWithinPath(pattern.base, path) ? pattern : { ...pattern, base: path }))
+      .flatMap(({ path, object }) => (object === 'link' ? [] : [{ path, object }]))
+  })
+}
+
+const carvedObject = (pattern: PathPattern): readonly Place[] => {
+  const object = objectAt(pattern.base)
+  // A link carries no content of its own; what it leads to is judged by where that lies.
+  return object === undefined || object === 'link' ? [] : [{ path: pattern.base, object }]
+}
