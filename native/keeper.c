@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -34,6 +35,12 @@ static void stay_outside(void)
 		die("keeper", NULL);
 }
 
+static long long milliseconds_of(const struct rusage *usage)
+{
+	return (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000LL +
+	       (usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1000;
+}
+
 /* True when the tool's own process has ended. */
 static bool reap(pid_t tool, int *status)
 {
@@ -49,11 +56,26 @@ static bool reap(pid_t tool, int *status)
 	return ended;
 }
 
+/*
+ * Everything else in the cell dies now, and only then is the end told. It is
+ * told before this process exits, because dismantling the namespaces takes
+ * longer than many a tool runs, and nobody needs to wait for it.
+ */
 static _Noreturn void end_cell(const struct plan *plan, int supervisor, int status)
 {
-	if (plan->form == FORM_LANDLOCK)
+	struct rusage usage;
+	char text[64];
+
+	if (plan->form == FORM_LANDLOCK) {
 		kill_descendants(own_pid_in_proc());
-	send_packet(supervisor, PACKET_EXIT, status, NULL, -1);
+	} else {
+		kill(-1, SIGKILL); /* all of the pid namespace but pid 1 */
+		while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+			;
+	}
+	getrusage(RUSAGE_CHILDREN, &usage);
+	snprintf(text, sizeof text, "%lld %ld", milliseconds_of(&usage), usage.ru_maxrss);
+	send_packet(supervisor, PACKET_EXIT, status, text, -1);
 	_exit(0);
 }
 

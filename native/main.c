@@ -1,5 +1,6 @@
 /* The launcher: `cordon-cell` runs one cell whose host is at descriptor 3. */
 #include "cell.h"
+#include "scout.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -103,6 +104,8 @@ int main(int argc, char **argv)
 		puts("cordon-cell " CORDON_CELL_VERSION);
 		return 0;
 	}
+	if (argc == 2 && strcmp(argv[1], "scout") == 0)
+		return serve_scout();
 	if (argc == 3 && strcmp(argv[1], "nursery") == 0)
 		return serve_nursery(argv[2]);
 	if (argc != 1 || fcntl(HOST_FD, F_GETFD) < 0) {

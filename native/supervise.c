@@ -28,6 +28,8 @@ struct call {
 	pid_t keeper, tool;
 	bool applied, started, host_gone, killed, exit_known;
 	int exit_status;
+	unsigned long long cpu; /* milliseconds */
+	long largest;           /* kilobytes resident */
 	const char *limit; /* the limit that ended the call */
 	uint64_t began, next_look, output;
 	char *input; /* for the tool's stdin, not yet written */
@@ -103,6 +105,7 @@ static void hear_cell(struct call *call)
 		case PACKET_EXIT:
 			call->exit_known = true;
 			call->exit_status = packet.value;
+			sscanf(packet.text, "%llu %ld", &call->cpu, &call->largest);
 			break;
 		case PACKET_EVENT:
 			if (!outbox_put(&call->outbox, FRAME_EVENT, packet.text, strlen(packet.text)))
@@ -267,7 +270,7 @@ static int time_to_wait(const struct call *call, uint64_t now)
 	return until <= now ? 0 : (int)(until - now < 60000 ? until - now : 60000);
 }
 
-/* One turn of the loop; false once the keeper has ended. */
+/* One turn of the loop; false once the last process of the tool is gone. */
 static bool turn(struct call *call)
 {
 	bool room = outbox_empty(&call->outbox); /* a slow host slows the tool, not our memory */
@@ -306,7 +309,7 @@ static bool turn(struct call *call)
 		look_after_limits(call, milliseconds());
 	if (call->host_gone)
 		kill_cell(call); /* nobody is left to run for */
-	return !(polled[0].revents & POLLIN);
+	return !call->exit_known && !(polled[0].revents & POLLIN);
 }
 
 /* The tool is gone; what it wrote before is still in the pipes. */
@@ -329,10 +332,8 @@ static void drain(struct call *call)
 	}
 }
 
-static void tell_end(struct call *call, const struct rusage *usage)
+static void tell_end(struct call *call)
 {
-	uint64_t cpu = (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000ull +
-		       (usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1000;
 	int status = call->exit_status;
 	int code = call->exit_known && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 	int signal = call->exit_known ? (WIFSIGNALED(status) ? WTERMSIG(status) : 0) : SIGKILL;
@@ -341,11 +342,21 @@ static void tell_end(struct call *call, const struct rusage *usage)
 		tell(call, "{\"event\":\"error\",\"stage\":\"cell\",\"errno\":0,\"error\":\"\",\"detail\":\"the cell ended before the program began\"}");
 	tell(call, "{\"event\":\"exit\",\"code\":%d,\"signal\":%d,\"limit\":\"%s\",\"wall_ms\":%llu,\"cpu_ms\":%llu,\"max_rss_kb\":%ld}",
 	     code, signal, call->limit ? call->limit : "", (unsigned long long)(call->started ? milliseconds() - call->began : 0),
-	     (unsigned long long)cpu, usage->ru_maxrss);
+	     call->cpu, call->largest);
 	while (!outbox_empty(&call->outbox) && !call->host_gone) {
 		poll(&(struct pollfd){ .fd = call->host, .events = POLLOUT }, 1, -1);
 		call->host_gone = !outbox_flush(&call->outbox);
 	}
+}
+
+static void wait_for_keeper(struct call *call)
+{
+	struct rusage usage;
+
+	if (wait4(call->keeper, NULL, 0, &usage) < 0)
+		return;
+	call->cpu = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000ull + (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000;
+	call->largest = usage.ru_maxrss;
 }
 
 int supervise(const struct plan *plan, int host, int cell, pid_t keeper, struct stdio stdio)
@@ -354,7 +365,6 @@ int supervise(const struct plan *plan, int host, int cell, pid_t keeper, struct 
 		.plan = plan, .outbox = { .host = host }, .host = host, .cell = cell, .keeper = keeper,
 		.in = stdio.in, .out = stdio.out, .err = stdio.err, .terminal = -1,
 	};
-	struct rusage usage = { 0 };
 
 	call.ended = syscall(SYS_pidfd_open, keeper, 0);
 	if (call.ended < 0)
@@ -362,11 +372,15 @@ int supervise(const struct plan *plan, int host, int cell, pid_t keeper, struct 
 	while (turn(&call))
 		;
 	hear_cell(&call);
-	wait4(keeper, NULL, 0, &usage);
-	if (plan->form == FORM_LANDLOCK)
-		kill_descendants(getpid()); /* had the keeper been killed, its charges are ours now */
+	if (!call.exit_known) {
+		/* Killed: by us, or by somebody. Its charges are ours now where no pid namespace took them along. */
+		wait_for_keeper(&call);
+		if (plan->form == FORM_LANDLOCK)
+			kill_descendants(getpid());
+	}
 	remove_scratch(plan);
 	drain(&call);
-	tell_end(&call, &usage);
+	tell_end(&call);
+	waitpid(keeper, NULL, 0);
 	return 0;
 }

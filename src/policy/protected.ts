@@ -6,8 +6,11 @@
 export interface ProtectedName {
   /** One or more path names, joined by slashes. */
   readonly name: string
-  /** `anywhere`: at every depth of a write root. `root`: directly in the write root. */
-  readonly scope: 'anywhere' | 'root'
+  /**
+   * `anywhere`: at every depth of a write root. `project`: likewise, but not among installed
+   * dependencies, where packages bring such files along and nobody opens them. `root`: directly in it.
+   */
+  readonly scope: 'anywhere' | 'project' | 'root'
   /** `file`: protected only where it is, or would become, something else than a directory. */
   readonly object: 'any' | 'file'
   readonly because: string
@@ -15,6 +18,9 @@ export interface ProtectedName {
 
 const anywhere = (because: string, ...names: readonly string[]): readonly ProtectedName[] =>
   names.map((name) => ({ name, scope: 'anywhere', object: 'any', because }))
+
+const inProject = (because: string, ...names: readonly string[]): readonly ProtectedName[] =>
+  names.map((name) => ({ name, scope: 'project', object: 'any', because }))
 
 const inRoot = (because: string, ...names: readonly string[]): readonly ProtectedName[] =>
   names.map((name) => ({ name, scope: 'root', object: 'any', because }))
@@ -45,27 +51,27 @@ export const PROTECTED_NAMES: readonly ProtectedName[] = [
   ...anywhere('direnv and its kin run it on entering the folder', '.envrc', '.mise.toml', 'mise.toml', '.mise', '.autoenv.zsh'),
 
   // editors
-  ...anywhere('the editor runs its tasks and the programs that its settings name', '.vscode', '.idea', '.zed', '.fleet', '.vs', '.nova', '.sublime-project'),
-  ...anywhere('it starts containers, and programs before them', '.devcontainer', '.devcontainer.json'),
-  ...anywhere('vim or neovim runs it', '.vimrc', '.gvimrc', '.exrc', '.nvimrc', '.nvim.lua', '.lvimrc', '.vim', '.config/nvim'),
-  ...anywhere('emacs evaluates it', '.emacs', '.emacs.d', '.dir-locals.el'),
+  ...inProject('the editor runs its tasks and the programs that its settings name', '.vscode', '.idea', '.zed', '.fleet', '.vs', '.nova', '.sublime-project'),
+  ...inProject('it starts containers, and programs before them', '.devcontainer', '.devcontainer.json'),
+  ...inProject('vim or neovim runs it', '.vimrc', '.gvimrc', '.exrc', '.nvimrc', '.nvim.lua', '.lvimrc', '.vim', '.config/nvim'),
+  ...inProject('emacs evaluates it', '.emacs', '.emacs.d', '.dir-locals.el'),
 
   // agents
-  ...anywhere(
+  ...inProject(
     'an agent takes hooks, commands or permissions from it',
     ...['.claude', '.claude.json', '.codex', '.cursor', '.gemini', '.windsurf', '.continue', '.kiro', '.opencode', '.roo', '.amazonq', '.junie'],
   ),
-  ...anywhere('an agent starts the servers that it lists', '.mcp.json'),
+  ...inProject('an agent starts the servers that it lists', '.mcp.json'),
   ...inRoot('an agent starts the servers and plugins that it lists', 'opencode.json', 'opencode.jsonc', '.aider.conf.yml'),
 
   // package managers and interpreters
-  ...anywhere('npm and pnpm run programs that it names (script-shell, git, node-options)', '.npmrc'),
-  ...anywhere('yarn runs the release and the plugins that it names', '.yarnrc', '.yarnrc.yml', '.yarn/releases', '.yarn/plugins'),
-  ...anywhere('pnpm or node loads it as code', '.pnpmfile.cjs', '.pnp.cjs', '.pnp.loader.mjs'),
-  ...anywhere('bun preloads the modules that it names', 'bunfig.toml', '.bunfig.toml'),
-  ...anywhere('cargo runs the wrappers and runners that it names', '.cargo/config', '.cargo/config.toml'),
-  ...anywhere('bundler, gem or maven loads what it names', '.bundle/config', '.gemrc', '.mvn'),
-  ...anywhere('its interpreter and start-up files run with every command of the environment', '.venv'),
-  ...anywhere('an interpreter or debugger runs it when started in this folder', '.gdbinit', '.lldbinit', '.Rprofile', '.irbrc', '.pryrc', '.psqlrc', '.sqliterc'),
+  ...inProject('npm and pnpm run programs that it names (script-shell, git, node-options)', '.npmrc'),
+  ...inProject('yarn runs the release and the plugins that it names', '.yarnrc', '.yarnrc.yml', '.yarn/releases', '.yarn/plugins'),
+  ...inProject('pnpm or node loads it as code', '.pnpmfile.cjs', '.pnp.cjs', '.pnp.loader.mjs'),
+  ...inProject('bun preloads the modules that it names', 'bunfig.toml', '.bunfig.toml'),
+  ...inProject('cargo runs the wrappers and runners that it names', '.cargo/config', '.cargo/config.toml'),
+  ...inProject('bundler, gem or maven loads what it names', '.bundle/config', '.gemrc', '.mvn'),
+  ...inProject('its interpreter and start-up files run with every command of the environment', '.venv'),
+  ...inProject('an interpreter or debugger runs it when started in this folder', '.gdbinit', '.lldbinit', '.Rprofile', '.irbrc', '.pryrc', '.psqlrc', '.sqliterc'),
   ...inRoot('npm, yarn and pnpm run its scripts', 'package.json'),
 ]

@@ -32,8 +32,16 @@ const protectedEntryAt = (grants: readonly PathPattern[], path: AbsolutePath): P
 
 const endsInName = (path: AbsolutePath, name: string): boolean => path.endsWith(`/${name}`)
 
-const isInScope = (grants: readonly PathPattern[], { scope }: ProtectedName, path: AbsolutePath): boolean =>
-  scope === 'anywhere' || grants.some(({ base }) => base === parentOf(path))
+const isInScope = (grants: readonly PathPattern[], { scope }: ProtectedName, path: AbsolutePath): boolean => {
+  switch (scope) {
+    case 'anywhere':
+      return true
+    case 'project':
+      return !path.includes('/node_modules/')
+    case 'root':
+      return grants.some(({ base }) => base === parentOf(path))
+  }
+}
 
 /**
  * Whether a write grant names a protected object: the name stands literally in the grant, and the

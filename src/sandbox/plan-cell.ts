@@ -37,7 +37,6 @@ export interface CellRequest {
 export interface PlannedCell {
   readonly plan: Plan
   readonly program: Program
-  readonly environment: Environment
   readonly profile: SandboxProfile
 }
 
@@ -74,15 +73,24 @@ export const planCell = (request: CellRequest, host: HostFacts, system: SystemVi
     terminal: request.terminal,
     probe: false,
   }
-  const environment = buildEnvironment(boundary, request.hostEnvironment, temporary)
+  const variables = Object.keys(buildEnvironment(boundary, request.hostEnvironment, temporary))
   const paths = (places: readonly Place[]) => [...new Set(places.map(({ path }) => path))].sort()
   const roots = { read: paths([...system.places, ...survey.read, ...input.loaded]), write: paths(survey.write) }
-  return { plan, program, environment, profile: describeProfile(plan, host, boundary, roots, environment) }
+  return { plan, program, profile: describeProfile(plan, host, boundary, roots, variables) }
 }
 
 const placeAt = (path: AbsolutePath): readonly Place[] => {
   const object = objectAt(path)
   return object === undefined || object === 'link' ? [] : [{ path, object }]
+}
+
+/** The same plan for another call: only its private folder must be another one. */
+export const planAgain = (planned: PlannedCell): PlannedCell => {
+  const { plan } = planned
+  if (plan.form === 'namespaces') return planned
+  const temporary = temporaryFor('landlock', [])
+  const rules = plan.rules.map((rule) => (rule.path === plan.temporary ? { ...rule, path: temporary } : rule))
+  return { ...planned, plan: { ...plan, temporary, rules } }
 }
 
 /** Private to the call. In a cell with its own root that is /tmp, unless the policy grants the host's. */

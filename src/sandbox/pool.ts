@@ -2,7 +2,16 @@ import { fail } from '../errors/index.js'
 
 import type { CallResult } from './call-result.js'
 import type { Cell } from './cell.js'
+import type { PlannedCell } from './plan-cell.js'
 import type { RunInput } from './sandbox.js'
+import type { Place } from './survey.js'
+
+/** A cell that waits, boundary applied, and what that boundary was made of. */
+export interface ReadyCell {
+  readonly cell: Cell
+  readonly planned: PlannedCell
+  readonly sealed: readonly Place[]
+}
 
 /** Cells of one program that stand ready. Each serves one call; the next one is built behind it. */
 export interface Pool {
@@ -16,26 +25,45 @@ export interface Pool {
 const MOST_WAITING = 8
 const IDLE_MS = 30_000
 
-export const createPool = (open: () => Cell, run: (cell: Cell, input: RunInput) => Promise<CallResult>, onClose: () => void): Pool => {
-  const waiting: Cell[] = []
+export const createPool = (
+  prepare: () => Promise<ReadyCell>,
+  run: (input: RunInput, ready: ReadyCell | undefined) => Promise<CallResult>,
+  onClose: () => void,
+): Pool => {
+  const waiting: Promise<ReadyCell>[] = []
   let running = 0
   let wanted = 1
   let closed = false
   let idle: NodeJS.Timeout | undefined
 
   const fill = () => {
-    while (!closed && waiting.length < wanted) waiting.push(open())
+    while (!closed && waiting.length < wanted) {
+      const next = prepare()
+      // A cell that cannot be made fails the call that takes it, not the pool.
+      next.catch(() => undefined)
+      waiting.push(next)
+    }
   }
   /** A cell may have died while it waited (killed by hand, out of memory): it is passed over, not used. */
-  const take = (): Cell => {
-    for (let cell = waiting.shift(); cell !== undefined; cell = waiting.shift()) if (cell.isAlive()) return cell
-    return open()
+  const take = async (): Promise<ReadyCell | undefined> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const ready = await next
+      if (ready.cell.isAlive()) return ready
+    }
+    return undefined
+  }
+  const giveUpAll = () => {
+    for (const next of waiting.splice(0)) {
+      next.then(({ cell }) => {
+        cell.discard()
+      }, () => undefined)
+    }
   }
   const restInTime = () => {
     clearTimeout(idle)
     idle = setTimeout(() => {
       wanted = 0
-      for (const cell of waiting.splice(0)) cell.discard()
+      giveUpAll()
     }, IDLE_MS)
     idle.unref()
   }
@@ -48,12 +76,12 @@ export const createPool = (open: () => Cell, run: (cell: Cell, input: RunInput) 
       running += 1
       // As many in reserve as calls overlap, so that a burst finds cells ready, up to a bound.
       wanted = Math.min(MOST_WAITING, Math.max(running, Math.ceil((wanted + running) / 2)))
-      const cell = take()
-      // Built after the call has begun: its own start is what the caller waits for.
-      setImmediate(fill)
       restInTime()
       try {
-        return await run(cell, input)
+        const result = run(input, await take())
+        // Built after the call has begun: its own start is what the caller waits for.
+        setImmediate(fill)
+        return await result
       } finally {
         running -= 1
       }
@@ -61,13 +89,14 @@ export const createPool = (open: () => Cell, run: (cell: Cell, input: RunInput) 
     ready: async () => {
       if (wanted === 0) wanted = 1
       fill()
-      await waiting[0]?.ready
+      const first = await waiting[0]
+      await first?.cell.ready
     },
     size: () => waiting.length,
     close: () => {
       closed = true
       clearTimeout(idle)
-      for (const cell of waiting.splice(0)) cell.discard()
+      giveUpAll()
       onClose()
     },
   }

@@ -61,7 +61,7 @@ const limitMechanisms = (plan: Plan): Enforced => {
   }
 }
 
-export const describeProfile = (plan: Plan, host: HostFacts, boundary: Boundary, roots: { readonly read: readonly string[]; readonly write: readonly string[] }, environment: Readonly<Record<string, string>>): SandboxProfile => ({
+export const describeProfile = (plan: Plan, host: HostFacts, boundary: Boundary, roots: { readonly read: readonly string[]; readonly write: readonly string[] }, variables: readonly string[]): SandboxProfile => ({
   mode: 'sandboxed',
   backend: 'native',
   form: plan.form,
@@ -69,7 +69,7 @@ export const describeProfile = (plan: Plan, host: HostFacts, boundary: Boundary,
   read_roots: roots.read,
   write_roots: roots.write,
   network: plan.network,
-  environment_ref: Object.keys(environment).sort(),
+  environment_ref: [...variables].sort(),
   process_limits: boundary.limits,
   violation_refs: [],
   enforced: enforcedBy(plan, host),

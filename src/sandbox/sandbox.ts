@@ -1,25 +1,29 @@
 import { fail } from '../errors/index.js'
-import type { AbsolutePath, Boundary } from '../policy/index.js'
+import type { Boundary } from '../policy/index.js'
 import { parseAbsolutePath } from '../policy/index.js'
 
-import { openCell } from './cell.js'
-import type { Cell } from './cell.js'
 import { collect, describeEnd } from './call-result.js'
 import type { CallResult } from './call-result.js'
-import { refuseMissingMechanisms } from './requirements.js'
+import { openCell } from './cell.js'
+import type { Cell } from './cell.js'
+import { buildEnvironment } from './environment.js'
 import { probeHost } from './host.js'
 import type { HostFacts } from './host.js'
 import { findLauncher } from './launcher.js'
 import { startNursery } from './nursery.js'
-import { chooseForm, planCell } from './plan-cell.js'
+import { chooseForm } from './plan-cell.js'
 import type { PlannedCell } from './plan-cell.js'
 import type { Form } from './plan.js'
+import { createPlanner } from './planner.js'
 import { createPool } from './pool.js'
-import type { Pool } from './pool.js'
-import { findProtectedPlaces } from './protected-places.js'
+import type { Pool, ReadyCell } from './pool.js'
+import { NO_PATROL, beginPatrol } from './patrols.js'
+import type { CallPatrol } from './patrols.js'
 import { SYSTEM_PATH } from './program.js'
-import { viewPresets } from './system-view.js'
-import type { SystemView } from './system-view.js'
+import { refuseMissingMechanisms } from './requirements.js'
+import { startScout } from './scout.js'
+import type { Scout } from './scout.js'
+import type { Place } from './survey.js'
 
 export interface SandboxOptions {
   /** `auto` takes the strongest form that this host holds. */
@@ -61,57 +65,81 @@ const DEFAULT_OUTPUT_LIMIT = 64 * 1024 * 1024
 export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
   const launcher = options.launcher ?? findLauncher()
   const [nursery, host] = await Promise.all([startNursery(launcher), probeHost(launcher)])
+  const planner = createPlanner(host)
   const pools = new Set<Pool>()
-  const views = new Map<string, SystemView>()
+  let scout: Scout | undefined
   let closed = false
 
-  const viewOf = (boundary: Boundary): SystemView => {
-    const key = boundary.presetRead.map(({ path }) => path).join('\n')
-    const view = views.get(key) ?? viewPresets(boundary.presetRead)
-    views.set(key, view)
-    return view
-  }
-  const plan = (settings: CellSettings, program: string): PlannedCell => {
+  const plan = (settings: CellSettings, program: string, patrol: CallPatrol): PlannedCell => {
     if (closed) throw fail('sandbox-closed', { what: 'sandbox' })
     const form = chooseForm(settings.form ?? options.form ?? 'auto', host)
-    const boundary = withOutputLimit(settings.boundary)
-    refuseMissingMechanisms(boundary.require, form, host)
-    const cwd: AbsolutePath = parseAbsolutePath(settings.cwd, 'cwd')
-    const request = {
-      boundary,
-      cwd,
-      program,
-      searchPath: settings.searchPath ?? SYSTEM_PATH,
-      hostEnvironment: settings.hostEnvironment ?? {},
-      form,
-      stdio: 'frames',
-      terminal: false,
-      observe: settings.observe ?? false,
-    } as const
-    return planCell(request, host, viewOf(boundary), findProtectedPlaces(boundary))
+    refuseMissingMechanisms(settings.boundary.require, form, host)
+    return planner.plan(
+      {
+        boundary: withOutputLimit(settings.boundary),
+        cwd: parseAbsolutePath(settings.cwd, 'cwd'),
+        program,
+        searchPath: settings.searchPath ?? SYSTEM_PATH,
+        hostEnvironment: settings.hostEnvironment ?? {},
+        form,
+        stdio: 'frames',
+        terminal: false,
+        observe: settings.observe ?? false,
+      },
+      patrol.sealed,
+    )
   }
-  const open = (planned: PlannedCell): Cell => openCell(nursery.connect(), planned.plan)
+  const patrolFor = async ({ boundary }: CellSettings, onAppearance: () => void): Promise<CallPatrol> => {
+    if (!boundary.write.some(({ negated }) => !negated)) return NO_PATROL
+    scout ??= startScout(launcher)
+    return beginPatrol(scout, boundary, onAppearance)
+  }
+  const run = async (settings: CellSettings, input: RunInput, ready?: ReadyCell): Promise<CallResult> => {
+    let cell: Cell | undefined
+    const patrol = await patrolFor(settings, () => cell?.kill())
+    try {
+      const usable = ready !== undefined && ready.cell.isAlive() && isSameSeal(ready.sealed, patrol.sealed)
+      if (!usable) ready?.cell.discard()
+      const planned = usable ? ready.planned : plan(settings, programOf(input.argv), patrol)
+      cell = usable ? ready.cell : openCell(nursery.connect(), planned.plan)
+      return await runIn(cell, planned, settings, input, patrol)
+    } catch (error) {
+      await patrol.end()
+      throw error
+    }
+  }
+  const prepare = async (settings: CellSettings, program: string): Promise<ReadyCell> => {
+    const patrol = await patrolFor(settings, () => undefined)
+    // Watched again from the moment it is used: what the user does meanwhile is the user's.
+    await patrol.end()
+    const planned = plan(settings, program, patrol)
+    return { cell: openCell(nursery.connect(), planned.plan), planned, sealed: patrol.sealed }
+  }
 
   return {
     host,
-    run: async (request) => {
-      const planned = plan(request, programOf(request.argv))
-      return runIn(open(planned), planned, request)
-    },
+    run: (request) => run(request, request),
     warm: (settings) => {
-      const planned = plan(settings, settings.program)
-      const pool = createPool(() => open(planned), (cell, input) => runIn(cell, planned, input), () => pools.delete(pool))
+      const pool = createPool(
+        () => prepare(settings, settings.program),
+        (input, ready) => run(settings, input, ready),
+        () => pools.delete(pool),
+      )
       pools.add(pool)
       return pool
     },
     close: async () => {
       closed = true
       for (const pool of pools) pool.close()
+      scout?.close()
       nursery.close()
       await Promise.resolve()
     },
   }
 }
+
+const isSameSeal = (left: readonly Place[], right: readonly Place[]): boolean =>
+  left.length === right.length && left.every(({ path, object }, index) => right[index]?.path === path && right[index].object === object)
 
 const withOutputLimit = (boundary: Boundary): Boundary =>
   boundary.limits.output === undefined ? { ...boundary, limits: { ...boundary.limits, output: DEFAULT_OUTPUT_LIMIT } } : boundary
@@ -122,7 +150,7 @@ const programOf = (argv: readonly string[]): string => {
   return program
 }
 
-const runIn = async (cell: Cell, planned: PlannedCell, input: RunInput): Promise<CallResult> => {
+const runIn = async (cell: Cell, planned: PlannedCell, settings: CellSettings, input: RunInput, patrol: CallPatrol): Promise<CallResult> => {
   const stdout = collect(input.onStdout)
   const stderr = collect(input.onStderr)
   const { signal } = input
@@ -135,10 +163,11 @@ const runIn = async (cell: Cell, planned: PlannedCell, input: RunInput): Promise
   signal?.addEventListener('abort', abort, { once: true })
   try {
     refuseCancelled()
-    const { program, environment } = planned
-    const end = await cell.start({ program: program.path, argv: input.argv, environment }, bytesOf(input.stdin), { onStdout: stdout.take, onStderr: stderr.take })
+    const environment = buildEnvironment(settings.boundary, settings.hostEnvironment ?? {}, planned.plan.temporary)
+    const end = await cell.start({ program: planned.program.path, argv: input.argv, environment }, bytesOf(input.stdin), { onStdout: stdout.take, onStderr: stderr.take })
     refuseCancelled()
-    return describeEnd(end, planned.profile, stdout.bytes(), stderr.bytes())
+    const found = await patrol.end()
+    return describeEnd({ ...end, violations: [...end.violations, ...found] }, planned.profile, stdout.bytes(), stderr.bytes())
   } finally {
     signal?.removeEventListener('abort', abort)
     cell.discard()

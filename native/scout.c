@@ -1,0 +1,280 @@
+/*
+ * The scout: one process per host process that knows, for every write root in
+ * use, which protected names exist in it and which appear while a call runs.
+ *
+ * Requests are frames on descriptor 3, answered in order:
+ *   N  the protected names: scope letter and name each
+ *   B  a call begins: its number, its root, then what its policy names itself
+ *      (`=PATH` below the root, `*NAME` anywhere) -> F, what is protected there
+ *   X  a call has ended: its number -> D, after everything was looked at
+ * In between, A tells of something that appeared and was put aside.
+ */
+#include "cell.h"
+#include "scout.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HOST_FD 3
+#define MOST_TERRITORIES 64
+
+struct watch_order {
+	unsigned long number;
+	struct territory *territory;
+	uint64_t since; /* what was found in later turns appeared during the call */
+	char **exempt;
+	size_t exempt_count;
+	struct watch_order *next;
+};
+
+struct scout {
+	struct name *names;
+	size_t name_count;
+	struct territory *territories[MOST_TERRITORIES];
+	size_t territory_count;
+	struct watch_order *orders;
+};
+
+static void tell_aside(const struct watch_order *order, const char *path, const char *aside)
+{
+	char payload[3 * PATH_MAX];
+	int length = snprintf(payload, sizeof payload, "%lu%c%s/%s%c%s/%s%c", order->number, 0, order->territory->root, path, 0,
+			      order->territory->root, aside, 0);
+
+	write_frame(HOST_FD, 'A', payload, length < (int)sizeof payload ? length : (int)sizeof payload);
+}
+
+static bool is_exempt(const struct watch_order *order, const char *path)
+{
+	size_t length = strlen(path);
+
+	for (size_t i = 0; i < order->exempt_count; i++) {
+		const char *name = order->exempt[i] + 1;
+		size_t tail = strlen(name);
+		if (order->exempt[i][0] == '=' && strcmp(name, path) == 0)
+			return true;
+		if (order->exempt[i][0] == '*' && length >= tail && strcmp(path + length - tail, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Parts of a repository that was there before the call; a new one is looked at when the call has ended. */
+static bool in_old_repository(const struct watch_order *order, const char *path)
+{
+	const struct territory *territory = order->territory;
+	const char *git = strstr(path, ".git/");
+	size_t length = git ? (size_t)(git - path) + 5 : 0;
+
+	for (size_t i = 0; git && i < territory->found_count; i++)
+		if (territory->found[i].seen <= order->since && strncmp(territory->found[i].path, path, length) == 0 &&
+		    strcmp(territory->found[i].path, path) != 0)
+			return true;
+	return false;
+}
+
+static bool must_not_appear(const struct scout *scout, const struct watch_order *order, const char *path)
+{
+	if (is_exempt(order, path))
+		return false;
+	if (strstr(path, ".git/"))
+		return in_old_repository(order, path);
+	for (size_t i = 0; i < scout->name_count; i++) {
+		size_t length = strlen(path), tail = strlen(scout->names[i].path);
+		if (length < tail || strcmp(path + length - tail, scout->names[i].path) != 0)
+			continue;
+		if (length == tail)
+			return scout->names[i].scope != SCOPE_FILE;
+		/* Deeper down, editors' and package managers' files come with every scaffold and package. */
+		if (path[length - tail - 1] == '/' && scout->names[i].scope == SCOPE_ANYWHERE)
+			return true;
+	}
+	return false;
+}
+
+/* At once, not at the end: in between somebody else could run it. */
+static void on_appearance(struct territory *territory, const char *path, void *context)
+{
+	struct scout *scout = context;
+	char aside[PATH_MAX];
+
+	for (struct watch_order *order = scout->orders; order; order = order->next) {
+		if (order->territory != territory || !must_not_appear(scout, order, path) || link_is_unchanged(territory, path))
+			continue;
+		if (put_aside(territory, path, aside, sizeof aside)) {
+			tell_aside(order, path, aside);
+			restore_link(territory, path);
+		}
+		return;
+	}
+}
+
+static void refresh(struct scout *scout, struct territory *territory)
+{
+	refresh_territory(territory, scout->names, scout->name_count, on_appearance, scout);
+}
+
+static struct territory *territory_of(struct scout *scout, const char *root)
+{
+	for (size_t i = 0; i < scout->territory_count; i++)
+		if (strcmp(scout->territories[i]->root, root) == 0)
+			return scout->territories[i];
+	struct territory *territory = scout->territory_count < MOST_TERRITORIES ? open_territory(root) : NULL;
+	if (territory)
+		scout->territories[scout->territory_count++] = territory;
+	return territory;
+}
+
+static void add_exemption(struct watch_order *order, const char *word)
+{
+	order->exempt = realloc(order->exempt, (order->exempt_count + 1) * sizeof *order->exempt);
+	if (!order->exempt)
+		abort();
+	order->exempt[order->exempt_count++] = strdup(word);
+}
+
+static void answer_begin(struct scout *scout, unsigned long number, const char *root, char *exempt, char *end)
+{
+	struct territory *territory = territory_of(scout, root);
+	struct watch_order *order = calloc(1, sizeof *order);
+	char *payload = NULL;
+	size_t length = 0;
+	FILE *list = open_memstream(&payload, &length);
+
+	if (!order || !list)
+		abort();
+	if (!territory) {
+		/* The host refuses the call then: a root that cannot be looked into cannot be guarded. */
+		fprintf(list, "!%s", strerror(errno));
+		fputc(0, list);
+		free(order);
+	} else {
+		refresh(scout, territory);
+		*order = (struct watch_order){ .number = number, .territory = territory, .since = territory->turn, .next = scout->orders };
+		for (; exempt < end; exempt += strlen(exempt) + 1)
+			add_exemption(order, exempt);
+		scout->orders = order;
+		for (size_t i = 0; i < territory->found_count; i++) {
+			fprintf(list, "%c%s/%s", territory->found[i].kind, territory->root, territory->found[i].path);
+			fputc(0, list);
+		}
+	}
+	fclose(list);
+	write_frame(HOST_FD, 'F', payload, length);
+	free(payload);
+}
+
+static struct watch_order *order_of(struct scout *scout, unsigned long number)
+{
+	for (struct watch_order *order = scout->orders; order; order = order->next)
+		if (order->number == number)
+			return order;
+	return NULL;
+}
+
+static void on_disarmed(struct territory *territory, const char *path, const char *aside, void *context)
+{
+	(void)territory;
+	tell_aside(context, path, aside);
+}
+
+static void finish_order(struct scout *scout, struct watch_order *order)
+{
+	struct territory *territory = order->territory;
+	char aside[PATH_MAX];
+
+	refresh(scout, territory);
+	for (size_t i = 0; i < territory->found_count; i++) {
+		const struct found *found = &territory->found[i];
+		if (found->seen <= order->since || is_exempt(order, found->path))
+			continue;
+		if (must_not_appear(scout, order, found->path)) {
+			if (put_aside(territory, found->path, aside, sizeof aside))
+				tell_aside(order, found->path, aside);
+		} else if (strstr(found->path, ".git")) {
+			disarm(territory, found, on_disarmed, order);
+		}
+	}
+	for (struct watch_order **at = &scout->orders; *at; at = &(*at)->next) {
+		if (*at == order) {
+			*at = order->next;
+			break;
+		}
+	}
+	for (size_t i = 0; i < order->exempt_count; i++)
+		free(order->exempt[i]);
+	free(order->exempt);
+	free(order);
+}
+
+static void take_names(struct scout *scout, char *words, char *end)
+{
+	for (; words < end; words += strlen(words) + 1) {
+		scout->names = realloc(scout->names, (scout->name_count + 1) * sizeof *scout->names);
+		if (!scout->names)
+			abort();
+		scout->names[scout->name_count++] = (struct name){ words[0], words + 1 };
+	}
+}
+
+static void answer(struct scout *scout, struct frame *frame)
+{
+	char *words = frame->payload, *end = words + frame->length;
+	unsigned long number = strtoul(words, NULL, 10);
+	struct watch_order *order = order_of(scout, number);
+
+	switch ((char)frame->kind) {
+	case 'N':
+		take_names(scout, words, end);
+		return; /* the names stay where they are */
+	case 'B':
+		words += strlen(words) + 1;
+		if (words < end)
+			answer_begin(scout, number, words, words + strlen(words) + 1, end);
+		break;
+	case 'X':
+		if (order)
+			finish_order(scout, order);
+		write_frame(HOST_FD, 'D', words, strlen(words) + 1);
+		break;
+	}
+	free(frame->payload);
+}
+
+int serve_scout(void)
+{
+	struct scout scout = { 0 };
+	struct pollfd polled[1 + MOST_TERRITORIES];
+
+	fcntl(HOST_FD, F_SETFD, FD_CLOEXEC);
+	signal(SIGPIPE, SIG_IGN);
+	setsid();
+	for (;;) {
+		struct frame frame;
+		polled[0] = (struct pollfd){ .fd = HOST_FD, .events = POLLIN };
+		for (size_t i = 0; i < scout.territory_count; i++)
+			polled[1 + i] = (struct pollfd){ .fd = scout.territories[i]->inotify, .events = scout.orders ? POLLIN : 0 };
+		if (poll(polled, 1 + scout.territory_count, -1) < 0 && errno != EINTR)
+			return EXIT_REFUSED;
+		for (size_t i = 0; i < scout.territory_count; i++)
+			if (polled[1 + i].revents & POLLIN)
+				refresh(&scout, scout.territories[i]);
+		if (!polled[0].revents)
+			continue;
+		if (!read_frame(HOST_FD, &frame)) {
+			/* The host is gone, and its cells go now; what they leave behind is still ours to look at. */
+			usleep(300000);
+			while (scout.orders)
+				finish_order(&scout, scout.orders);
+			return 0;
+		}
+		answer(&scout, &frame);
+	}
+}

@@ -1,0 +1,44 @@
+import type { AbsolutePath, Boundary } from '../policy/index.js'
+import { PROTECTED_NAMES, isNamedBy, isWithinPath } from '../policy/index.js'
+
+import type { Violation } from './events.js'
+import { objectAt } from './object-at.js'
+import type { FoundName, Patrol, Scout } from './scout.js'
+import type { Place } from './survey.js'
+
+/** The watch over the write roots of one call. */
+export interface CallPatrol {
+  /** Protected and there: to be sealed. */
+  readonly sealed: readonly Place[]
+  readonly end: () => Promise<readonly Violation[]>
+}
+
+const MOST_SEALED = 1_000
+
+export const NO_PATROL: CallPatrol = { sealed: [], end: () => Promise.resolve([]) }
+
+export const beginPatrol = async (scout: Scout, boundary: Boundary, onAppearance: () => void): Promise<CallPatrol> => {
+  const roots = writeFolders(boundary)
+  const patrols = await Promise.all(roots.map((root) => scout.begin(root, boundary.write, onAppearance)))
+  return {
+    sealed: patrols.flatMap(({ found }) => found.flatMap((name) => sealable(boundary, name))).slice(0, MOST_SEALED),
+    end: async () => (await Promise.all(patrols.map(endOf))).flat(),
+  }
+}
+
+const endOf = async (patrol: Patrol): Promise<readonly Violation[]> =>
+  (await patrol.end()).map(({ path, aside }) => ({ kind: 'protected', attempted: path, detail: `set aside as ${aside}` }))
+
+/** The folders that are write roots; one that lies in another is watched with it. */
+const writeFolders = (boundary: Boundary): readonly AbsolutePath[] => {
+  const folders = boundary.write.filter(({ negated, kind, base }) => !negated && kind !== 'pattern' && objectAt(base) === 'directory').map(({ base }) => base)
+  const unique = [...new Set(folders)]
+  return unique.filter((folder) => !unique.some((other) => other !== folder && isWithinPath(folder, other)))
+}
+
+/** A link cannot be sealed by a mount; the scout puts it back when it was changed. */
+const sealable = (boundary: Boundary, { path, object }: FoundName): readonly Place[] => {
+  if (object === 'link') return []
+  const entry = PROTECTED_NAMES.find(({ name }) => path.endsWith(`/${name}`))
+  return entry !== undefined && isNamedBy(boundary.write, entry, path) ? [] : [{ path, object }]
+}

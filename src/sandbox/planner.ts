@@ -1,0 +1,59 @@
+import type { Boundary } from '../policy/index.js'
+
+import type { HostFacts } from './host.js'
+import { planAgain, planCell } from './plan-cell.js'
+import type { CellRequest, PlannedCell } from './plan-cell.js'
+import type { Place } from './survey.js'
+import { viewPresets } from './system-view.js'
+import type { SystemView } from './system-view.js'
+
+/** Plans cells, and remembers plans that depend on nothing but paths, which the launcher resolves anew each time. */
+export interface Planner {
+  readonly plan: (request: CellRequest, sealed: readonly Place[]) => PlannedCell
+}
+
+const MOST_REMEMBERED = 256
+
+export const createPlanner = (host: HostFacts): Planner => {
+  const views = new Map<string, SystemView>()
+  const remembered = new Map<string, PlannedCell>()
+  const identities = new WeakMap<object, number>()
+  let lastIdentity = 0
+
+  const viewOf = ({ presetRead }: Boundary): SystemView => {
+    const key = presetRead.map(({ path }) => path).join('\n')
+    const view = views.get(key) ?? viewPresets(presetRead)
+    views.set(key, view)
+    return view
+  }
+  /** Parts of a boundary are values that nobody changes, so that two with the same parts are the same. */
+  const identityOf = (part: object): number => {
+    const known = identities.get(part)
+    if (known !== undefined) return known
+    lastIdentity += 1
+    identities.set(part, lastIdentity)
+    return lastIdentity
+  }
+  const keyOf = ({ boundary, ...request }: CellRequest, sealed: readonly Place[]): string => {
+    const { read, write, presetRead, environment, exec, network, limits } = boundary
+    const parts = [read, write, presetRead, environment, exec, network].map(identityOf)
+    const variables = Object.keys(request.hostEnvironment)
+    return JSON.stringify([...parts, limits, { ...request, hostEnvironment: variables }, sealed])
+  }
+  return {
+    plan: (request, sealed) => {
+      const { boundary } = request
+      if (dependsOnContents(boundary)) return planCell(request, host, viewOf(boundary), sealed)
+      const key = keyOf(request, sealed)
+      const known = remembered.get(key)
+      if (known !== undefined) return planAgain(known)
+      const planned = planCell(request, host, viewOf(boundary), sealed)
+      if (remembered.size >= MOST_REMEMBERED) remembered.clear()
+      remembered.set(key, planned)
+      return planned
+    },
+  }
+}
+
+/** Patterns and carve-outs are expanded to what exists, and so must be looked at for every call. */
+const dependsOnContents = ({ read, write }: Boundary): boolean => [...read, ...write].some(({ negated, kind }) => negated || kind === 'pattern')

@@ -1,0 +1,122 @@
+import { spawn } from 'node:child_process'
+import type { Socket } from 'node:net'
+
+import { fail } from '../errors/index.js'
+import type { AbsolutePath, PathPattern, ProtectedName } from '../policy/index.js'
+import { PROTECTED_NAMES, isNamedBy } from '../policy/index.js'
+
+import { createFrameReader, encodeFrame } from './frames.js'
+import type { ObjectKind } from './object-at.js'
+
+export interface FoundName {
+  readonly path: AbsolutePath
+  readonly object: ObjectKind
+}
+
+/** Something protected that appeared during a call and was renamed, so that nothing runs it. */
+export interface PutAside {
+  readonly path: string
+  readonly aside: string
+}
+
+export interface Patrol {
+  /** The protected names that exist in the write root now. */
+  readonly found: readonly FoundName[]
+  /** Looks once more at what the call left; settles with everything that was put aside. */
+  readonly end: () => Promise<readonly PutAside[]>
+}
+
+/** Knows every write root in use: which protected names exist in it, and which appear. */
+export interface Scout {
+  readonly begin: (root: AbsolutePath, write: readonly PathPattern[], onAppearance: () => void) => Promise<Patrol>
+  readonly close: () => void
+}
+
+const SCOPE_LETTERS = { anywhere: 'a', project: 'p', root: 'r' } as const
+
+const letterOf = ({ scope, object }: ProtectedName): string => (object === 'file' ? 'f' : SCOPE_LETTERS[scope])
+
+const KINDS: Readonly<Record<string, ObjectKind>> = { d: 'directory', f: 'file', l: 'link' }
+
+export const startScout = (launcher: string): Scout => {
+  const child = spawn(launcher, ['scout'], { stdio: ['ignore', 'ignore', 'ignore', 'pipe'], env: {} })
+  const line = child.stdio[3] as Socket
+  const asides = new Map<number, { readonly list: PutAside[]; readonly onAppearance: () => void }>()
+  const answers: { readonly resolve: (words: readonly string[]) => void; readonly reject: (error: Error) => void }[] = []
+  let lastNumber = 0
+  let gone = false
+
+  const end = (how: string) => {
+    gone = true
+    for (const { reject } of answers.splice(0)) reject(fail('launcher-died', { how }))
+  }
+  const read = createFrameReader((kind, payload) => {
+    const words = payload.toString('utf8').split('\0').slice(0, -1)
+    if ((kind as string) !== 'A') {
+      answers.shift()?.resolve(words)
+      return
+    }
+    const [number = '', path = '', aside = ''] = words
+    const order = asides.get(Number(number))
+    order?.list.push({ path, aside })
+    order?.onAppearance()
+  })
+  line.on('data', read)
+  line.on('error', () => undefined)
+  line.on('close', () => {
+    end('the scout ended')
+  })
+  child.once('error', (error) => {
+    end(error.message)
+  })
+  const ask = async (kind: 'B' | 'X', words: readonly string[]): Promise<readonly string[]> => {
+    if (gone) throw fail('launcher-died', { how: 'the scout ended' })
+    return new Promise((resolve, reject) => {
+      answers.push({ resolve, reject })
+      if (answers.length === 1) keepAlive(true)
+      line.write(encodeFrame(kind as 'P', wordsOf(words)))
+    }).finally(() => {
+      if (answers.length === 0) keepAlive(false)
+    }) as Promise<readonly string[]>
+  }
+  /** Only an answer that somebody waits for keeps the host process running. */
+  const keepAlive = (wanted: boolean) => {
+    if (wanted) line.ref()
+    else line.unref()
+  }
+  child.unref()
+  line.unref()
+  line.write(encodeFrame('N' as 'P', wordsOf(PROTECTED_NAMES.map((entry) => `${letterOf(entry)}${entry.name}`))))
+
+  return {
+    begin: async (root, write, onAppearance) => {
+      lastNumber += 1
+      const number = lastNumber
+      const list: PutAside[] = []
+      asides.set(number, { list, onAppearance })
+      const words = await ask('B', [String(number), root, ...exemptions(root, write)])
+      const [first = ''] = words
+      if (first.startsWith('!')) throw fail('plan-rejected', { problem: `the write root ${root} cannot be looked into: ${first.slice(1)}` })
+      return {
+        found: words.map((word) => ({ path: word.slice(1) as AbsolutePath, object: KINDS[word[0] ?? ''] ?? 'other' })),
+        end: async () => {
+          await ask('X', [String(number)])
+          asides.delete(number)
+          return list
+        },
+      }
+    },
+    close: () => {
+      line.destroy()
+    },
+  }
+}
+
+const wordsOf = (words: readonly string[]): Buffer => Buffer.from(words.map((word) => `${word}\0`).join(''))
+
+/** What the policy names itself is not guarded: here, or at every depth. */
+const exemptions = (root: AbsolutePath, write: readonly PathPattern[]): readonly string[] =>
+  PROTECTED_NAMES.flatMap((entry) => {
+    if (isNamedBy(write, entry, `${root}/any/depth/${entry.name}` as AbsolutePath)) return [`*${entry.name}`]
+    return isNamedBy(write, entry, `${root}/${entry.name}` as AbsolutePath) ? [`=${entry.name}`] : []
+  })
