@@ -4,6 +4,8 @@
  *   burn cpu SECONDS           spins in this process
  *   burn cpu-setsid SECONDS    spins in a process that left session and parent
  *   burn cpu-children SECONDS  spins in many short-lived children, one after another
+ *   burn cpu-orphans SECONDS   the same, each without a parent that would wait for it
+ *   burn cpu-ignored SECONDS   the same, and nobody asks how they ended
  *   burn cpu-threads SECONDS   spins in four threads
  *   burn out|err MEGABYTES     prints
  *   burn sleep SECONDS         does nothing
@@ -60,6 +62,27 @@ static void spin_in_children(double seconds)
 	}
 }
 
+/* What a child used is added to whoever waits for it; here that is nobody of the tool's. */
+static void spin_in_orphans(double seconds)
+{
+	for (double spent = 0; spent < seconds; spent += 0.02) {
+		int channel[2];
+		char done;
+		if (pipe(channel) < 0) unable("pipe");
+		pid_t child = fork();
+		if (child < 0) unable("fork");
+		if (child == 0) {
+			if (fork() != 0) _exit(0);
+			spin(0.02);
+			_exit(write(channel[1], "x", 1) == 1 ? 0 : 1);
+		}
+		waitpid(child, NULL, 0);
+		close(channel[1]);
+		if (read(channel[0], &done, 1) < 0) unable("read");
+		close(channel[0]);
+	}
+}
+
 static void print(FILE *to, long megabytes)
 {
 	static char block[1 << 20];
@@ -76,6 +99,8 @@ int main(int count, char **words)
 	if (strcmp(kind, "cpu") == 0) spin(amount);
 	else if (strcmp(kind, "cpu-setsid") == 0) spin_detached(amount);
 	else if (strcmp(kind, "cpu-children") == 0) spin_in_children(amount);
+	else if (strcmp(kind, "cpu-orphans") == 0) spin_in_orphans(amount);
+	else if (strcmp(kind, "cpu-ignored") == 0) signal(SIGCHLD, SIG_IGN), spin_in_children(amount);
 	else if (strcmp(kind, "cpu-threads") == 0) {
 		pthread_t threads[4];
 		double share = amount / 4;

@@ -1,11 +1,12 @@
 /*
  * Takes GOAL megabytes of memory, keeps them for a few seconds, and stops.
  *
- *   memory-bomb anonymous|shared|memfd|file|page-tables|children|sockets|pipes GOAL [FOLDER]
+ *   memory-bomb anonymous|shared|memfd|file|page-tables|children|in-flight|sockets|pipes GOAL [FOLDER]
  *
  * `file` fills a file in FOLDER (a tmpfs is memory); `children` shares the goal
  * among eight processes, so that no limit per process sees it; `page-tables`
  * maps the zero page everywhere, which counts as nobody's resident memory;
+ * `in-flight` memory files lie in the queue of a socket, open in no process;
  * `sockets` and `pipes` leave the bytes in the kernel.
  */
 #include "route.h"
@@ -78,13 +79,33 @@ static int take_by_children(long megabytes)
 		TRY(child);
 		if (child == 0) {
 			int error = take_anonymous(megabytes / 8, MAP_PRIVATE);
-			sleep(error ? 0 : 4);
+			sleep(error ? 0 : 2);
 			_exit(error ? 1 : 0);
 		}
 	}
 	for (int status; wait(&status) > 0;) failed += status != 0;
 	note("%d of 8 children failed", failed);
 	return failed ? ENOMEM : 0;
+}
+
+static int take_in_flight(long megabytes)
+{
+	int pair[2];
+	TRY(socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+	for (long taken = 0; taken < megabytes; taken += 16) {
+		union { struct cmsghdr head; char room[CMSG_SPACE(sizeof(int))]; } control = {0};
+		struct iovec byte = { "x", 1 };
+		struct msghdr message = { .msg_iov = &byte, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control };
+		int fd = (int)syscall(SYS_memfd_create, "bomb", 0), error;
+		TRY(fd);
+		error = fill(fd, 16);
+		if (error) return error;
+		control.head = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS };
+		memcpy(CMSG_DATA(&control.head), &fd, sizeof fd);
+		TRY(sendmsg(pair[0], &message, 0));
+		close(fd);
+	}
+	return 0;
 }
 
 static int take_sockets(long megabytes)
@@ -136,6 +157,7 @@ static int bomb(void)
 	if (strcmp(kind, "file") == 0) return take_file(goal);
 	if (strcmp(kind, "page-tables") == 0) return take_page_tables(goal);
 	if (strcmp(kind, "children") == 0) return take_by_children(goal);
+	if (strcmp(kind, "in-flight") == 0) return take_in_flight(goal);
 	if (strcmp(kind, "sockets") == 0) return take_sockets(goal);
 	return take_pipes(goal);
 }
@@ -144,7 +166,7 @@ static int bomb(void)
 static int bomb_and_hold(void)
 {
 	int error = bomb();
-	if (error == 0) sleep(4);
+	if (error == 0) sleep(2);
 	return error;
 }
 

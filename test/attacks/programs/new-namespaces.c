@@ -73,23 +73,27 @@ static int by_setgroups_file(void)
 
 static void all(const char *label, attempt *try)
 {
-	for (chosen = 0; chosen < sizeof kinds / sizeof *kinds; chosen++) route(path_of("%s-%s", label, kinds[chosen].name), try);
+	for (chosen = 0; chosen < sizeof kinds / sizeof *kinds; chosen++) {
+		/* To clone, unlike clone3, the bit of a time namespace is part of the exit signal. */
+		if (strncmp(label, "clone-", 6) == 0 && strcmp(kinds[chosen].name, "time") == 0) continue;
+		route(path_of("%s%s", label, kinds[chosen].name), try);
+	}
 }
 
 int main(void)
 {
-	all("unshare", by_unshare);
-	all("clone", by_clone);
-	all("clone3", by_clone3);
-	all("clone-high-bits", by_clone_with_high_bits);
+	all("unshare-", by_unshare);
+	all("clone-", by_clone);
+	all("clone3-", by_clone3);
+	all("clone-high-bits-", by_clone_with_high_bits);
 	with_user = true;
 	all("unshare-user+", by_unshare);
 	all("clone-user+", by_clone);
 	all("clone3-user+", by_clone3);
 	with_user = false;
-	all("setns", by_setns);
-	all("setns-of-1", by_setns_of_first);
-	all("setns-pidfd", by_setns_of_handle);
+	all("setns-", by_setns);
+	all("setns-of-1-", by_setns_of_first);
+	all("setns-pidfd-", by_setns_of_handle);
 	route("uid-map", by_uid_map);
 	route("setgroups-file", by_setgroups_file);
 	return 0;

@@ -2,14 +2,16 @@
  * Makes processes or threads until GOAL of them live at once, and stops there:
  * the goal is the bomb, and it is defused even where nothing holds it.
  *
- *   process-bomb fork|orphans|threads GOAL [MARK]
+ *   process-bomb fork|orphans|threads|starved GOAL [MARK]
  *
+ * `starved` first takes the right to open files from whoever counts them;
  * `orphans` leave their session and their parent, so that no group holds them;
  * MARK only shows in their command lines.
  */
 #include "route.h"
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 static long *alive; /* shared by all of them */
 
@@ -53,9 +55,14 @@ int main(int count, char **words)
 	long goal, made = 0;
 	if (count < 3) return 64;
 	goal = strtol(words[2], NULL, 10);
+	if (strcmp(words[1], "starved") == 0) {
+		struct rlimit few = { 3, 3 }; /* enough to go on, not enough to look anything up */
+		/* Process 1 of a bare host is nobody who counts us; its limits are left alone. */
+		if (getppid() != 1 || getpid() < 20) prlimit(getppid(), RLIMIT_NOFILE, &few, NULL);
+	}
 	alive = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	/* A refused fork is tried again: a bomb does not give up. */
-	for (int refusals = 0; made < goal && refusals < 2000;) {
+	for (int refusals = 0; made < goal && refusals < 300;) {
 		if (one_more(words[1])) made++;
 		else refusals++, usleep(1000);
 	}

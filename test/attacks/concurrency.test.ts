@@ -1,0 +1,120 @@
+import { spawn } from 'node:child_process'
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { setTimeout as wait } from 'node:timers/promises'
+
+import { expect, test } from 'vitest'
+
+import { describeForms } from './harness.js'
+import { hostScript } from './host-script.js'
+import type { HostRequest } from './host-script.js'
+import { playground } from './playground.js'
+import { newMark, survivorsOf, untilRunning } from './survivors.js'
+
+// The full load is CORDON_ATTACK_CALLS=2000; an ordinary run takes a tenth.
+const CALLS = Number(process.env['CORDON_ATTACK_CALLS'] ?? 200)
+const AT_ONCE = 16
+const HOSTS = 2
+
+/** What could be left lying around. */
+const traces = (): readonly string[] =>
+  ['/tmp', '/dev/shm', '/var/tmp', process.env['XDG_RUNTIME_DIR'] ?? '/run/user/0'].flatMap((folder) => {
+    try {
+      return readdirSync(folder).filter((name) => /cordon/i.test(name) && !name.startsWith('cordon-attack-')).map((name) => join(folder, name))
+    } catch {
+      return []
+    }
+  })
+
+/** What is there now, was not before, and does not go away: calls of other tests have traces too, while they run. */
+const lastingTraces = async (before: readonly string[]): Promise<readonly string[]> => {
+  let left = traces().filter((path) => !before.includes(path))
+  for (let look = 0; look < 100 && left.length > 0; look += 1) {
+    await wait(100)
+    left = left.filter((path) => existsSync(path))
+  }
+  return left
+}
+
+const mountsOf = (pid: string): number => readFileSync(`/proc/${pid}/mountinfo`, 'utf8').split('\n').length
+
+describeForms('many calls at once in one directory', (cell) => {
+  test(`${String(CALLS)} calls, ${String(AT_ONCE)} in flight, from ${String(HOSTS)} host processes: none fails and nothing stays`, async () => {
+    const { inside, root } = playground()
+    const mark = newMark()
+    const [before, mounts] = [traces(), mountsOf('self')]
+    const request: HostRequest = {
+      form: cell.form,
+      // Process numbers repeat from cell to cell, so they make no unique names here.
+      argv: ['/bin/sh', '-c', `own=$(mktemp -d ./own.XXXXXX) && echo x > "$own/file" && rm -r "$own" && echo ${mark}`],
+      write: [inside],
+      cwd: inside,
+      calls: Math.ceil(CALLS / HOSTS),
+      atOnce: AT_ONCE / HOSTS,
+    }
+    const path = join(root, 'request.json')
+    writeFileSync(path, JSON.stringify(request))
+    const script = hostScript(root)
+    const outputs = await Promise.all(
+      Array.from({ length: HOSTS }, () => text(spawn(process.execPath, [script, path], { stdio: ['ignore', 'pipe', 'inherit'] }).stdout)),
+    )
+    for (const output of outputs) expect(JSON.parse(output.trimEnd().split('\n').at(-1) ?? '{}')).toEqual({ done: CALLS / HOSTS, failures: [], failed: 0 })
+    expect(readdirSync(inside)).toEqual([])
+    expect(await survivorsOf(mark)).toEqual([])
+    expect(await lastingTraces(before)).toEqual([])
+    expect(mountsOf('self')).toBe(mounts)
+  })
+
+  test('nothing stays when a host process is killed in the middle', async () => {
+    const { inside, root } = playground()
+    const mark = newMark()
+    const before = traces()
+    const request: HostRequest = {
+      form: cell.form,
+      argv: ['/bin/sh', '-c', `echo scratch > "\${TMPDIR:-/tmp}/x"; sleep 61; echo ${mark}`],
+      write: [inside],
+      cwd: inside,
+      calls: 16,
+      atOnce: 16,
+    }
+    const path = join(root, 'request.json')
+    writeFileSync(path, JSON.stringify(request))
+    const host = spawn(process.execPath, [hostScript(root), path], { stdio: ['ignore', 'ignore', 'inherit'] })
+    await untilRunning(mark)
+    host.kill('SIGKILL')
+    expect(await survivorsOf(mark)).toEqual([])
+    expect(readdirSync(inside)).toEqual([])
+    expect(await lastingTraces(before)).toEqual([])
+  })
+
+  test("the host's own handling of signals and of its children is untouched", async () => {
+    const { root } = playground()
+    const script = join(root, 'signals.mjs')
+    writeFileSync(join(root, 'request.json'), JSON.stringify({ form: cell.form, argv: ['/bin/true'] } satisfies HostRequest))
+    const host = hostScript(root)
+    writeFileSync(
+      script,
+      `let heard = 0; process.on('SIGTERM', () => { heard += 1 }); process.on('SIGINT', () => { heard += 1 })
+const { spawnSync } = await import('node:child_process')
+process.argv[2] = ${JSON.stringify(join(root, 'request.json'))}
+await import(${JSON.stringify(host)})
+process.kill(process.pid, 'SIGTERM'); process.kill(process.pid, 'SIGINT')
+await new Promise((resolve) => setTimeout(resolve, 100))
+console.log('heard ' + heard + ' listeners ' + process.listenerCount('SIGTERM') + ' child ' + spawnSync('/bin/sh', ['-c', 'exit 4']).status)`,
+    )
+    const output = await text(spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] }).stdout)
+    expect(output.trimEnd().split('\n').at(-1)).toBe('heard 2 listeners 1 child 4')
+  })
+
+  test('calls at once in one process do not mix their outputs', async () => {
+    const { inside } = playground()
+    const results = await Promise.all(
+      Array.from({ length: 24 }, async (_, index) => {
+        const call = await cell.run(['/bin/sh', '-c', `for i in 1 2 3 4 5; do echo ${String(index)}; done`], { policy: { filesystem: { write: [inside] } } })
+        return call.stdout === `${String(index)}\n`.repeat(5)
+      }),
+    )
+    expect(results.every(Boolean)).toBe(true)
+  })
+})

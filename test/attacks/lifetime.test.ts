@@ -1,0 +1,147 @@
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+
+import { afterEach, expect, test } from 'vitest'
+
+import { describeForms, programs } from './harness.js'
+import type { Form } from './harness.js'
+import { hostScript } from './host-script.js'
+import type { HostRequest } from './host-script.js'
+import { playground } from './playground.js'
+import { newMark, survivorsOf, untilRunning } from './survivors.js'
+
+const DAEMONS = ['double-fork', 'single-fork', 'same-session', 'holds-stdout', 'subreaper', 'stopped', 'runs-away']
+
+const hosts: ChildProcess[] = []
+afterEach(() => {
+  for (const host of hosts.splice(0)) host.kill('SIGKILL')
+})
+
+/** A host program of its own that makes one call; returns when the tool of that call runs. */
+const hostWithCall = async (folder: string, form: Form, argv: readonly string[], mark: string): Promise<ChildProcess> => {
+  const request: HostRequest = { form, argv, read: [programs.folder] }
+  const path = join(folder, 'request.json')
+  writeFileSync(path, JSON.stringify(request))
+  const host = spawn(process.execPath, [hostScript(folder), path], { stdio: ['ignore', 'ignore', 'inherit'] })
+  hosts.push(host)
+  await untilRunning(mark)
+  return host
+}
+
+const parentOf = (pid: number): number => {
+  const line = readFileSync(`/proc/${String(pid)}/stat`, 'latin1')
+  return Number(line.slice(line.lastIndexOf(')') + 2).split(' ')[1])
+}
+
+/** Every process above the tool, up to the host program and without it. */
+const between = (tool: number, host: number): readonly number[] => {
+  const found: number[] = []
+  for (let pid = parentOf(tool); pid > 1 && pid !== host; pid = parentOf(pid)) found.push(pid)
+  return found
+}
+
+const processesNamed = (name: string): readonly string[] =>
+  readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry))
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === name
+      } catch {
+        return false
+      }
+    })
+
+const isOrphan = (pid: string): boolean => {
+  try {
+    return parentOf(Number(pid)) === 1
+  } catch {
+    return false
+  }
+}
+
+describeForms('what a call leaves running', (cell) => {
+  test.each(DAEMONS)('nothing: a daemon dies with the call (%s)', async (kind) => {
+    const mark = newMark()
+    const call = await cell.attack('daemon', [kind, mark], { policy: { limits: { wall: '30s' } } })
+    expect(call).toMatchObject({ kind: 'ran', stdout: 'left running\n' })
+    expect(call).toMatchObject({ result: { status: 'exited', exitCode: 0 } })
+    expect(await survivorsOf(mark)).toEqual([])
+  })
+
+  test.each(DAEMONS)('nothing when the call is cancelled (%s)', async (kind) => {
+    const mark = newMark()
+    const stop = new AbortController()
+    const call = cell.call(['/bin/sh', '-c', '"$@"; sleep 60', 'sh', ...programs.command('daemon'), kind, mark], {
+      signal: stop.signal,
+      onStdout: () => {
+        stop.abort()
+      },
+    })
+    expect(await call).toMatchObject({ kind: 'refused', error: { code: 'cancelled' } })
+    expect(await survivorsOf(mark)).toEqual([])
+  })
+
+  test.each(DAEMONS)('nothing when the host process is killed (%s)', async (kind) => {
+    const { root } = playground()
+    const mark = newMark()
+    const host = await hostWithCall(root, cell.form, ['/bin/sh', '-c', `'${programs.command('daemon')[0]}' ${kind} ${mark}; sleep 61 ${mark} || sleep 61`], mark)
+    host.kill('SIGKILL')
+    expect(await survivorsOf(mark)).toEqual([])
+  })
+
+  test('nothing when a process that holds the cell is killed', async () => {
+    const { root } = playground()
+    // The call is a tree: the tool, what holds it, the host program. Each holder is killed once, in a fresh tree.
+    for (let victim = 0, count = 1; victim < count; victim += 1) {
+      const mark = newMark()
+      const host = await hostWithCall(root, cell.form, [...programs.command('burn'), 'sleep', '61', mark], mark)
+      const [tool] = await untilRunning(mark)
+      const holders = between(tool ?? 0, host.pid ?? 0)
+      count = holders.length
+      const holder = holders[victim]
+      expect(holder).toBeDefined()
+      process.kill(holder ?? 0, 'SIGKILL')
+      // The outermost may be what all calls of a host program have in common; then the call goes on, still held by the others.
+      if (victim < 2) expect(await survivorsOf(mark), `holder ${String(victim)} of ${String(count)} killed`).toEqual([])
+      host.kill('SIGKILL')
+      expect(await survivorsOf(mark), `holder ${String(victim)} of ${String(count)} and the host killed`).toEqual([])
+    }
+  })
+
+  test('nothing when the host process is stopped by its terminal', async () => {
+    const { root } = playground()
+    const mark = newMark()
+    const host = await hostWithCall(root, cell.form, [...programs.command('burn'), 'sleep', '61', mark], mark)
+    host.kill('SIGHUP')
+    expect(await survivorsOf(mark)).toEqual([])
+  })
+
+  test('not even the launcher, when the host process is killed', async () => {
+    const { root } = playground()
+    const mark = newMark()
+    const before = new Set(processesNamed('cordon-cell'))
+    const host = await hostWithCall(root, cell.form, [...programs.command('burn'), 'sleep', '61', mark], mark)
+    host.kill('SIGKILL')
+    expect(await survivorsOf(mark)).toEqual([])
+    // Other tests run at the same time, and theirs end too: whatever is here now must be gone in a while.
+    let left = processesNamed('cordon-cell').filter((pid) => !before.has(pid) && isOrphan(pid))
+    for (let look = 0; look < 100 && left.length > 0; look += 1) {
+      await wait(100)
+      left = left.filter(isOrphan)
+    }
+    expect(left).toEqual([])
+  })
+
+  test('the call itself lives as long as its first process', async () => {
+    const call = await cell.run(['/bin/sh', '-c', '(sleep 0.2; echo child) & wait; echo parent'])
+    expect(call.stdout).toBe('child\nparent\n')
+  })
+
+  test('what a child printed before the end is not lost', async () => {
+    const call = await cell.run(['/bin/sh', '-c', 'echo one; (echo two); echo three >&2'])
+    expect([call.stdout, call.stderr]).toEqual(['one\ntwo\n', 'three\n'])
+  })
+})
