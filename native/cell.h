@@ -35,7 +35,9 @@ void free_pointer(void *pointer);
 /* Everything that goes wrong while the boundary is built ends here: an event
  * with the stage and errno, so that it is never mistaken for the tool's exit. */
 _Noreturn void die(const char *stage, const char *detail);
+void linger(int host);
 void report_to(int host);
+void report_from_inside(void); /* the supervisor speaks after us */
 void report_event(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Appends `text` as the inside of a JSON string; cuts what does not fit. */
@@ -107,7 +109,8 @@ enum trap {
 
 struct limits {
 	uint64_t memory;    /* bytes, of all processes together */
-	uint64_t processes; /* processes and threads */
+	uint64_t processes; /* processes and threads, counted as they are made */
+	uint64_t user_processes; /* the same by rlimit: no report, and nothing for root */
 	uint64_t cpu;       /* milliseconds, of all processes together */
 	uint64_t wall;      /* milliseconds */
 	uint64_t output;    /* bytes of stdout and stderr together */
@@ -170,7 +173,7 @@ int apply_seccomp(const struct plan *plan);
 /* ---- keeper.c, notify.c --------------------------------------------------- */
 
 /* Packets on the socket pair between the supervisor and the cell. */
-enum packet_kind { PACKET_LISTENER = 'L', PACKET_GO = 'G', PACKET_EXIT = 'X', PACKET_TERMINAL = 'T', PACKET_EVENT = 'V' };
+enum packet_kind { PACKET_LISTENER = 'L', PACKET_GO = 'G', PACKET_EXIT = 'X', PACKET_TERMINAL = 'T', PACKET_SCRATCH = 'S', PACKET_EVENT = 'V' };
 
 struct packet {
 	char kind;
@@ -183,6 +186,9 @@ struct packet {
 void send_packet(int fd, char kind, int value, const char *text, int descriptor);
 /* Bytes received, 0 at the end, -1 with errno. */
 ssize_t receive_packet(int fd, struct packet *packet, int *descriptor, pid_t *sender);
+
+/* A chatty program wakes the supervisor less often with more room. */
+#define STREAM_BUFFER (256 << 10)
 
 struct stdio {
 	int in, out, err;
@@ -217,6 +223,8 @@ void measure_descendants(pid_t root, struct consumption *sum);
 
 /* memory.c: exact, and slower than the sum of resident sizes */
 uint64_t proportional_memory(pid_t root);
+/* Bytes in files on the file system of `folder` that have no name any more but are still open. */
+uint64_t unlinked_bytes(pid_t root, const char *folder);
 
 /* ---- scratch.c ------------------------------------------------------------- */
 

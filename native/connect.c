@@ -92,10 +92,7 @@ static int judge_unix(const struct notification *call, union address *address, s
 		return plan->form == FORM_NAMESPACES && !plan->network_all ? 0 : EPERM;
 	}
 	memcpy(path, address->local.sun_path, name);
-	CLOSE_ON_RETURN int folder = path[0] == '/' ? -1 : open_tool_directory(call, AT_FDCWD);
-	if (path[0] != '/' && folder < 0)
-		return EACCES;
-	*object = open_how(path[0] == '/' ? AT_FDCWD : folder, path, O_PATH, CORDON_RESOLVE_NO_MAGICLINKS);
+	*object = open_tool_path(call, AT_FDCWD, path, 0);
 	if (*object < 0)
 		return errno;
 	if (!belongs_to_call(plan, *object))

@@ -39,8 +39,8 @@ enum verdict {
 	REFUSE, /* EPERM */
 	OPEN, OPEN_AT, CREATE, NODE, NODE_AT, MODE_OF_FD, MODE_AT, /* no set-id files */
 	METADATA, /* of ungranted files, where no mount namespace hides them */
-	IOCTL, PRCTL, PERSONALITY, ANONYMOUS_FILE,
-	CLONE, FORK, EXECUTE, EXECUTE_AT, SIGNAL, OWN_PROCESS_FIRST, OWN_PROCESS_SECOND,
+	IOCTL, DESCRIPTOR, PRCTL, PERSONALITY, ANONYMOUS_FILE,
+	CLONE, FORK, EXECUTE, EXECUTE_AT, SIGNAL, OWN_PROCESS, PRIORITY, IO_PRIORITY,
 	SOCKET, SOCKET_PAIR, CONNECT, LISTEN, SEND_THIRD, SEND_FOURTH,
 	VERDICT_COUNT
 };
@@ -209,7 +209,6 @@ static void check_socket(struct program *program, const struct plan *plan)
 	emit(program, BPF_JMP | BPF_JEQ | BPF_K, SOCK_STREAM, 1, 0);
 	emit(program, BPF_JMP | BPF_JEQ | BPF_K, SOCK_SEQPACKET, 0, 1);
 	answer(program, SECCOMP_RET_ALLOW);
-	/* Reached with the family or, for AF_UNIX of another type, that type (2 or 3 are no families of ours). */
 	load_argument(program, 0);
 	if_equal_answer(program, AF_UNIX, SECCOMP_RET_ERRNO | EPROTONOSUPPORT);
 
@@ -246,15 +245,46 @@ static void check_clone(struct program *program, const struct plan *plan)
 	answer(program, trap_or(plan, TRAP_FORK, SECCOMP_RET_ALLOW));
 }
 
-/* Without a pid namespace other processes have numbers here: 0, oneself, is the only one to act on. */
+/*
+ * Limits and priorities of other processes. In a pid namespace the only one not
+ * the tool's own is the keeper, number 1. Without one, others have numbers here
+ * too, so that 0, oneself, is the only one to act on.
+ */
 static void check_own_process(struct program *program, const struct plan *plan, int argument)
 {
-	if (plan->form == FORM_LANDLOCK) {
-		load_argument(program, argument);
-		emit(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
-		answer_error(program, EPERM);
-	}
+	load_argument(program, argument);
+	if (plan->form == FORM_LANDLOCK)
+		only_values(program, (unsigned[]){ 0 }, 1, EPERM);
+	if_equal_answer(program, 1, SECCOMP_RET_ERRNO | EPERM);
 	answer(program, SECCOMP_RET_ALLOW);
+}
+
+/* `all_of_user`: the value that would mean every process of the user, also outside. */
+static void check_priority(struct program *program, const struct plan *plan, unsigned all_of_user)
+{
+	load_argument(program, 0);
+	if_equal_answer(program, all_of_user, SECCOMP_RET_ERRNO | EPERM);
+	check_own_process(program, plan, 1);
+}
+
+static void check_descriptor(struct program *program)
+{
+	load_argument(program, 1);
+	/* A lease on a file that may only be read makes others wait for it when they open it. */
+	if_equal_answer(program, 1024 /* F_SETLEASE */, SECCOMP_RET_ERRNO | EPERM);
+	if_equal_answer(program, 1026 /* F_NOTIFY */, SECCOMP_RET_ERRNO | EPERM);
+	answer(program, SECCOMP_RET_ALLOW);
+}
+
+/* Pairs of streams. One end of a pair of datagram sockets could still send to any address. */
+static void check_socket_pair(struct program *program)
+{
+	load_argument(program, 0);
+	emit(program, BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 1, 0);
+	answer_error(program, EAFNOSUPPORT);
+	load_argument(program, 1);
+	emit(program, BPF_ALU | BPF_AND | BPF_K, 0xf, 0, 0);
+	only_values(program, (unsigned[]){ SOCK_STREAM, SOCK_SEQPACKET }, 2, EPROTONOSUPPORT);
 }
 
 static void check_send(struct program *program, int flags)
@@ -303,13 +333,12 @@ static void emit_verdict(struct program *program, const struct plan *plan, enum 
 	case SIGNAL:
 		answer(program, plan->form == FORM_NAMESPACES || landlock_abi() >= 6 ? SECCOMP_RET_ALLOW : refused);
 		break;
-	case OWN_PROCESS_FIRST: check_own_process(program, plan, 0); break;
-	case OWN_PROCESS_SECOND: check_own_process(program, plan, 1); break;
+	case OWN_PROCESS: check_own_process(program, plan, 0); break;
+	case PRIORITY: check_priority(program, plan, 2 /* PRIO_USER */); break;
+	case IO_PRIORITY: check_priority(program, plan, 3 /* IOPRIO_WHO_USER */); break;
+	case DESCRIPTOR: check_descriptor(program); break;
 	case SOCKET: check_socket(program, plan); break;
-	case SOCKET_PAIR:
-		load_argument(program, 0);
-		only_values(program, (unsigned[]){ AF_UNIX }, 1, EAFNOSUPPORT);
-		break;
+	case SOCKET_PAIR: check_socket_pair(program); break;
 	case CONNECT: answer(program, trap_or(plan, TRAP_CONNECT, SECCOMP_RET_ERRNO | EACCES)); break;
 	case LISTEN: answer(program, listen_action(plan)); break;
 	case SEND_THIRD: check_send(program, 2); break;

@@ -6,6 +6,7 @@
 #include "cell.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -26,6 +27,16 @@ static void enter_namespaces(const struct plan *plan)
 	if (sethostname("cell", 4) < 0)
 		die("uts-namespace", NULL);
 	assemble_root(plan);
+}
+
+/* For the supervisor to see how full it is, from outside. */
+static void show_scratch(const struct plan *plan, int supervisor)
+{
+	CLOSE_ON_RETURN int folder = open(plan->scratch, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (folder < 0)
+		die("scratch", plan->scratch);
+	send_packet(supervisor, PACKET_SCRATCH, 0, NULL, folder);
 }
 
 static void stay_outside(void)
@@ -135,6 +146,8 @@ _Noreturn void keep(const struct plan *plan, int host, int supervisor, struct st
 		enter_namespaces(plan);
 	else
 		stay_outside();
+	if (plan->form == FORM_NAMESPACES && !plan->probe)
+		show_scratch(plan, supervisor);
 	/* What it carries out for the tool, it does with no more rights than the tool has. */
 	drop_privileges();
 

@@ -43,6 +43,7 @@ static void open_stdio(const struct plan *plan, struct stdio *tool, struct stdio
 		*tool = (struct stdio){ in[0], out[1], err[1] };
 		*own = (struct stdio){ in[1], out[0], err[0] };
 		fcntl(own->in, F_SETFL, O_NONBLOCK);
+		fcntl(own->out, F_SETPIPE_SZ, STREAM_BUFFER); /* refused when the user has many; it works without */
 		return;
 	}
 	*tool = (struct stdio){ fcntl(0, F_DUPFD_CLOEXEC, 4), fcntl(1, F_DUPFD_CLOEXEC, 4), fcntl(2, F_DUPFD_CLOEXEC, 4) };
@@ -87,6 +88,7 @@ int run_cell(int host)
 		die("user-namespace", "clone");
 	if (keeper == 0) {
 		/* The supervisor's ends: held here too, a stream would never end. */
+		report_from_inside();
 		close(pair[0]);
 		close_stdio(own);
 		if (plan.form == FORM_NAMESPACES)

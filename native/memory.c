@@ -13,7 +13,8 @@
 #define MEMORY_FILES 4096
 
 struct holdings {
-	uint64_t own, mapped_shared, memory_files;
+	dev_t device; /* 0: memory files are meant */
+	uint64_t own, mapped_shared, nameless_files;
 	ino_t seen[MEMORY_FILES]; /* counted once, however many processes hold one */
 	size_t seen_count;
 };
@@ -28,7 +29,8 @@ static bool first_sight(struct holdings *sum, ino_t inode)
 	return true;
 }
 
-static void add_memory_files(pid_t pid, struct holdings *sum)
+/* Adds up files that only descriptors hold on to: memory files, or those on one device that lost their name. */
+static void add_nameless_files(pid_t pid, struct holdings *sum)
 {
 	char folder[64], path[128], target[64];
 
@@ -38,10 +40,13 @@ static void add_memory_files(pid_t pid, struct holdings *sum)
 		struct stat status;
 		snprintf(path, sizeof path, "%s/%.16s", folder, entry->d_name);
 		ssize_t length = readlink(path, target, sizeof target - 1);
-		if (length < 7 || memcmp(target, "/memfd:", 7) != 0)
+		bool memory_file = length >= 7 && memcmp(target, "/memfd:", 7) == 0;
+		if (length <= 0 || target[0] != '/' || (!memory_file && !sum->device))
 			continue;
-		if (stat(path, &status) == 0 && first_sight(sum, status.st_ino))
-			sum->memory_files += (uint64_t)status.st_blocks * 512;
+		if (stat(path, &status) < 0 || (sum->device && (status.st_dev != sum->device || status.st_nlink > 0)))
+			continue;
+		if (first_sight(sum, status.st_ino))
+			sum->nameless_files += (uint64_t)status.st_blocks * 512;
 	}
 	if (descriptors)
 		closedir(descriptors);
@@ -66,7 +71,7 @@ static void add_process(pid_t pid, void *context)
 	snprintf(path, sizeof path, "/proc/%d/status", pid);
 	read_proc(text, sizeof text, path);
 	sum->own += field_in_kilobytes(text, "\nVmPTE:");
-	add_memory_files(pid, sum);
+	add_nameless_files(pid, sum);
 }
 
 uint64_t proportional_memory(pid_t root)
@@ -76,5 +81,22 @@ uint64_t proportional_memory(pid_t root)
 	sum = (struct holdings){ 0 };
 	each_descendant(root, add_process, &sum);
 	/* Mapped pages of a memory file are in both figures; what is larger holds. */
-	return sum.own + (sum.mapped_shared > sum.memory_files ? sum.mapped_shared : sum.memory_files);
+	return sum.own + (sum.mapped_shared > sum.nameless_files ? sum.mapped_shared : sum.nameless_files);
+}
+
+static void add_unlinked(pid_t pid, void *context)
+{
+	add_nameless_files(pid, context);
+}
+
+uint64_t unlinked_bytes(pid_t root, const char *folder)
+{
+	static struct holdings sum;
+	struct stat status;
+
+	if (stat(folder, &status) < 0)
+		return 0;
+	sum = (struct holdings){ .device = status.st_dev };
+	each_descendant(root, add_unlinked, &sum);
+	return sum.nameless_files;
 }

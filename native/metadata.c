@@ -81,12 +81,7 @@ static int open_object(const struct notification *call, const struct shape *shap
 		errno = ENOENT;
 		return flags & AT_EMPTY_PATH ? open_tool_directory(call, at) : -1;
 	}
-	CLOSE_ON_RETURN int folder = path[0] == '/' ? -1 : open_tool_directory(call, at);
-	if (path[0] != '/' && folder < 0)
-		return -1;
-	/* /proc/self would be ours, not the tool's. */
-	return open_how(path[0] == '/' ? AT_FDCWD : folder, path, O_PATH | (follows ? 0 : O_NOFOLLOW),
-			CORDON_RESOLVE_NO_MAGICLINKS);
+	return open_tool_path(call, at, path, follows ? 0 : O_NOFOLLOW);
 }
 
 static bool in_write_root(const struct plan *plan, int object)
@@ -96,7 +91,7 @@ static bool in_write_root(const struct plan *plan, int object)
 	if (!path_of_descriptor(object, path, sizeof path))
 		return false;
 	for (size_t i = 0; i < plan->rule_count; i++)
-		if (plan->rules[i].access & ACCESS_WRITE && is_beneath(path, plan->rules[i].path))
+		if ((plan->rules[i].access & (ACCESS_WRITE | ACCESS_DEVICE)) == ACCESS_WRITE && is_beneath(path, plan->rules[i].path))
 			return true;
 	return false;
 }

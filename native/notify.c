@@ -11,6 +11,7 @@
 #include "notify.h"
 
 #include <errno.h>
+#include <linux/limits.h>
 #include <linux/seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -168,21 +169,56 @@ static void answer_fork(const struct notification *call)
 	let_through(call);
 }
 
-/* Landlock decides; this only says what was tried. */
+/* The tool's path as an object; /proc/self in it is the tool, not us. -1 with errno. */
+int open_tool_path(const struct notification *call, int at, const char *path, int flags)
+{
+	char own[PATH_MAX];
+
+	if (strncmp(path, "/proc/self/", 11) == 0) {
+		/* Followed by the kernel to the object itself, which is what we judge. */
+		snprintf(own, sizeof own, "/proc/%d/%s", call->request->pid, path + 11);
+		int object = open(own, O_PATH | O_CLOEXEC | flags);
+		if (object >= 0 && !still_waiting(call)) {
+			close(object);
+			errno = ESRCH;
+			return -1;
+		}
+		return object;
+	}
+	CLOSE_ON_RETURN int folder = path[0] == '/' ? -1 : open_tool_directory(call, at);
+	if (path[0] != '/' && folder < 0)
+		return -1;
+	return open_how(path[0] == '/' ? AT_FDCWD : folder, path, O_PATH | flags, CORDON_RESOLVE_NO_MAGICLINKS);
+}
+
+/*
+ * Landlock decides which files may be executed. One thing it cannot tell apart:
+ * the dynamic loader must be executable for the kernel to use it, and would then
+ * run any program that it is given as an argument. That is refused here. (Whoever
+ * can race this look with a second thread runs native code already, and needs no
+ * loader to run more.)
+ */
 static void answer_execute(const struct notification *call)
 {
-	char path[4096];
-	bool granted = false;
+	char path[PATH_MAX], real[PATH_MAX];
 
-	if (read_tool_string(call, call->request->data.args[0], path, sizeof path)) {
-		char resolved[4096];
-		const char *real = realpath(path, resolved) ? resolved : path;
-		for (size_t i = 0; i < call->plan->program_count; i++)
-			granted = granted || is_beneath(real, call->plan->programs[i]);
-		if (!granted && access(path, F_OK) == 0)
-			report_violation(call, "exec", path, "not a granted program");
+	if (!read_tool_string(call, call->request->data.args[0], path, sizeof path)) {
+		respond(call, 0, EFAULT);
+		return;
 	}
-	let_through(call);
+	CLOSE_ON_RETURN int object = open_tool_path(call, AT_FDCWD, path, 0);
+	if (object < 0) {
+		respond(call, 0, errno);
+		return;
+	}
+	if (path_of_descriptor(object, real, sizeof real))
+		for (size_t i = 0; i < call->plan->program_count; i++)
+			if (strcmp(real, call->plan->programs[i]) == 0) {
+				let_through(call);
+				return;
+			}
+	report_violation(call, "exec", path, "not a granted program");
+	respond(call, 0, EACCES);
 }
 
 void answer_notification(const struct plan *plan, int listener, int supervisor)

@@ -21,6 +21,7 @@ bool read_tool_memory(const struct notification *call, uint64_t address, void *i
 bool read_tool_string(const struct notification *call, uint64_t address, char *into, size_t room);
 int borrow_descriptor(const struct notification *call, int descriptor);
 int open_tool_directory(const struct notification *call, int at);
+int open_tool_path(const struct notification *call, int at, const char *path, int flags);
 bool path_of_descriptor(int fd, char *into, size_t room);
 bool is_beneath(const char *path, const char *folder);
 void report_violation(const struct notification *call, const char *kind, const char *what, const char *detail);

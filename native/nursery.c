@@ -44,6 +44,9 @@ static bool comes_from(int connection, pid_t host)
 int serve_nursery(const char *name)
 {
 	pid_t host = getppid();
+
+	/* What the embedding program left open without close-on-exec is no cell's business. */
+	close_range(LIFELINE + 1, ~0U, 0);
 	int listener = listen_on(name);
 
 	if (listener < 0) {

@@ -105,6 +105,7 @@ static const char *parse_limit(struct words *words, struct limits *limits)
 	static const struct { const char *name; size_t at; } names[] = {
 		{ "memory", offsetof(struct limits, memory) },
 		{ "processes", offsetof(struct limits, processes) },
+		{ "user-processes", offsetof(struct limits, user_processes) },
 		{ "cpu", offsetof(struct limits, cpu) },
 		{ "wall", offsetof(struct limits, wall) },
 		{ "output", offsetof(struct limits, output) },

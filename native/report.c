@@ -2,18 +2,26 @@
 #include "cell.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 /* The one global: die() must reach the host from any depth of the setup. */
 static int report_fd = -1;
+static bool reports_last = true; /* whether nobody else will speak to the host after us */
 
 void report_to(int host)
 {
 	report_fd = host;
+}
+
+void report_from_inside(void)
+{
+	reports_last = false;
 }
 
 void report_event(const char *format, ...)
@@ -56,7 +64,27 @@ _Noreturn void die(const char *stage, const char *detail)
 	json_escape(escaped, sizeof escaped, detail ? detail : "");
 	report_event("{\"event\":\"error\",\"stage\":\"%s\",\"errno\":%d,\"error\":\"%s\",\"detail\":\"%s\"}",
 		     stage, error, strerror(error), escaped);
+	if (reports_last)
+		linger(report_fd);
 	_exit(EXIT_REFUSED);
+}
+
+/*
+ * Reads on until the host has hung up. Closing with its words unread would make
+ * its next write fail, and with that our last words would be lost to it.
+ */
+void linger(int host)
+{
+	char ignored[4096];
+	struct timespec began, now;
+
+	shutdown(host, SHUT_WR);
+	clock_gettime(CLOCK_MONOTONIC, &began);
+	do {
+		if (poll(&(struct pollfd){ .fd = host, .events = POLLIN }, 1, 2000) <= 0 || read(host, ignored, sizeof ignored) <= 0)
+			return;
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while (now.tv_sec - began.tv_sec < 5);
 }
 
 void close_descriptor(int *fd)

@@ -253,6 +253,7 @@ int serve_scout(void)
 	struct scout scout = { 0 };
 	struct pollfd polled[1 + MOST_TERRITORIES];
 
+	close_range(HOST_FD + 1, ~0U, 0);
 	fcntl(HOST_FD, F_SETFD, FD_CLOEXEC);
 	signal(SIGPIPE, SIG_IGN);
 	setsid();

@@ -17,6 +17,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,8 +25,9 @@ struct call {
 	const struct plan *plan;
 	struct outbox outbox;
 	int host, cell, ended; /* `ended`: a pidfd of the keeper */
-	int in, out, err, terminal;
+	int in, out, err, terminal, scratch;
 	pid_t keeper, tool;
+	bool scratch_told;
 	bool applied, started, host_gone, killed, exit_known;
 	int exit_status;
 	unsigned long long cpu; /* milliseconds */
@@ -70,13 +72,18 @@ static void kill_cell(struct call *call)
 		kill(call->keeper, SIGKILL);
 }
 
+static void tell_violation(struct call *call, const char *limit, uint64_t allowed, uint64_t used)
+{
+	tell(call, "{\"event\":\"violation\",\"kind\":\"%s\",\"attempted\":\"%llu\",\"detail\":\"limit %llu\"}", limit,
+	     (unsigned long long)used, (unsigned long long)allowed);
+}
+
 static void stop_for_limit(struct call *call, const char *limit, uint64_t allowed, uint64_t used)
 {
 	if (call->limit)
 		return;
 	call->limit = limit;
-	tell(call, "{\"event\":\"violation\",\"kind\":\"%s\",\"attempted\":\"%llu\",\"detail\":\"limit %llu\"}", limit,
-	     (unsigned long long)used, (unsigned long long)allowed);
+	tell_violation(call, limit, allowed, used);
 	kill_cell(call);
 }
 
@@ -100,6 +107,10 @@ static void hear_cell(struct call *call)
 			break;
 		case PACKET_TERMINAL:
 			call->terminal = descriptor;
+			descriptor = -1;
+			break;
+		case PACKET_SCRATCH:
+			call->scratch = descriptor;
 			descriptor = -1;
 			break;
 		case PACKET_EXIT:
@@ -191,7 +202,7 @@ static void feed_input(struct call *call)
 
 static void relay(struct call *call, int *from, enum frame_kind kind)
 {
-	char bytes[65536];
+	static char bytes[STREAM_BUFFER]; /* the supervisor has one thread */
 	ssize_t got = read(*from, bytes, sizeof bytes);
 	uint64_t limit = call->plan->limits.output;
 
@@ -211,9 +222,31 @@ static void relay(struct call *call, int *from, enum frame_kind kind)
 		call->host_gone = true;
 }
 
+/* Bytes of memory in the private folder. A full one stops by itself (tmpfs) or is stopped here, and is told. */
+static uint64_t look_at_scratch(struct call *call)
+{
+	uint64_t limit = call->plan->limits.scratch;
+	struct statfs status;
+
+	if (call->plan->form == FORM_LANDLOCK) {
+		uint64_t in_use = scratch_in_use(call->plan) + unlinked_bytes(call->keeper, call->plan->scratch);
+		if (limit && in_use > limit)
+			stop_for_limit(call, "scratch", limit, in_use);
+		return 0; /* on a disk */
+	}
+	if (call->scratch < 0 || fstatfs(call->scratch, &status) < 0)
+		return 0;
+	uint64_t in_use = (status.f_blocks - status.f_bfree) * status.f_bsize;
+	if (!call->scratch_told && (status.f_bfree == 0 || status.f_ffree == 0)) {
+		call->scratch_told = true;
+		tell_violation(call, "scratch", limit, in_use);
+	}
+	return in_use;
+}
+
 static bool needs_looks(const struct plan *plan)
 {
-	return plan->limits.memory || plan->limits.cpu || (plan->form == FORM_LANDLOCK && plan->limits.scratch);
+	return plan->limits.memory || plan->limits.cpu || plan->limits.scratch;
 }
 
 /* What no rlimit covers: all processes of the cell together. */
@@ -226,11 +259,7 @@ static void look_after_limits(struct call *call, uint64_t now)
 		stop_for_limit(call, "wall", limits->wall, now - call->began);
 	if (!needs_looks(call->plan) || now < call->next_look)
 		return;
-	if (call->plan->form == FORM_LANDLOCK && limits->scratch) {
-		uint64_t in_use = scratch_in_use(call->plan);
-		if (in_use > limits->scratch)
-			stop_for_limit(call, "scratch", limits->scratch, in_use);
-	}
+	uint64_t in_scratch = look_at_scratch(call);
 	if (!limits->memory && !limits->cpu) {
 		call->next_look = now + 50;
 		return;
@@ -241,9 +270,9 @@ static void look_after_limits(struct call *call, uint64_t now)
 	uint64_t headroom = limits->memory;
 	if (limits->memory) {
 		/* Memory files need not be mapped by anybody, so the exact look is taken now and then all the same. */
-		uint64_t exact = used.resident;
-		if (used.resident > limits->memory / 2 || (now - call->began) % 8 == 0)
-			exact = proportional_memory(call->keeper);
+		uint64_t exact = used.resident + in_scratch;
+		if (exact > limits->memory / 2 || (now - call->began) % 8 == 0)
+			exact = proportional_memory(call->keeper) + in_scratch;
 		if (exact > limits->memory)
 			stop_for_limit(call, "memory", limits->memory, exact);
 		else
@@ -363,7 +392,7 @@ int supervise(const struct plan *plan, int host, int cell, pid_t keeper, struct 
 {
 	struct call call = {
 		.plan = plan, .outbox = { .host = host }, .host = host, .cell = cell, .keeper = keeper,
-		.in = stdio.in, .out = stdio.out, .err = stdio.err, .terminal = -1,
+		.in = stdio.in, .out = stdio.out, .err = stdio.err, .terminal = -1, .scratch = -1,
 	};
 
 	call.ended = syscall(SYS_pidfd_open, keeper, 0);
@@ -372,6 +401,8 @@ int supervise(const struct plan *plan, int host, int cell, pid_t keeper, struct 
 	while (turn(&call))
 		;
 	hear_cell(&call);
+	if (call.started)
+		look_at_scratch(&call);
 	if (!call.exit_known) {
 		/* Killed: by us, or by somebody. Its charges are ours now where no pid namespace took them along. */
 		wait_for_keeper(&call);
@@ -381,6 +412,7 @@ int supervise(const struct plan *plan, int host, int cell, pid_t keeper, struct 
 	remove_scratch(plan);
 	drain(&call);
 	tell_end(&call);
+	linger(host);
 	waitpid(keeper, NULL, 0);
 	return 0;
 }

@@ -42,7 +42,7 @@ export const layOutNamespaces = (input: LayoutInput): Layout => {
   const binds = new Map<AbsolutePath, Step>()
   for (const place of readRoots) binds.set(place.path, bind(place, letters('r')))
   for (const place of writeRoots) binds.set(place.path, bind(place, letters('rw')))
-  for (const pin of pinsOf(sealed, writeRoots)) binds.set(pin, { kind: 'bind', access: letters('rw'), path: pin })
+  for (const pin of pinsOf([...sealed, ...survey.hidden], writeRoots)) binds.set(pin, { kind: 'bind', access: letters('rw'), path: pin })
   for (const place of sealed) binds.set(place.path, bind(place, letters('r')))
   for (const place of survey.hidden) binds.set(place.path, { kind: 'hide', path: place.path })
   if (execute.kind === 'only') {
@@ -51,12 +51,13 @@ export const layOutNamespaces = (input: LayoutInput): Layout => {
     }
   }
   const steps: Step[] = [...binds.values()]
-  steps.push(...DEVICES.map((device): Step => ({ kind: 'bind', access: 'rwd', path: device })))
+  // A read-only mount does not keep anybody from writing to a device, only from changing its mode or owner.
+  steps.push(...DEVICES.map((device): Step => ({ kind: 'bind', access: 'rd', path: device })))
   if (input.ownProc) steps.push({ kind: 'proc', path: path('/proc') })
   else steps.push({ kind: 'bind', access: 'r', path: path('/proc') })
   steps.push({ kind: 'scratch', path: temporary })
   if (input.terminal) {
-    steps.push({ kind: 'bind', access: 'rwd', path: path('/dev/tty') }, { kind: 'terminals', path: path('/dev/pts') })
+    steps.push({ kind: 'bind', access: 'rd', path: path('/dev/tty') }, { kind: 'terminals', path: path('/dev/pts') })
     steps.push({ kind: 'link', path: path('/dev/ptmx'), target: 'pts/ptmx' })
   }
 
@@ -70,7 +71,7 @@ export const layOutNamespaces = (input: LayoutInput): Layout => {
   }
   for (const file of system.files) if (unbound(file.path)) made.set(file.path, { kind: 'file', ...file })
   for (const folder of [...survey.shown, input.cwd]) {
-    if (unbound(folder) && !made.has(folder)) made.set(folder, { kind: 'directory', path: folder })
+    if (folder !== '/' && unbound(folder) && !made.has(folder)) made.set(folder, { kind: 'directory', path: folder })
   }
   return { steps: [...steps, ...made.values()].sort(byPath), rules: namespaceRules(input, readRoots, writeRoots) }
 }
@@ -84,7 +85,7 @@ const DEVICE_LINKS = (temporary: AbsolutePath) => [
   { path: path('/dev/shm'), target: temporary },
 ]
 
-const bind = ({ path: at, object }: Place, access: Access): Step => ({ kind: 'bind', access: object === 'device' ? `${access.replace('x', '')}d` : access, path: at })
+const bind = ({ path: at, object }: Place, access: Access): Step => ({ kind: 'bind', access: object === 'device' ? 'rd' : access, path: at })
 
 const namespaceRules = (input: LayoutInput, readRoots: readonly Place[], writeRoots: readonly Place[]): readonly Rule[] => {
   const { execute, survey, temporary } = input

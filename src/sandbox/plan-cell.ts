@@ -67,7 +67,7 @@ export const planCell = (request: CellRequest, host: HostFacts, system: SystemVi
     cwd,
     temporary,
     network: networkOf(boundary, form, host),
-    limits: limitsOf(boundary, host),
+    limits: limitsOf(boundary, form, host),
     traps: trapsOf(request, host),
     stdio: request.stdio,
     terminal: request.terminal,
@@ -130,20 +130,23 @@ const trapsOf = ({ boundary, form, observe }: CellRequest, host: HostFacts): rea
     if (observe) throw fail('host-cannot-hold', { mechanism: 'seccomp-listener', problem: host.listener.problem, fix: 'run without --observe' })
     return []
   }
-  const traps: Trap[] = ['connect', 'fork']
+  const traps: Trap[] = ['connect']
+  // Counting every fork costs a little and can interrupt one by a signal, so only who sets the limit pays.
+  if (boundary.limits.processes !== undefined) traps.push('fork')
   if (boundary.exec.kind !== 'all') traps.push('exec')
   if (observe) traps.push('open')
   if (form === 'landlock') traps.push('metadata')
   return traps
 }
 
-const limitsOf = ({ limits }: Boundary, host: HostFacts): Partial<PlanLimits> => {
+const limitsOf = ({ limits }: Boundary, form: Form, host: HostFacts): Partial<PlanLimits> => {
   if (limits.processes !== undefined && !host.listener.held) {
     throw fail('limit-unsupported', { limit: 'processes', problem: 'counting processes and threads needs a seccomp listener', fix: 'remove the limit, or run outside of another sandbox' })
   }
   const given: Partial<Record<keyof PlanLimits, number | undefined>> = {
     memory: limits.memory,
-    processes: limits.processes ?? (host.listener.held ? DEFAULT_PROCESSES : undefined),
+    processes: limits.processes,
+    'user-processes': limits.processes === undefined && form === 'namespaces' ? DEFAULT_PROCESSES : undefined,
     cpu: limits.cpu,
     wall: limits.wall,
     output: limits.output,

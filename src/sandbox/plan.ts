@@ -26,6 +26,7 @@ export type Trap = 'connect' | 'fork' | 'exec' | 'open' | 'metadata'
 export interface PlanLimits {
   readonly memory: number
   readonly processes: number
+  readonly 'user-processes': number
   readonly cpu: number
   readonly wall: number
   readonly output: number
