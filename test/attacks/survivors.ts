@@ -18,21 +18,39 @@ const commandLine = (pid: number): string => {
   }
 }
 
+/** One look can miss a process that keeps moving to a new one; many in a row do not. */
+const isGone = async (mark: string): Promise<boolean> => {
+  for (let look = 0; look < 12; look += 1) {
+    if (processesWith(mark).length > 0) return false
+    await wait(3)
+  }
+  return true
+}
+
 /** Waits until nothing with the mark runs any more; returns what still does when patience ends, after killing it. */
 export const survivorsOf = async (mark: string): Promise<readonly string[]> => {
-  for (let look = 0; look < 100; look += 1) {
-    if (processesWith(mark).length === 0) return []
+  for (let round = 0; round < 100; round += 1) {
+    if (await isGone(mark)) return []
     await wait(100)
   }
-  return processesWith(mark).map((pid) => {
-    const line = commandLine(pid).replaceAll('\0', ' ')
-    try {
-      process.kill(pid, 'SIGKILL')
-    } catch {
-      // It ended just now.
+  const names = processesWith(mark).map((pid) => `${String(pid)} ${commandLine(pid).replaceAll('\0', ' ')}`)
+  await catchAll(mark)
+  return names.length > 0 ? names : ['one that keeps moving']
+}
+
+/** Kills what a test left on purpose, or what should not be there. Stopped first, so that none forks away meanwhile. */
+export const catchAll = async (mark: string): Promise<void> => {
+  for (let round = 0; round < 500 && !(await isGone(mark)); round += 1) {
+    for (const signal of ['SIGSTOP', 'SIGKILL'] as const) {
+      for (const pid of processesWith(mark)) {
+        try {
+          process.kill(pid, signal)
+        } catch {
+          // It ended just now.
+        }
+      }
     }
-    return `${String(pid)} ${line}`
-  })
+  }
 }
 
 /** Waits until something with the mark runs. */

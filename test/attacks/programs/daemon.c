@@ -23,14 +23,14 @@ static void linger(void)
 	for (;;) pause();
 }
 
-/* A new process every millisecond: whoever kills what a listing showed comes too late. */
+/* A new process every few milliseconds: whoever kills what a listing showed comes too late. */
 static void run_away(void)
 {
 	time_t end = time(NULL) + 60;
 	while (time(NULL) < end) {
 		pid_t next = fork();
 		if (next > 0) _exit(0);
-		usleep(next < 0 ? 10000 : 1000);
+		usleep(next < 0 ? 10000 : 4000);
 	}
 	_exit(0);
 }

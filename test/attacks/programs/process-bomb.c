@@ -43,6 +43,8 @@ static bool one_more(const char *kind)
 		if (fork() != 0) _exit(0);
 		signal(SIGTERM, SIG_IGN);
 		signal(SIGHUP, SIG_IGN);
+		/* Whoever waits for the end of the output does not wait for these. */
+		for (int fd = 0; fd < 3; fd++) close(fd);
 	}
 	alarm(60);
 	wait_for_ever(NULL);
