@@ -25,6 +25,8 @@
 #define SYS_pidfd_getfd 438
 #endif
 
+#define MOST_TOLD 512
+
 bool still_waiting(const struct notification *call)
 {
 	return ioctl(call->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &call->request->id) == 0;
@@ -134,10 +136,31 @@ bool is_beneath(const char *path, const char *folder)
 	return strncmp(path, folder, length) == 0 && (path[length] == '\0' || path[length] == '/' || length == 1);
 }
 
+/* A tool can try the same thing a million times; each thing is told once, and not more than a few hundred. */
+static bool worth_telling(const char *kind, const char *what)
+{
+	static uint64_t told[MOST_TOLD];
+	static size_t count;
+	uint64_t hash = 1469598103934665603u;
+
+	for (const char *parts[] = { kind, " ", what }, **part = parts; part < parts + 3; part++)
+		for (const char *c = *part; *c; c++)
+			hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+	for (size_t i = 0; i < count; i++)
+		if (told[i] == hash)
+			return false;
+	if (count == MOST_TOLD)
+		return false;
+	told[count++] = hash;
+	return true;
+}
+
 void report_violation(const struct notification *call, const char *kind, const char *what, const char *detail)
 {
 	char escaped[3000], line[3800];
 
+	if (!worth_telling(kind, what))
+		return;
 	json_escape(escaped, sizeof escaped, what);
 	snprintf(line, sizeof line, "{\"event\":\"violation\",\"kind\":\"%s\",\"attempted\":\"%s\",\"detail\":\"%s\"}", kind,
 		 escaped, detail);

@@ -5,7 +5,8 @@
  * Requests are frames on descriptor 3, answered in order:
  *   N  the protected names: scope letter and name each
  *   B  a call begins: its number, its root, then what its policy names itself
- *      (`=PATH` below the root, `*NAME` anywhere) -> F, what is protected there
+ *      (`=PATH` below the root, `*NAME` anywhere) and what it carves out that
+ *      does not exist yet (`!PATH` below the root) -> F, what is protected there
  *   X  a call has ended: its number -> D, after everything was looked at
  * In between, A tells of something that appeared and was put aside.
  */
@@ -29,8 +30,8 @@ struct watch_order {
 	unsigned long number;
 	struct territory *territory;
 	uint64_t since; /* what was found in later turns appeared during the call */
-	char **exempt;
-	size_t exempt_count;
+	char **words; /* of the policy: exemptions and carve-outs */
+	size_t word_count;
 	struct watch_order *next;
 };
 
@@ -55,14 +56,23 @@ static bool is_exempt(const struct watch_order *order, const char *path)
 {
 	size_t length = strlen(path);
 
-	for (size_t i = 0; i < order->exempt_count; i++) {
-		const char *name = order->exempt[i] + 1;
+	for (size_t i = 0; i < order->word_count; i++) {
+		const char *name = order->words[i] + 1;
 		size_t tail = strlen(name);
-		if (order->exempt[i][0] == '=' && strcmp(name, path) == 0)
+		if (order->words[i][0] == '=' && strcmp(name, path) == 0)
 			return true;
-		if (order->exempt[i][0] == '*' && length >= tail && strcmp(path + length - tail, name) == 0)
+		if (order->words[i][0] == '*' && length >= tail && strcmp(path + length - tail, name) == 0)
 			return true;
 	}
+	return false;
+}
+
+/* Carved out by the policy before it existed. */
+static bool is_carved_out(const struct watch_order *order, const char *path)
+{
+	for (size_t i = 0; i < order->word_count; i++)
+		if (order->words[i][0] == '!' && strcmp(order->words[i] + 1, path) == 0)
+			return true;
 	return false;
 }
 
@@ -100,13 +110,15 @@ static bool must_not_appear(const struct scout *scout, const struct watch_order 
 }
 
 /* At once, not at the end: in between somebody else could run it. */
-static void on_appearance(struct territory *territory, const char *path, void *context)
+static void on_appearance(struct territory *territory, const char *path, bool is_protected, void *context)
 {
 	struct scout *scout = context;
 	char aside[PATH_MAX];
 
 	for (struct watch_order *order = scout->orders; order; order = order->next) {
-		if (order->territory != territory || !must_not_appear(scout, order, path) || link_is_unchanged(territory, path))
+		bool unwanted = is_carved_out(order, path) ||
+				(is_protected && must_not_appear(scout, order, path) && !link_is_unchanged(territory, path));
+		if (order->territory != territory || !unwanted)
 			continue;
 		if (put_aside(territory, path, aside, sizeof aside)) {
 			tell_aside(order, path, aside);
@@ -132,12 +144,12 @@ static struct territory *territory_of(struct scout *scout, const char *root)
 	return territory;
 }
 
-static void add_exemption(struct watch_order *order, const char *word)
+static void add_word(struct watch_order *order, const char *word)
 {
-	order->exempt = realloc(order->exempt, (order->exempt_count + 1) * sizeof *order->exempt);
-	if (!order->exempt)
+	order->words = realloc(order->words, (order->word_count + 1) * sizeof *order->words);
+	if (!order->words)
 		abort();
-	order->exempt[order->exempt_count++] = strdup(word);
+	order->words[order->word_count++] = strdup(word);
 }
 
 static void answer_begin(struct scout *scout, unsigned long number, const char *root, char *exempt, char *end)
@@ -159,7 +171,7 @@ static void answer_begin(struct scout *scout, unsigned long number, const char *
 		refresh(scout, territory);
 		*order = (struct watch_order){ .number = number, .territory = territory, .since = territory->turn, .next = scout->orders };
 		for (; exempt < end; exempt += strlen(exempt) + 1)
-			add_exemption(order, exempt);
+			add_word(order, exempt);
 		scout->orders = order;
 		for (size_t i = 0; i < territory->found_count; i++) {
 			fprintf(list, "%c%s/%s", territory->found[i].kind, territory->root, territory->found[i].path);
@@ -191,6 +203,9 @@ static void finish_order(struct scout *scout, struct watch_order *order)
 	char aside[PATH_MAX];
 
 	refresh(scout, territory);
+	for (size_t i = 0; i < order->word_count; i++)
+		if (order->words[i][0] == '!' && put_aside(territory, order->words[i] + 1, aside, sizeof aside))
+			tell_aside(order, order->words[i] + 1, aside);
 	for (size_t i = 0; i < territory->found_count; i++) {
 		const struct found *found = &territory->found[i];
 		if (found->seen <= order->since || is_exempt(order, found->path))
@@ -208,9 +223,9 @@ static void finish_order(struct scout *scout, struct watch_order *order)
 			break;
 		}
 	}
-	for (size_t i = 0; i < order->exempt_count; i++)
-		free(order->exempt[i]);
-	free(order->exempt);
+	for (size_t i = 0; i < order->word_count; i++)
+		free(order->words[i]);
+	free(order->words);
 	free(order);
 }
 

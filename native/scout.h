@@ -43,7 +43,7 @@ struct territory {
 
 struct territory *open_territory(const char *root);
 /* Takes in what has happened; calls `appeared` for each name that was created or moved in since. */
-typedef void name_appeared(struct territory *territory, const char *path, void *context);
+typedef void name_appeared(struct territory *territory, const char *path, bool is_protected, void *context);
 void refresh_territory(struct territory *territory, const struct name *names, size_t count, name_appeared *appeared, void *context);
 
 /* Whether the link that was at `path` before is there now (also: put back). */

@@ -248,8 +248,8 @@ static void take_event(struct territory *territory, const struct inotify_event *
 	bool found = is_protected(names, count, path, kind);
 	if (found)
 		remember(territory, path, kind);
-	if (found && appeared)
-		appeared(territory, path, context);
+	if (appeared)
+		appeared(territory, path, found, context);
 	if (kind == 'd' && !found && strcmp(base_name(folder), ".git") != 0)
 		explore(territory, path, names, count);
 }

@@ -6,6 +6,7 @@ import type { AbsolutePath } from '../policy/index.js'
 import { openCell } from './cell.js'
 import { BORROWED_PROC_RULES } from './layout.js'
 import { spawnLauncher } from './nursery.js'
+import { objectAt } from './object-at.js'
 import type { Form, Plan, Rule, Step, Trap } from './plan.js'
 
 /** What this host can hold, found by building small cells, never by reading settings. */
@@ -16,6 +17,7 @@ export interface HostFacts {
   readonly landlock: Attempt & { readonly abi: number }
   readonly listener: Attempt
   readonly cgroup: Attempt
+  readonly kernelSecrets: readonly AbsolutePath[]
 }
 
 export type Attempt = { readonly held: true } | { readonly held: false; readonly stage: string; readonly problem: string }
@@ -64,9 +66,16 @@ export const probeHost = async (launcher: string): Promise<HostFacts> => {
   const namespaces = ownProc.held
     ? ownProc
     : await attempt(probePlan('namespaces', [...MINIMAL_STEPS, borrowedProc], [...MINIMAL_RULES, ...BORROWED_PROC_RULES], []))
-  return { namespaces, ownProc, landlock, listener, cgroup: { held: false, stage: 'cgroup', problem: 'not used yet' } }
+  return { namespaces, ownProc, landlock, listener, cgroup: { held: false, stage: 'cgroup', problem: 'not used yet' }, kernelSecrets: kernelSecrets() }
 }
 
 const ignore = () => undefined
+
+// Kernel keyrings are of the user, not of the namespace. The rest is root's to read, also without capabilities.
+const SECRETS_FROM_ALL = ['/proc/keys', '/proc/key-users']
+const SECRETS_OF_ROOT = ['timer_list', 'slabinfo', 'vmallocinfo', 'kpagecount', 'kpageflags', 'kpagecgroup', 'sched_debug', 'latency_stats', 'kcore', 'kmsg'].map((name) => `/proc/${name}`)
+
+const kernelSecrets = (): readonly AbsolutePath[] =>
+  [...SECRETS_FROM_ALL, ...(process.getuid?.() === 0 ? SECRETS_OF_ROOT : [])].map(at).filter((path) => objectAt(path) !== undefined)
 
 export const kernelRelease = (): string => readFileSync('/proc/sys/kernel/osrelease', 'utf8').trim()

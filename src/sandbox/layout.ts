@@ -18,6 +18,8 @@ export interface LayoutInput {
   readonly cwd: AbsolutePath
   readonly temporary: AbsolutePath
   readonly ownProc: boolean
+  /** Files of /proc that tell of the host and that no permission keeps from this user. */
+  readonly kernelSecrets: readonly AbsolutePath[]
   readonly terminal: boolean
 }
 
@@ -53,7 +55,7 @@ export const layOutNamespaces = (input: LayoutInput): Layout => {
   const steps: Step[] = [...binds.values()]
   // A read-only mount does not keep anybody from writing to a device, only from changing its mode or owner.
   steps.push(...DEVICES.map((device): Step => ({ kind: 'bind', access: 'rd', path: device })))
-  if (input.ownProc) steps.push({ kind: 'proc', path: path('/proc') })
+  if (input.ownProc) steps.push({ kind: 'proc', path: path('/proc') }, ...input.kernelSecrets.map((at): Step => ({ kind: 'hide', path: at })))
   else steps.push({ kind: 'bind', access: 'r', path: path('/proc') })
   steps.push({ kind: 'scratch', path: temporary })
   if (input.terminal) {

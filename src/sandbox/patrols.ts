@@ -19,7 +19,7 @@ export const NO_PATROL: CallPatrol = { sealed: [], end: () => Promise.resolve([]
 
 export const beginPatrol = async (scout: Scout, boundary: Boundary, onAppearance: () => void): Promise<CallPatrol> => {
   const roots = writeFolders(boundary)
-  const patrols = await Promise.all(roots.map((root) => scout.begin(root, boundary.write, onAppearance)))
+  const patrols = await Promise.all(roots.map((root) => scout.begin(root, boundary, onAppearance)))
   return {
     sealed: patrols.flatMap(({ found }) => found.flatMap((name) => sealable(boundary, name))).slice(0, MOST_SEALED),
     end: async () => (await Promise.all(patrols.map(endOf))).flat(),

@@ -57,6 +57,7 @@ export const planCell = (request: CellRequest, host: HostFacts, system: SystemVi
     cwd,
     temporary,
     ownProc: host.ownProc.held,
+    kernelSecrets: host.kernelSecrets,
     terminal: request.terminal,
   }
   const layout = form === 'namespaces' ? layOutNamespaces(input) : { steps: [], rules: layOutLandlock(input) }

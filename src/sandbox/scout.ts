@@ -2,10 +2,11 @@ import { spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
 
 import { fail } from '../errors/index.js'
-import type { AbsolutePath, PathPattern, ProtectedName } from '../policy/index.js'
-import { PROTECTED_NAMES, isNamedBy } from '../policy/index.js'
+import type { AbsolutePath, Boundary, PathPattern, ProtectedName } from '../policy/index.js'
+import { PROTECTED_NAMES, isNamedBy, isWithinPath } from '../policy/index.js'
 
 import { createFrameReader, encodeFrame } from './frames.js'
+import { objectAt } from './object-at.js'
 import type { ObjectKind } from './object-at.js'
 
 export interface FoundName {
@@ -28,7 +29,7 @@ export interface Patrol {
 
 /** Knows every write root in use: which protected names exist in it, and which appear. */
 export interface Scout {
-  readonly begin: (root: AbsolutePath, write: readonly PathPattern[], onAppearance: () => void) => Promise<Patrol>
+  readonly begin: (root: AbsolutePath, boundary: Pick<Boundary, 'read' | 'write'>, onAppearance: () => void) => Promise<Patrol>
   readonly close: () => void
 }
 
@@ -89,12 +90,12 @@ export const startScout = (launcher: string): Scout => {
   line.write(encodeFrame('N' as 'P', wordsOf(PROTECTED_NAMES.map((entry) => `${letterOf(entry)}${entry.name}`))))
 
   return {
-    begin: async (root, write, onAppearance) => {
+    begin: async (root, boundary, onAppearance) => {
       lastNumber += 1
       const number = lastNumber
       const list: PutAside[] = []
       asides.set(number, { list, onAppearance })
-      const words = await ask('B', [String(number), root, ...exemptions(root, write)])
+      const words = await ask('B', [String(number), root, ...exemptions(root, boundary.write), ...missingCarveOuts(root, boundary)])
       const [first = ''] = words
       if (first.startsWith('!')) throw fail('plan-rejected', { problem: `the write root ${root} cannot be looked into: ${first.slice(1)}` })
       return {
@@ -120,3 +121,9 @@ const exemptions = (root: AbsolutePath, write: readonly PathPattern[]): readonly
     if (isNamedBy(write, entry, `${root}/any/depth/${entry.name}` as AbsolutePath)) return [`*${entry.name}`]
     return isNamedBy(write, entry, `${root}/${entry.name}` as AbsolutePath) ? [`=${entry.name}`] : []
   })
+
+/** What the policy carves out of the root although it is not there yet: it must not appear either. */
+const missingCarveOuts = (root: AbsolutePath, { read, write }: Pick<Boundary, 'read' | 'write'>): readonly string[] =>
+  [...read, ...write]
+    .filter(({ negated, kind, base }) => negated && kind !== 'pattern' && base !== root && isWithinPath(base, root) && objectAt(base) === undefined)
+    .map(({ base }) => `!${base.slice(root.length + 1)}`)
