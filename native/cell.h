@@ -52,7 +52,8 @@ enum frame_kind {
 	FRAME_STDIN = 'I',   /* empty: end of input */
 	FRAME_KILL = 'K',
 	FRAME_SIGNAL = 'S',
-	FRAME_WINDOW = 'W',
+	FRAME_WINDOW = 'W',  /* the caller's terminal has another size now */
+	FRAME_TAKE = 'T',    /* the tool may have the caller's terminal */
 	/* to the host */
 	FRAME_EVENT = 'E',
 	FRAME_STDOUT = 'o',
@@ -119,6 +120,13 @@ struct limits {
 	uint64_t scratch;   /* bytes of private /tmp and /dev/shm */
 };
 
+/* Where one of stdin, stdout and stderr leads. */
+enum stream {
+	STREAM_DIRECT,  /* to what the launcher was started with */
+	STREAM_FRAMES,  /* to the host, in frames */
+	STREAM_TERMINAL /* to a new terminal, which the supervisor joins to the caller's */
+};
+
 struct plan {
 	enum form form;
 	struct step *steps;
@@ -133,8 +141,9 @@ struct plan {
 	unsigned traps;
 	bool network_all;
 	bool exec_limited;
-	bool stdio_frames;
-	bool terminal;
+	enum stream streams[3];
+	bool terminal;   /* one of the streams is */
+	bool foreground; /* the tool has the new terminal's foreground from the start */
 	struct timespec began; /* on the clock that file systems stamp with */
 	bool probe; /* stop after the boundary is applied */
 };
@@ -166,14 +175,15 @@ void assemble_root(const struct plan *plan);
 void drop_privileges(void);
 void apply_resource_limits(const struct plan *plan);
 int landlock_abi(void);
-void apply_landlock(const struct plan *plan);
+/* `terminal`: the cell's own, or -1 */
+void apply_landlock(const struct plan *plan, int terminal);
 /* Returns the notification descriptor, or -1 when the plan traps nothing. */
 int apply_seccomp(const struct plan *plan);
 
 /* ---- keeper.c, notify.c --------------------------------------------------- */
 
 /* Packets on the socket pair between the supervisor and the cell. */
-enum packet_kind { PACKET_LISTENER = 'L', PACKET_GO = 'G', PACKET_EXIT = 'X', PACKET_TERMINAL = 'T', PACKET_SCRATCH = 'S', PACKET_EVENT = 'V' };
+enum packet_kind { PACKET_LISTENER = 'L', PACKET_GO = 'G', PACKET_EXIT = 'X', PACKET_TERMINAL = 'T', PACKET_STOPPED = 'Z', PACKET_SCRATCH = 'S', PACKET_EVENT = 'V' };
 
 struct packet {
 	char kind;
@@ -191,7 +201,8 @@ ssize_t receive_packet(int fd, struct packet *packet, int *descriptor, pid_t *se
 #define STREAM_BUFFER (256 << 10)
 
 struct stdio {
-	int in, out, err;
+	int at[3];
+	int terminal; /* -1, or: of the supervisor's the caller's, of the tool's the new one */
 };
 
 _Noreturn void keep(const struct plan *plan, int host, int supervisor, struct stdio stdio);
@@ -200,6 +211,13 @@ void answer_notification(const struct plan *plan, int listener, int supervisor);
 /* ---- tool.c ---------------------------------------------------------------- */
 
 _Noreturn void become_tool(const struct plan *plan, int host, int supervisor, int keeper, struct stdio stdio);
+
+/* ---- terminal.c: see there, also for the supervisor's half (terminal.h) ---- */
+
+int find_caller_terminal(const struct plan *plan);
+/* A new session with a new terminal; the tool's streams that are one lead to it. */
+void open_terminal(int supervisor, const struct plan *plan, struct stdio *tool);
+void join_terminal(const struct plan *plan, int terminal);
 
 /* ---- tree.c: descendants, by /proc ---------------------------------------- */
 

@@ -53,16 +53,23 @@ static long long milliseconds_of(const struct rusage *usage)
 }
 
 /* True when the tool's own process has ended. */
-static bool reap(pid_t tool, int *status)
+static bool reap(const struct plan *plan, pid_t tool, int *status, int supervisor, int terminal)
 {
 	bool ended = false;
 	int found;
 
-	for (pid_t pid; (pid = waitpid(-1, &found, WNOHANG)) > 0;) {
-		if (pid == tool) {
-			*status = found;
-			ended = true;
+	for (pid_t pid; (pid = waitpid(-1, &found, WNOHANG | (plan->terminal ? WUNTRACED : 0))) > 0;) {
+		if (pid != tool)
+			continue;
+		if (WIFSTOPPED(found)) {
+			/* It wants the terminal: the host is told to get it, and then continues the tool. */
+			if (WSTOPSIG(found) == SIGTTIN || WSTOPSIG(found) == SIGTTOU)
+				tcsetpgrp(terminal, tool);
+			send_packet(supervisor, PACKET_STOPPED, WSTOPSIG(found), NULL, -1);
+			continue;
 		}
+		*status = found;
+		ended = true;
 	}
 	return ended;
 }
@@ -100,7 +107,7 @@ static int take_listener(int from)
 	return listener;
 }
 
-static _Noreturn void watch(const struct plan *plan, pid_t tool, int signals, int supervisor, int from_tool)
+static _Noreturn void watch(const struct plan *plan, pid_t tool, int signals, int supervisor, int from_tool, int terminal)
 {
 	struct pollfd polled[] = {
 		{ .fd = signals, .events = POLLIN },
@@ -129,7 +136,7 @@ static _Noreturn void watch(const struct plan *plan, pid_t tool, int signals, in
 				remove_scratch(plan);
 				_exit(EXIT_REFUSED);
 			}
-			if (reap(tool, &status))
+			if (reap(plan, tool, &status, supervisor, terminal))
 				end_cell(plan, supervisor, status);
 		}
 	}
@@ -148,6 +155,8 @@ _Noreturn void keep(const struct plan *plan, int host, int supervisor, struct st
 		stay_outside();
 	if (plan->form == FORM_NAMESPACES && !plan->probe)
 		show_scratch(plan, supervisor);
+	if (plan->terminal)
+		open_terminal(supervisor, plan, &stdio);
 	/* What it carries out for the tool, it does with no more rights than the tool has. */
 	drop_privileges();
 
@@ -168,6 +177,7 @@ _Noreturn void keep(const struct plan *plan, int host, int supervisor, struct st
 	report_to(-1); /* from here on the tool's process and the supervisor report */
 	close(pair[1]);
 	close(host);
-	close_stdio(stdio);
-	watch(plan, tool, signals, supervisor, pair[0]);
+	/* The terminal stays, so that it does not hang up when the tool closes its own descriptors. */
+	close_stdio((struct stdio){ { stdio.at[0], stdio.at[1], stdio.at[2] }, -1 });
+	watch(plan, tool, signals, supervisor, pair[0], stdio.terminal);
 }

@@ -33,33 +33,39 @@ static uint64_t handled_rights(int abi)
 	return rights;
 }
 
-static void add_rule(int ruleset, const struct rule *rule, uint64_t handled)
+static void add_object(int ruleset, int object, unsigned access, uint64_t handled, const char *name)
 {
-	CLOSE_ON_RETURN int object = open(rule->path, O_PATH | O_CLOEXEC);
 	struct stat status;
 
 	if (object < 0 || fstat(object, &status) < 0)
-		die("landlock", rule->path);
+		die("landlock", name);
 
 	struct ll_path_beneath beneath = { .parent = object };
-	if (rule->access & ACCESS_READ)
+	if (access & ACCESS_READ)
 		beneath.allowed |= READ_RIGHTS;
-	if (rule->access & ACCESS_WRITE)
+	if (access & ACCESS_WRITE)
 		beneath.allowed |= WRITE_RIGHTS;
-	if (rule->access & ACCESS_LIST)
+	if (access & ACCESS_LIST)
 		beneath.allowed |= LL_READ_DIR;
-	if (rule->access & ACCESS_EXECUTE)
+	if (access & ACCESS_EXECUTE)
 		beneath.allowed |= LL_EXECUTE;
-	if (rule->access & ACCESS_DEVICE)
+	if (access & ACCESS_DEVICE)
 		beneath.allowed |= LL_IOCTL_DEV;
 	if (!S_ISDIR(status.st_mode))
 		beneath.allowed &= FILE_RIGHTS;
 	beneath.allowed &= handled;
 	if (beneath.allowed && syscall(SYS_landlock_add_rule, ruleset, 1 /* PATH_BENEATH */, &beneath, 0) < 0)
-		die("landlock", rule->path);
+		die("landlock", name);
 }
 
-void apply_landlock(const struct plan *plan)
+static void add_rule(int ruleset, const struct rule *rule, uint64_t handled)
+{
+	CLOSE_ON_RETURN int object = open(rule->path, O_PATH | O_CLOEXEC);
+
+	add_object(ruleset, object, rule->access, handled, rule->path);
+}
+
+void apply_landlock(const struct plan *plan, int terminal)
 {
 	int abi = landlock_abi();
 
@@ -84,6 +90,9 @@ void apply_landlock(const struct plan *plan)
 		die("landlock", "cannot create a ruleset");
 	for (size_t i = 0; i < plan->rule_count; i++)
 		add_rule(ruleset, &plan->rules[i], attributes.handled_fs);
+	/* Its name is known only now, and beside it lie the terminals of others. */
+	if (terminal >= 0)
+		add_object(ruleset, terminal, ACCESS_READ | ACCESS_WRITE | ACCESS_DEVICE, attributes.handled_fs, "terminal");
 	if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
 		die("landlock", "cannot restrict the cell");
 }

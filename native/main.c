@@ -31,24 +31,33 @@ static struct plan read_plan(int host)
 	return plan; /* points into the frame, which lives as long as the cell */
 }
 
-/* The tool's ends and ours. Direct: the tool takes over the descriptors we were started with. */
+/* The tool's ends and ours. Terminals come later: the keeper makes them, inside. */
 static void open_stdio(const struct plan *plan, struct stdio *tool, struct stdio *own)
 {
-	int in[2], out[2], err[2];
+	bool inherited = false;
 
-	*own = (struct stdio){ -1, -1, -1 };
-	if (plan->stdio_frames) {
-		if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0)
-			die("stdio", NULL);
-		*tool = (struct stdio){ in[0], out[1], err[1] };
-		*own = (struct stdio){ in[1], out[0], err[0] };
-		fcntl(own->in, F_SETFL, O_NONBLOCK);
-		fcntl(own->out, F_SETPIPE_SZ, STREAM_BUFFER); /* refused when the user has many; it works without */
-		return;
+	*tool = *own = (struct stdio){ { -1, -1, -1 }, -1 };
+	own->terminal = find_caller_terminal(plan);
+	for (int i = 0; i < 3; i++) {
+		int ends[2];
+		inherited = inherited || plan->streams[i] != STREAM_FRAMES;
+		if (plan->streams[i] == STREAM_DIRECT) {
+			tool->at[i] = fcntl(i, F_DUPFD_CLOEXEC, 4);
+			if (tool->at[i] < 0)
+				die("stdio", NULL);
+		} else if (plan->streams[i] == STREAM_FRAMES) {
+			if (pipe2(ends, O_CLOEXEC) < 0)
+				die("stdio", NULL);
+			tool->at[i] = ends[i == 0 ? 0 : 1];
+			own->at[i] = ends[i == 0 ? 1 : 0];
+		}
 	}
-	*tool = (struct stdio){ fcntl(0, F_DUPFD_CLOEXEC, 4), fcntl(1, F_DUPFD_CLOEXEC, 4), fcntl(2, F_DUPFD_CLOEXEC, 4) };
-	if (tool->in < 0 || tool->out < 0 || tool->err < 0)
-		die("stdio", NULL);
+	if (own->at[0] >= 0)
+		fcntl(own->at[0], F_SETFL, O_NONBLOCK);
+	if (own->at[1] >= 0)
+		fcntl(own->at[1], F_SETPIPE_SZ, STREAM_BUFFER); /* refused when the user has many; it works without */
+	if (!inherited)
+		return;
 	/* Not to keep a pipe open that the tool has closed. */
 	int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (nowhere < 0 || dup2(nowhere, 0) < 0 || dup2(nowhere, 1) < 0 || dup2(nowhere, 2) < 0)
@@ -58,11 +67,11 @@ static void open_stdio(const struct plan *plan, struct stdio *tool, struct stdio
 
 void close_stdio(struct stdio stdio)
 {
-	close(stdio.in);
-	if (stdio.out != stdio.in)
-		close(stdio.out);
-	if (stdio.err != stdio.in && stdio.err != stdio.out)
-		close(stdio.err);
+	for (int i = 0; i < 3; i++)
+		if (stdio.at[i] >= 0)
+			close(stdio.at[i]);
+	if (stdio.terminal >= 0)
+		close(stdio.terminal);
 }
 
 int run_cell(int host)

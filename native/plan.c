@@ -155,6 +155,25 @@ static const char *parse_choice(struct words *words, const char *no, const char 
 	return NULL;
 }
 
+/* A letter each for stdin, stdout and stderr. */
+static const char *parse_streams(struct words *words, struct plan *plan)
+{
+	const char *letters = next_word(words);
+
+	if (!letters || strlen(letters) != 3)
+		return "stdio: not three letters";
+	for (int i = 0; i < 3; i++) {
+		switch (letters[i]) {
+		case 'd': plan->streams[i] = STREAM_DIRECT; break;
+		case 'f': plan->streams[i] = STREAM_FRAMES; break;
+		case 't': plan->streams[i] = STREAM_TERMINAL; break;
+		default: return "stdio: unknown letter";
+		}
+		plan->terminal = plan->terminal || letters[i] == 't';
+	}
+	return NULL;
+}
+
 static const char *parse_path(struct words *words, const char **path)
 {
 	*path = next_word(words);
@@ -214,9 +233,9 @@ static const char *parse_statement(const char *word, struct words *words, struct
 	if (strcmp(word, "network") == 0)
 		return parse_choice(words, "none", "all", &plan->network_all);
 	if (strcmp(word, "stdio") == 0)
-		return parse_choice(words, "direct", "frames", &plan->stdio_frames);
-	if (strcmp(word, "terminal") == 0)
-		return parse_choice(words, "no", "yes", &plan->terminal);
+		return parse_streams(words, plan);
+	if (strcmp(word, "foreground") == 0)
+		return parse_choice(words, "no", "yes", &plan->foreground);
 	if (strcmp(word, "probe") == 0)
 		return parse_choice(words, "no", "yes", &plan->probe);
 	return "unknown word";

@@ -20,6 +20,8 @@ export interface CellEnd {
 export interface CellStreams {
   readonly onStdout: (bytes: Buffer) => void
   readonly onStderr: (bytes: Buffer) => void
+  /** The tool stopped (^Z), or waits for a terminal that it has not got yet (SIGTTIN, SIGTTOU). */
+  readonly onStopped?: (signal: number) => void
 }
 
 /** One running sandbox: one call, one cell, never used again. */
@@ -29,7 +31,11 @@ export interface Cell {
   readonly start: (command: Command, stdin: Uint8Array | undefined, streams: CellStreams) => Promise<CellEnd>
   readonly write: (stdin: Uint8Array) => void
   readonly endInput: () => void
-  readonly resize: (columns: number, rows: number) => void
+  /** The caller's terminal has another size. */
+  readonly resize: () => void
+  /** Lets the tool have the caller's terminal, until it stops or ends. */
+  readonly takeTerminal: () => void
+  /** To the tool's process group, as a terminal would send it. */
   readonly signal: (number: number) => void
   /** Ends the cell now; `start` then settles with the exit that follows. */
   readonly kill: () => void
@@ -63,6 +69,9 @@ export const openCell = (connection: Duplex, plan: Plan): Cell => {
         break
       case 'open':
         opens.push(event)
+        break
+      case 'stopped':
+        streams?.onStopped?.(event.signal)
         break
       case 'error':
         failure ??= setupFailure(event)
@@ -114,11 +123,11 @@ export const openCell = (connection: Duplex, plan: Plan): Cell => {
     endInput: () => {
       send(encodeFrame('I'))
     },
-    resize: (columns, rows) => {
-      const size = Buffer.alloc(8)
-      size.writeUInt16LE(rows, 0)
-      size.writeUInt16LE(columns, 2)
-      send(encodeFrame('W', size))
+    resize: () => {
+      send(encodeFrame('W'))
+    },
+    takeTerminal: () => {
+      send(encodeFrame('T'))
     },
     signal: (number) => {
       send(encodeFrame('S', Uint8Array.of(number)))

@@ -1,6 +1,6 @@
 import { fail } from '../errors/index.js'
 
-import type { Command, Plan, Step } from './plan.js'
+import type { Command, Plan, Stdio, Step, Stream } from './plan.js'
 
 export const PLAN_VERSION = '1'
 
@@ -12,8 +12,8 @@ export const encodePlan = (plan: Plan): Buffer => {
   for (const program of plan.programs ?? []) words.push('program', program)
   for (const [name, value] of Object.entries(plan.limits)) words.push('limit', name, String(Math.ceil(value)))
   for (const trap of plan.traps) words.push('trap', trap)
-  words.push('cwd', plan.cwd, 'temporary', plan.temporary, 'network', plan.network, 'stdio', plan.stdio)
-  words.push('terminal', plan.terminal ? 'yes' : 'no', 'probe', plan.probe ? 'yes' : 'no', 'end')
+  words.push('cwd', plan.cwd, 'temporary', plan.temporary, 'network', plan.network, 'stdio', stdioLetters(plan.stdio))
+  words.push('foreground', plan.foreground ? 'yes' : 'no', 'probe', plan.probe ? 'yes' : 'no', 'end')
   return encodeWords(words)
 }
 
@@ -21,6 +21,10 @@ export const encodeCommand = ({ program, argv, environment }: Command): Buffer =
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
   return encodeWords([program, String(argv.length), ...argv, String(variables.length), ...variables])
 }
+
+const STREAM_LETTERS: Readonly<Record<Stream, string>> = { direct: 'd', frames: 'f', terminal: 't' }
+
+const stdioLetters = ({ in: input, out, err }: Stdio): string => [input, out, err].map((stream) => STREAM_LETTERS[stream]).join('')
 
 const stepWords = (step: Step): readonly string[] => {
   switch (step.kind) {

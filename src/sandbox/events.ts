@@ -5,6 +5,7 @@ export type CellEvent =
   | { readonly event: 'applied'; readonly landlock: number; readonly pid: number }
   | { readonly event: 'violation'; readonly kind: ViolationKind; readonly attempted: string; readonly detail: string }
   | { readonly event: 'open'; readonly path: string; readonly access: 'read' | 'write' }
+  | { readonly event: 'stopped'; readonly signal: number }
   | { readonly event: 'error'; readonly stage: string; readonly errno: number; readonly error: string; readonly detail: string }
   | ExitEvent
 
@@ -28,7 +29,7 @@ export interface Violation {
   readonly detail: string
 }
 
-const KINDS: ReadonlySet<string> = new Set(['applied', 'violation', 'open', 'error', 'exit'])
+const KINDS: ReadonlySet<string> = new Set(['applied', 'violation', 'open', 'stopped', 'error', 'exit'])
 
 export const parseCellEvent = (payload: Buffer): CellEvent => {
   const parsed = JSON.parse(payload.toString('latin1'), bytesToText) as { event?: unknown }

@@ -1,6 +1,6 @@
 // Frames on the connection to a launcher: a byte of kind, four of length (little endian), the payload.
 
-export type FrameToCell = 'P' | 'C' | 'I' | 'K' | 'S' | 'W'
+export type FrameToCell = 'P' | 'C' | 'I' | 'K' | 'S' | 'W' | 'T'
 export type FrameFromCell = 'E' | 'o' | 'e'
 
 const HEADER = 5

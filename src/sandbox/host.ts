@@ -7,6 +7,7 @@ import { openCell } from './cell.js'
 import { BORROWED_PROC_RULES } from './layout.js'
 import { spawnLauncher } from './nursery.js'
 import { objectAt } from './object-at.js'
+import { ALL_FRAMES } from './plan.js'
 import type { Form, Plan, Rule, Step, Trap } from './plan.js'
 
 /** What this host can hold, found by building small cells, never by reading settings. */
@@ -40,14 +41,14 @@ const probePlan = (form: Form, steps: readonly Step[], rules: readonly Rule[], t
   network: 'none',
   limits: { scratch: 1 << 20 },
   traps,
-  stdio: 'frames',
-  terminal: false,
+  stdio: ALL_FRAMES,
+  foreground: false,
   probe: true,
 })
 
 export const probeHost = async (launcher: string): Promise<HostFacts> => {
   const attempt = async (plan: Plan): Promise<Attempt & { readonly abi: number }> => {
-    const cell = openCell(spawnLauncher(launcher, 'ignore'), plan)
+    const cell = openCell(spawnLauncher(launcher, ALL_FRAMES), plan)
     try {
       const { landlock } = await cell.start({ program: at('/'), argv: ['-'], environment: {} }, undefined, { onStdout: ignore, onStderr: ignore })
       return { held: true, abi: landlock }

@@ -1,3 +1,4 @@
+export type { AttachedControl, AttachedRequest } from './attached.js'
 export type { CallResult, Usage } from './call-result.js'
 export type { LimitKind, Violation, ViolationKind } from './events.js'
 export type { Attempt, HostFacts } from './host.js'

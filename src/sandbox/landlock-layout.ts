@@ -27,7 +27,8 @@ export const layOutLandlock = (input: LayoutInput): readonly Rule[] => {
     ...BORROWED_PROC_RULES,
     { access: letters('rw'), path: temporary },
     ...['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom'].map((path) => ({ access: 'rwd', path: path as AbsolutePath })),
-    ...(input.terminal ? ['/dev/tty', '/dev/pts', '/dev/ptmx'].map((path) => ({ access: 'rwd', path: path as AbsolutePath })) : []),
+    // Its own terminal by its name is added by the launcher; the others in /dev/pts are other people's.
+    ...(input.terminal ? [{ access: 'rwd', path: '/dev/tty' as AbsolutePath }] : []),
   ]
   if (rules.length > MOST_RULES) throw fail('plan-rejected', { problem: `${String(rules.length)} Landlock rules, more than ${String(MOST_RULES)}` })
   return rules.filter(({ path }) => path === temporary || path.startsWith('/proc/') || objectAt(path) !== undefined)

@@ -7,6 +7,8 @@ import type { Duplex } from 'node:stream'
 
 import { fail } from '../errors/index.js'
 
+import type { Stdio } from './plan.js'
+
 /** Gives connections to fresh launchers, each of which builds one cell. */
 export interface Nursery {
   readonly connect: () => Duplex
@@ -55,9 +57,13 @@ const untilReady = async (child: ChildProcess, lifeline: Socket): Promise<void> 
   })
 }
 
-/** One launcher per connection, spawned: for where the nursery cannot be reached, and for direct stdio. */
-export const spawnLauncher = (launcher: string, stdio: 'inherit' | 'ignore'): Duplex => {
-  const child = spawn(launcher, [], { stdio: [stdio, stdio, stdio, 'pipe'], env: {} })
+/**
+ * One launcher per connection, spawned: for probes, and for streams that it takes over from this
+ * process. In a session of its own, because the terminal's signals are this process's to handle.
+ */
+export const spawnLauncher = (launcher: string, stdio: Stdio): Duplex => {
+  const [input, out, err] = [stdio.in, stdio.out, stdio.err].map((stream) => (stream === 'frames' ? 'ignore' : 'inherit'))
+  const child = spawn(launcher, [], { stdio: [input, out, err, 'pipe'], env: {}, detached: true })
   const connection = child.stdio[3] as unknown as Duplex
   child.once('error', (error) => {
     connection.destroy(fail('launcher-died', { how: error.message }, error))

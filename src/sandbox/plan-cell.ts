@@ -12,6 +12,7 @@ import { layOutLandlock } from './landlock-layout.js'
 import { layOutNamespaces } from './layout.js'
 import type { LayoutInput } from './layout.js'
 import { objectAt } from './object-at.js'
+import { hasTerminal } from './plan.js'
 import type { Form, Plan, PlanLimits, Trap } from './plan.js'
 import { describeProfile } from './profile.js'
 import type { SandboxProfile } from './profile.js'
@@ -30,7 +31,7 @@ export interface CellRequest {
   readonly hostEnvironment: Environment
   readonly form: Form
   readonly stdio: Plan['stdio']
-  readonly terminal: boolean
+  readonly foreground: boolean
   readonly observe: boolean
 }
 
@@ -58,7 +59,7 @@ export const planCell = (request: CellRequest, host: HostFacts, system: SystemVi
     temporary,
     ownProc: host.ownProc.held,
     kernelSecrets: host.kernelSecrets,
-    terminal: request.terminal,
+    terminal: hasTerminal(request.stdio),
   }
   const layout = form === 'namespaces' ? layOutNamespaces(input) : { steps: [], rules: layOutLandlock(input) }
   const plan: Plan = {
@@ -71,7 +72,7 @@ export const planCell = (request: CellRequest, host: HostFacts, system: SystemVi
     limits: limitsOf(boundary, form, host),
     traps: trapsOf(request, host),
     stdio: request.stdio,
-    terminal: request.terminal,
+    foreground: request.foreground,
     probe: false,
   }
   const variables = Object.keys(buildEnvironment(boundary, request.hostEnvironment, temporary))

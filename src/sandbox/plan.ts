@@ -35,6 +35,19 @@ export interface PlanLimits {
   readonly scratch: number
 }
 
+/** To what the launcher was started with, to the host in frames, or to a new terminal that the caller's is joined to. */
+export type Stream = 'direct' | 'frames' | 'terminal'
+
+export interface Stdio {
+  readonly in: Stream
+  readonly out: Stream
+  readonly err: Stream
+}
+
+export const ALL_FRAMES: Stdio = { in: 'frames', out: 'frames', err: 'frames' }
+
+export const hasTerminal = (stdio: Stdio): boolean => [stdio.in, stdio.out, stdio.err].includes('terminal')
+
 /** What the launcher is told to build. It decides nothing itself. */
 export interface Plan {
   readonly form: Form
@@ -47,8 +60,9 @@ export interface Plan {
   readonly network: 'none' | 'all'
   readonly limits: Partial<PlanLimits>
   readonly traps: readonly Trap[]
-  readonly stdio: 'direct' | 'frames'
-  readonly terminal: boolean
+  readonly stdio: Stdio
+  /** With a terminal: whether the tool has it from the start, or once it reads from it. */
+  readonly foreground: boolean
   readonly probe: boolean
 }
 

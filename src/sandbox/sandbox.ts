@@ -2,6 +2,8 @@ import { fail } from '../errors/index.js'
 import type { Boundary } from '../policy/index.js'
 import { parseAbsolutePath } from '../policy/index.js'
 
+import { attachedStdio, runAttached } from './attached.js'
+import type { AttachedRequest } from './attached.js'
 import { collect, describeEnd } from './call-result.js'
 import type { CallResult } from './call-result.js'
 import { openCell } from './cell.js'
@@ -10,10 +12,11 @@ import { buildEnvironment } from './environment.js'
 import { probeHost } from './host.js'
 import type { HostFacts } from './host.js'
 import { findLauncher } from './launcher.js'
-import { startNursery } from './nursery.js'
+import { spawnLauncher, startNursery } from './nursery.js'
 import { chooseForm } from './plan-cell.js'
 import type { PlannedCell } from './plan-cell.js'
-import type { Form } from './plan.js'
+import { ALL_FRAMES } from './plan.js'
+import type { Form, Plan } from './plan.js'
 import { createPlanner } from './planner.js'
 import { createPool } from './pool.js'
 import type { Pool, ReadyCell } from './pool.js'
@@ -55,12 +58,18 @@ export interface RunInput {
 export interface Sandbox {
   readonly host: HostFacts
   readonly run: (request: RunRequest) => Promise<CallResult>
+  /** Runs one command on this process's own stdin, stdout and stderr. */
+  readonly attach: (request: AttachedRequest) => Promise<CallResult>
   /** Holds the next cells of one program ready: boundary applied, waiting for arguments. */
   readonly warm: (settings: CellSettings & { readonly program: string }) => Pool
   readonly close: () => Promise<void>
 }
 
 const DEFAULT_OUTPUT_LIMIT = 64 * 1024 * 1024
+
+type Streams = Pick<Plan, 'stdio' | 'foreground'>
+
+const IN_MEMORY: Streams = { stdio: ALL_FRAMES, foreground: false }
 
 export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
   const launcher = options.launcher ?? findLauncher()
@@ -70,20 +79,19 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
   let scout: Scout | undefined
   let closed = false
 
-  const plan = (settings: CellSettings, program: string, patrol: CallPatrol): PlannedCell => {
+  const plan = (settings: CellSettings, program: string, patrol: CallPatrol, streams: Streams = IN_MEMORY): PlannedCell => {
     if (closed) throw fail('sandbox-closed', { what: 'sandbox' })
     const form = chooseForm(settings.form ?? options.form ?? 'auto', host)
     refuseMissingMechanisms(settings.boundary.require, form, host)
     return planner.plan(
       {
-        boundary: withOutputLimit(settings.boundary),
+        boundary: streams === IN_MEMORY ? withOutputLimit(settings.boundary) : settings.boundary,
         cwd: parseAbsolutePath(settings.cwd, 'cwd'),
         program,
         searchPath: settings.searchPath ?? SYSTEM_PATH,
         hostEnvironment: settings.hostEnvironment ?? {},
         form,
-        stdio: 'frames',
-        terminal: false,
+        ...streams,
         observe: settings.observe ?? false,
       },
       patrol.sealed,
@@ -108,6 +116,19 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
       throw error
     }
   }
+  const attach = async (request: AttachedRequest): Promise<CallResult> => {
+    let cell: Cell | undefined
+    const patrol = await patrolFor(request, () => cell?.kill())
+    try {
+      const stdio = attachedStdio(request)
+      const planned = plan(request, programOf(request.argv), patrol, { stdio, foreground: request.foreground })
+      cell = openCell(spawnLauncher(launcher, stdio), planned.plan)
+      return await runAttached(cell, planned, request, patrol)
+    } catch (error) {
+      await patrol.end()
+      throw error
+    }
+  }
   const prepare = async (settings: CellSettings, program: string): Promise<ReadyCell> => {
     const patrol = await patrolFor(settings, () => undefined)
     // Watched again from the moment it is used: what the user does meanwhile is the user's.
@@ -119,6 +140,7 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
   return {
     host,
     run: (request) => run(request, request),
+    attach,
     warm: (settings) => {
       const pool = createPool(
         () => prepare(settings, settings.program),

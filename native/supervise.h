@@ -1,0 +1,40 @@
+/* One running call, as its supervisor sees it. */
+#ifndef CORDON_SUPERVISE_H
+#define CORDON_SUPERVISE_H
+
+#include "cell.h"
+#include "inbox.h"
+#include "outbox.h"
+#include "terminal.h"
+
+struct call {
+	const struct plan *plan;
+	struct outbox outbox;
+	int host, cell, ended; /* `ended`: a pidfd of the keeper */
+	int in, out, err, scratch;
+	struct terminal terminal;
+	pid_t keeper, tool;
+	bool scratch_told;
+	bool applied, started, host_gone, killed, exit_known;
+	int exit_status;
+	unsigned long long cpu; /* milliseconds */
+	long largest;           /* kilobytes resident */
+	const char *limit; /* the limit that ended the call */
+	uint64_t began, next_look, output;
+	struct inbox input;
+};
+
+/* An event for the host. */
+void tell(struct call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void kill_cell(struct call *call);
+
+/* ---- limits.c ---- */
+
+void stop_for_limit(struct call *call, const char *limit, uint64_t allowed, uint64_t used);
+/* Bytes of memory in the private folder. */
+uint64_t look_at_scratch(struct call *call);
+void look_after_limits(struct call *call, uint64_t now);
+/* Milliseconds until a limit must be looked at, as poll() takes them. */
+int time_to_wait(const struct call *call, uint64_t now);
+
+#endif

@@ -1,0 +1,60 @@
+// One command on this process's own stdin, stdout and stderr. Bytes do not pass through this
+// process: the tool has the very descriptors, or the supervisor joins its terminal to the caller's.
+import { describeEnd } from './call-result.js'
+import type { CallResult } from './call-result.js'
+import type { Cell } from './cell.js'
+import { buildEnvironment } from './environment.js'
+import type { CallPatrol } from './patrols.js'
+import type { PlannedCell } from './plan-cell.js'
+import type { Stdio, Stream } from './plan.js'
+import type { CellSettings } from './sandbox.js'
+
+/** What the caller can do while the command runs. */
+export type AttachedControl = Pick<Cell, 'signal' | 'kill' | 'resize' | 'takeTerminal'>
+
+export interface AttachedRequest extends CellSettings {
+  readonly argv: readonly string[]
+  /** Which of stdin, stdout and stderr are the caller's terminal. */
+  readonly terminals: { readonly in: boolean; readonly out: boolean; readonly err: boolean }
+  /** Whether the command has the terminal's keys from the start; otherwise it stops when it wants them. */
+  readonly foreground: boolean
+  /** Output that had to be counted, because it is limited. */
+  readonly onOutput: (stream: 'out' | 'err', bytes: Uint8Array) => void
+  /** The boundary is applied and the command begins. */
+  readonly onStart: (control: AttachedControl) => void
+  /** The command stopped: by ^Z, or because it wants the terminal (SIGTTIN, SIGTTOU). */
+  readonly onStopped: (signal: number) => void
+}
+
+export const attachedStdio = ({ terminals, boundary }: AttachedRequest): Stdio => {
+  // Output that goes past everybody cannot be counted; a terminal's passes through the supervisor anyway.
+  const output: Stream = boundary.limits.output === undefined ? 'direct' : 'frames'
+  return {
+    in: terminals.in ? 'terminal' : 'direct',
+    out: terminals.out ? 'terminal' : output,
+    err: terminals.err ? 'terminal' : output,
+  }
+}
+
+export const runAttached = async (cell: Cell, planned: PlannedCell, request: AttachedRequest, patrol: CallPatrol): Promise<CallResult> => {
+  try {
+    await cell.ready
+    const environment = buildEnvironment(request.boundary, request.hostEnvironment ?? {}, planned.plan.temporary)
+    const running = cell.start({ program: planned.program.path, argv: request.argv, environment }, undefined, {
+      onStdout: (bytes) => {
+        request.onOutput('out', bytes)
+      },
+      onStderr: (bytes) => {
+        request.onOutput('err', bytes)
+      },
+      onStopped: request.onStopped,
+    })
+    if (request.foreground) cell.takeTerminal()
+    request.onStart(cell)
+    const end = await running
+    const found = await patrol.end()
+    return describeEnd({ ...end, violations: [...end.violations, ...found] }, planned.profile, new Uint8Array(), new Uint8Array())
+  } finally {
+    cell.discard()
+  }
+}
