@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define HOST_FD 3
@@ -41,6 +42,7 @@ struct scout {
 	struct territory *territories[MOST_TERRITORIES];
 	size_t territory_count;
 	struct watch_order *orders;
+	uint64_t requests;
 };
 
 static void tell_aside(const struct watch_order *order, const char *path, const char *aside)
@@ -133,11 +135,52 @@ static void refresh(struct scout *scout, struct territory *territory)
 	refresh_territory(territory, scout->names, scout->name_count, on_appearance, scout);
 }
 
+static bool in_use(const struct scout *scout, const struct territory *territory)
+{
+	for (const struct watch_order *order = scout->orders; order; order = order->next)
+		if (order->territory == territory)
+			return true;
+	return false;
+}
+
+/* A root that was replaced by another folder of the same name is not the one we know. */
+static bool is_still_there(const struct territory *territory)
+{
+	struct stat known, now;
+
+	return fstat(territory->fd, &known) == 0 && lstat(territory->root, &now) == 0 && known.st_ino == now.st_ino && known.st_dev == now.st_dev;
+}
+
+static void drop_territory(struct scout *scout, size_t index)
+{
+	close_territory(scout->territories[index]);
+	scout->territories[index] = scout->territories[--scout->territory_count];
+}
+
+static void make_room(struct scout *scout)
+{
+	size_t oldest = MOST_TERRITORIES;
+
+	for (size_t i = 0; i < scout->territory_count; i++)
+		if (!in_use(scout, scout->territories[i]) && (oldest == MOST_TERRITORIES || scout->territories[i]->used < scout->territories[oldest]->used))
+			oldest = i;
+	if (scout->territory_count == MOST_TERRITORIES && oldest < MOST_TERRITORIES)
+		drop_territory(scout, oldest);
+}
+
 static struct territory *territory_of(struct scout *scout, const char *root)
 {
-	for (size_t i = 0; i < scout->territory_count; i++)
-		if (strcmp(scout->territories[i]->root, root) == 0)
-			return scout->territories[i];
+	for (size_t i = 0; i < scout->territory_count; i++) {
+		struct territory *known = scout->territories[i];
+		if (strcmp(known->root, root) != 0)
+			continue;
+		if (is_still_there(known) || in_use(scout, known))
+			return known;
+		drop_territory(scout, i);
+		break;
+	}
+	make_room(scout);
+	errno = EMFILE;
 	struct territory *territory = scout->territory_count < MOST_TERRITORIES ? open_territory(root) : NULL;
 	if (territory)
 		scout->territories[scout->territory_count++] = territory;
@@ -169,6 +212,7 @@ static void answer_begin(struct scout *scout, unsigned long number, const char *
 		free(order);
 	} else {
 		refresh(scout, territory);
+		territory->used = ++scout->requests;
 		*order = (struct watch_order){ .number = number, .territory = territory, .since = territory->turn, .next = scout->orders };
 		for (; exempt < end; exempt += strlen(exempt) + 1)
 			add_word(order, exempt);

@@ -39,9 +39,11 @@ struct territory {
 	size_t found_count, found_room;
 	bool unwatched; /* more folders than can be watched: looked through anew each time */
 	uint64_t turn;
+	uint64_t used; /* when, in requests: the one unused for longest makes room */
 };
 
 struct territory *open_territory(const char *root);
+void close_territory(struct territory *territory);
 /* Takes in what has happened; calls `appeared` for each name that was created or moved in since. */
 typedef void name_appeared(struct territory *territory, const char *path, bool is_protected, void *context);
 void refresh_territory(struct territory *territory, const struct name *names, size_t count, name_appeared *appeared, void *context);

@@ -44,6 +44,22 @@ struct territory *open_territory(const char *root)
 	return NULL;
 }
 
+void close_territory(struct territory *territory)
+{
+	close(territory->fd);
+	close(territory->inotify);
+	for (size_t i = 0; i < territory->folder_room; i++)
+		free(territory->folders[i].path);
+	for (size_t i = 0; i < territory->found_count; i++) {
+		free(territory->found[i].path);
+		free(territory->found[i].target);
+	}
+	free(territory->folders);
+	free(territory->found);
+	free(territory->root);
+	free(territory);
+}
+
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
