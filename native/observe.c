@@ -42,6 +42,25 @@ static bool absolute_path(const struct notification *call, int at, const char *p
 	return snprintf(into, room, "%s/%s", base, path) < (int)room;
 }
 
+/*
+ * With a root of its own the cell lacks what was withheld. Elsewhere everything
+ * is there, and only the rules say what may be read.
+ */
+static bool is_withheld(const struct plan *plan, const char *path)
+{
+	char real[4096];
+
+	if (plan->form == FORM_NAMESPACES)
+		return access(path, R_OK) < 0;
+	CLOSE_ON_RETURN int object = open(path, O_PATH | O_CLOEXEC);
+	if (object < 0 || !path_of_descriptor(object, real, sizeof real))
+		return false;
+	for (size_t i = 0; i < plan->rule_count; i++)
+		if (plan->rules[i].access & ACCESS_READ && is_beneath(real, plan->rules[i].path))
+			return false;
+	return true;
+}
+
 void answer_open(const struct notification *call)
 {
 	const __u64 *arguments = call->request->data.args;
@@ -63,7 +82,7 @@ void answer_open(const struct notification *call)
 	}
 	bool writes = (flags & O_ACCMODE) != O_RDONLY || flags & (O_CREAT | O_TRUNC);
 	if (read_tool_string(call, pointer, path, sizeof path) && absolute_path(call, at, path, absolute, sizeof absolute) &&
-	    (writes || access(absolute, R_OK) < 0) && first_time(absolute, writes)) {
+	    (writes || is_withheld(call->plan, absolute)) && first_time(absolute, writes)) {
 		json_escape(escaped, sizeof escaped, absolute);
 		snprintf(line, sizeof line, "{\"event\":\"open\",\"path\":\"%s\",\"access\":\"%s\"}", escaped, writes ? "write" : "read");
 		send_packet(call->supervisor, PACKET_EVENT, 0, line, -1);

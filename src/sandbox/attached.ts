@@ -53,7 +53,7 @@ export const runAttached = async (cell: Cell, planned: PlannedCell, request: Att
     request.onStart(cell)
     const end = await running
     const found = await patrol.end()
-    return describeEnd({ ...end, violations: [...end.violations, ...found] }, planned.profile, new Uint8Array(), new Uint8Array())
+    return describeEnd(end, { planned, boundary: request.boundary, found }, new Uint8Array(), new Uint8Array())
   } finally {
     cell.discard()
   }

@@ -1,5 +1,9 @@
+import type { Boundary } from '../policy/index.js'
+
 import type { CellEnd } from './cell.js'
 import type { LimitKind, Violation } from './events.js'
+import { realPathOnHost, refusedOpens } from './observed-files.js'
+import type { PlannedCell } from './plan-cell.js'
 import type { SandboxProfile } from './profile.js'
 
 export interface Usage {
@@ -21,17 +25,28 @@ export interface CallResult {
   readonly usage: Usage
 }
 
-export const describeEnd = ({ exit, violations }: CellEnd, profile: SandboxProfile, stdout: Uint8Array, stderr: Uint8Array): CallResult => ({
-  status: exit.limit !== '' ? 'limit' : exit.code < 0 ? 'signaled' : 'exited',
-  exitCode: exit.code < 0 ? undefined : exit.code,
-  signal: exit.signal === 0 ? undefined : exit.signal,
-  limit: exit.limit === '' ? undefined : exit.limit,
-  stdout,
-  stderr,
-  profile: { ...profile, violation_refs: violations.map((_, index) => `violations/${String(index)}`) },
-  violations,
-  usage: { wallMs: exit.wall_ms, cpuMs: exit.cpu_ms, maxResidentBytes: exit.max_rss_kb * 1024 },
-})
+/** What a call was given, and what was found in its write roots when it had ended. */
+export interface EndedCall {
+  readonly planned: PlannedCell
+  readonly boundary: Boundary
+  readonly found: readonly Violation[]
+}
+
+export const describeEnd = ({ exit, ...end }: CellEnd, { planned, boundary, found }: EndedCall, stdout: Uint8Array, stderr: Uint8Array): CallResult => {
+  const observed = refusedOpens(end.opens, { boundary, temporary: planned.plan.temporary, realPathOf: realPathOnHost })
+  const violations = [...end.violations, ...observed, ...found]
+  return {
+    status: exit.limit !== '' ? 'limit' : exit.code < 0 ? 'signaled' : 'exited',
+    exitCode: exit.code < 0 ? undefined : exit.code,
+    signal: exit.signal === 0 ? undefined : exit.signal,
+    limit: exit.limit === '' ? undefined : exit.limit,
+    stdout,
+    stderr,
+    profile: { ...planned.profile, violation_refs: violations.map((_, index) => `violations/${String(index)}`) },
+    violations,
+    usage: { wallMs: exit.wall_ms, cpuMs: exit.cpu_ms, maxResidentBytes: exit.max_rss_kb * 1024 },
+  }
+}
 
 /** Keeps the bytes of a stream, unless somebody else takes them as they come. */
 export const collect = (sink: ((bytes: Uint8Array) => void) | undefined) => {

@@ -44,6 +44,9 @@ export interface Cell {
   readonly isAlive: () => boolean
 }
 
+/** A tool that tries one thing after another must not fill our memory with its attempts. */
+const MOST_KEPT = 10_000
+
 export const openCell = (connection: Duplex, plan: Plan): Cell => {
   const violations: Violation[] = []
   const opens: Extract<CellEvent, { event: 'open' }>[] = []
@@ -65,10 +68,10 @@ export const openCell = (connection: Duplex, plan: Plan): Cell => {
         ready.resolve()
         break
       case 'violation':
-        violations.push({ kind: event.kind, attempted: event.attempted, detail: event.detail })
+        if (violations.length < MOST_KEPT) violations.push({ kind: event.kind, attempted: event.attempted, detail: event.detail })
         break
       case 'open':
-        opens.push(event)
+        if (opens.length < MOST_KEPT) opens.push(event)
         break
       case 'stopped':
         streams?.onStopped?.(event.signal)

@@ -189,7 +189,7 @@ const runIn = async (cell: Cell, planned: PlannedCell, settings: CellSettings, i
     const end = await cell.start({ program: planned.program.path, argv: input.argv, environment }, bytesOf(input.stdin), { onStdout: stdout.take, onStderr: stderr.take })
     refuseCancelled()
     const found = await patrol.end()
-    return describeEnd({ ...end, violations: [...end.violations, ...found] }, planned.profile, stdout.bytes(), stderr.bytes())
+    return describeEnd(end, { planned, boundary: settings.boundary, found }, stdout.bytes(), stderr.bytes())
   } finally {
     signal?.removeEventListener('abort', abort)
     cell.discard()

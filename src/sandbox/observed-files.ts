@@ -1,0 +1,69 @@
+import { realpathSync } from 'node:fs'
+
+import type { AbsolutePath, Boundary } from '../policy/index.js'
+import { isReadable, isWithinPath, isWritable, parentOf, parseAbsolutePath, protectionOf } from '../policy/index.js'
+
+import type { Violation } from './events.js'
+
+/** An open that found nothing, or that wanted to write, as the launcher saw it. */
+export interface ObservedOpen {
+  readonly path: string
+  readonly access: 'read' | 'write'
+}
+
+export interface ObservedCell {
+  readonly boundary: Boundary
+  /** The private folder of the cell, where it may do what it likes. */
+  readonly temporary: AbsolutePath
+  /** The object that a path names on the host, links resolved; undefined when there is none. */
+  readonly realPathOf: (path: AbsolutePath) => AbsolutePath | undefined
+}
+
+/**
+ * Which observed opens were refused by the boundary, and not because there is nothing to open: of a
+ * read the object exists on the host, of a write its folder does.
+ */
+export const refusedOpens = (opens: readonly ObservedOpen[], cell: ObservedCell): readonly Violation[] => {
+  const refused = opens.flatMap((open) => refusal(open, cell))
+  return refused.filter(({ attempted, detail }, at) => refused.findIndex((other) => other.attempted === attempted && other.detail === detail) === at)
+}
+
+const refusal = ({ path: text, access }: ObservedOpen, cell: ObservedCell): readonly Violation[] => {
+  const path = normal(text)
+  if (path === undefined || isWithinPath(path, cell.temporary) || isOwnView(path)) return []
+  const real = cell.realPathOf(path) ?? (access === 'write' ? inRealFolder(path, cell) : undefined)
+  if (real === undefined || isGranted(real, access, cell.boundary)) return []
+  const protection = access === 'write' ? protectionOf(cell.boundary.write, real) : undefined
+  const reason = protection === undefined ? 'not granted' : `protected: ${protection.entry.because}`
+  return [{ kind: 'file', attempted: real, detail: `${access}: ${reason}${real === path ? '' : ` (opened as ${path})`}` }]
+}
+
+const isGranted = (path: AbsolutePath, access: 'read' | 'write', boundary: Boundary): boolean =>
+  access === 'read' ? isReadable(boundary, path) : isWritable(boundary, path)
+
+const inRealFolder = (path: AbsolutePath, cell: ObservedCell): AbsolutePath | undefined => {
+  const folder = cell.realPathOf(parentOf(path))
+  return folder === undefined ? undefined : parseAbsolutePath(`${folder}/${path.slice(path.lastIndexOf('/') + 1)}`)
+}
+
+/** A name such as `/a/../../b` is no path of ours to judge. */
+const normal = (text: string): AbsolutePath | undefined => {
+  try {
+    return parseAbsolutePath(text)
+  } catch {
+    return undefined
+  }
+}
+
+// The cell has its own: what is missing there is missing for everybody, whatever the host has.
+const OWN_VIEWS = /^\/(?:proc|dev\/(?:null|zero|full|u?random|tty|ptmx|pts|shm|fd|std(?:in|out|err)))(?:\/|$)/
+
+const isOwnView = (path: AbsolutePath): boolean => OWN_VIEWS.test(path)
+
+export const realPathOnHost = (path: AbsolutePath): AbsolutePath | undefined => {
+  try {
+    return realpathSync(path) as AbsolutePath
+  } catch {
+    return undefined
+  }
+}
