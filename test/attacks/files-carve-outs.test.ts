@@ -47,7 +47,8 @@ describeForms('carve-outs in a write root', (cell) => {
   test('cannot create a carved-out file that does not exist yet', async () => {
     const { root, carved } = seed('create')
     const call = await cell.attack('carve-out', ['create', root], { policy: { filesystem: { write: [root, ...carved.map((path) => `!${path}`)] } } })
-    if (call.kind === 'refused') return
+    if (cell.form === 'landlock' && call.kind === 'refused') return
+    mustRun(call)
     // Kept from being made, or set aside when the call ended: in no case live.
     for (const path of carved) expect(existsSync(path), path).toBe(false)
   })
