@@ -21,8 +21,9 @@ void drop_privileges(void)
 	prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
 	      SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
 	      SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED, 0, 0, 0);
-	for (int capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; capability++)
-		prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
+	/* EINVAL is behind the last one; EPERM means that there is nothing to drop them with, or for. */
+	for (int capability = 0; prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0; capability++)
+		;
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	/* Root's supplementary groups open files; refused (and harmless) for everybody else. */
 	(void)!syscall(SYS_setgroups, 0, NULL);

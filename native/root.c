@@ -35,10 +35,16 @@ static int new_filesystem(const char *type, const char *const *options, unsigned
 	return syscall(SYS_fsmount, context, 1 /* FSMOUNT_CLOEXEC */, attributes);
 }
 
+/* Steps come in the order of their paths, so that neighbours mostly share their folder: the last one made. */
+static char made[4096];
+
 static void make_parents(int root, const char *path)
 {
 	char partial[4096];
+	size_t folder = strrchr(path, '/') - path;
 
+	if (folder < sizeof made && strncmp(path, made, folder) == 0 && made[folder] == '\0')
+		return;
 	if (snprintf(partial, sizeof partial, "%s", path + 1) >= (int)sizeof partial) {
 		errno = ENAMETOOLONG;
 		die("root", path);
@@ -49,6 +55,7 @@ static void make_parents(int root, const char *path)
 			die("root", path);
 		*slash = '/';
 	}
+	snprintf(made, sizeof made, "%.*s", (int)folder, path);
 }
 
 static void make_file(int root, const char *path, const char *content, mode_t mode)
@@ -167,6 +174,7 @@ static void mount_scratch(int root, const struct plan *plan, const struct step *
 	mount_new(root, "scratch", step->path, "tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
 		  (plan->exec_limited ? MOUNT_ATTR_NOEXEC : 0));
 	/* Granted paths may lie in it; their mount points were made beneath this mount. */
+	made[0] = '\0';
 	for (const struct step *later = step + 1; later < plan->steps + plan->step_count; later++)
 		if (strncmp(later->path, step->path, strlen(step->path)) == 0 && later->path[strlen(step->path)] == '/')
 			make_mount_point(root, later);

@@ -14,8 +14,8 @@ static void default_signals(void)
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	for (int number = 1; number < NSIG; number++)
-		signal(number, SIG_DFL); /* fails for SIGKILL and SIGSTOP, which have no other */
+	/* Ignored by the supervisor, and exec keeps that; the others are as Node gives them to its children. */
+	signal(SIGPIPE, SIG_DFL);
 }
 
 static void take_stdio(struct stdio stdio)
