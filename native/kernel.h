@@ -25,12 +25,8 @@ struct cordon_open_how {
 #define CORDON_RESOLVE_NO_SYMLINKS 0x04
 #define CORDON_RESOLVE_IN_ROOT 0x10
 
-static inline int open_how(int at, const char *path, uint64_t flags, uint64_t resolve)
-{
-	struct cordon_open_how how = { .flags = flags | O_CLOEXEC, .resolve = resolve };
-
-	return syscall(SYS_openat2, at, path, &how, sizeof how);
-}
+/* open-how.c */
+int open_how(int at, const char *path, uint64_t flags, uint64_t resolve);
 
 /* mount_setattr */
 struct cordon_mount_attr {

@@ -60,7 +60,13 @@ static void add_object(int ruleset, int object, unsigned access, uint64_t handle
 
 static void add_rule(int ruleset, const struct rule *rule, uint64_t handled)
 {
-	CLOSE_ON_RETURN int object = open(rule->path, O_PATH | O_CLOEXEC);
+	/*
+	 * The host resolved the path; a symbolic link in it now was planted since, to
+	 * move the grant. Only /proc has links of its own, which lead to the tool itself.
+	 */
+	bool in_proc = strncmp(rule->path, "/proc/", 6) == 0;
+	CLOSE_ON_RETURN int object = in_proc ? open(rule->path, O_PATH | O_CLOEXEC)
+					     : open_how(AT_FDCWD, rule->path, O_PATH, CORDON_RESOLVE_NO_SYMLINKS);
 
 	add_object(ruleset, object, rule->access, handled, rule->path);
 }
