@@ -36,13 +36,20 @@ int find_caller_terminal(const struct plan *plan)
 	return -1;
 }
 
+static void treat_keys(void (*way)(int))
+{
+	static const int numbers[] = { SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU };
+
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		signal(numbers[i], way);
+}
+
 void open_terminal(int supervisor, const struct plan *plan, struct stdio *tool)
 {
 	char name[64];
 
 	/* As the session's leader we outlive what its keys can do. */
-	for (const int *number = (int[]){ SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, 0 }; *number; number++)
-		signal(*number, SIG_IGN);
+	treat_keys(SIG_IGN);
 	if (setsid() < 0)
 		die("session", NULL);
 	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
@@ -66,6 +73,7 @@ void join_terminal(const struct plan *plan, int terminal)
 {
 	if (setpgid(0, 0) < 0 || (plan->foreground && tcsetpgrp(terminal, getpgrp()) < 0))
 		die("terminal", "cannot become its foreground");
+	treat_keys(SIG_DFL);
 }
 
 /* The new terminal starts as a copy of the caller's: erase key, UTF-8, size. */

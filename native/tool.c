@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,6 +53,9 @@ _Noreturn void become_tool(const struct plan *plan, int host, int supervisor, in
 	umask(0022);
 	if (chdir(plan->cwd) < 0)
 		die("cwd", plan->cwd);
+	/* The keeper reads what this process hands to a trapped call, from its first exec on; nobody else is here yet. */
+	if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
+		die("session", "dumpable");
 	apply_resource_limits(plan);
 	apply_landlock(plan, stdio.terminal);
 	int listener = apply_seccomp(plan);
