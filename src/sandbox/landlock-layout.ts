@@ -31,8 +31,11 @@ export const layOutLandlock = (input: LayoutInput): readonly Rule[] => {
     ...(input.terminal ? [{ access: 'rwd', path: '/dev/tty' as AbsolutePath }] : []),
   ]
   if (rules.length > MOST_RULES) throw fail('plan-rejected', { problem: `${String(rules.length)} Landlock rules, more than ${String(MOST_RULES)}` })
-  return rules.filter(({ path }) => path === temporary || path.startsWith('/proc/') || objectAt(path) !== undefined)
+  return rules.filter(({ path }) => path === temporary || path.startsWith('/proc/') || isThere(path))
 }
+
+/** Inside another cell /dev/random, for one, is a link to what has a rule already. */
+const isThere = (path: AbsolutePath): boolean => !['link', undefined].includes(objectAt(path))
 
 /**
  * Rules for a folder but for what is carved out of it. Landlock rules add up and cannot subtract, so

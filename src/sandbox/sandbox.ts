@@ -74,6 +74,8 @@ const IN_MEMORY: Streams = { stdio: ALL_FRAMES, foreground: false }
 export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
   const launcher = options.launcher ?? findLauncher()
   const [nursery, host] = await Promise.all([startNursery(launcher), probeHost(launcher)])
+  // Inside another cell a connection is made for us by its keeper, and the nursery would not know us by it.
+  const connect = () => (host.listener.held ? nursery.connect() : spawnLauncher(launcher, ALL_FRAMES))
   const planner = createPlanner(host)
   const pools = new Set<Pool>()
   let scout: Scout | undefined
@@ -109,7 +111,7 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
       const usable = ready !== undefined && ready.cell.isAlive() && isSameSeal(ready.sealed, patrol.sealed)
       if (!usable) ready?.cell.discard()
       const planned = usable ? ready.planned : plan(settings, programOf(input.argv), patrol)
-      cell = usable ? ready.cell : openCell(nursery.connect(), planned.plan)
+      cell = usable ? ready.cell : openCell(connect(), planned.plan)
       return await runIn(cell, planned, settings, input, patrol)
     } catch (error) {
       await patrol.end()
@@ -134,7 +136,7 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
     // Watched again from the moment it is used: what the user does meanwhile is the user's.
     await patrol.end()
     const planned = plan(settings, program, patrol)
-    return { cell: openCell(nursery.connect(), planned.plan), planned, sealed: patrol.sealed }
+    return { cell: openCell(connect(), planned.plan), planned, sealed: patrol.sealed }
   }
 
   return {
