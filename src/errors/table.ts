@@ -201,6 +201,12 @@ export const ERRORS = {
     agent: 'The command line is invalid.',
     fix: '{fix}',
   },
+  'mode-forbids': {
+    when: 'The mode of the run permits less than what was granted.',
+    message: 'the mode {mode} runs only what reads, and {what} was granted',
+    agent: 'The mode of this session permits only reading.',
+    fix: 'remove the grant, or choose another mode',
+  },
   'file-unreadable': {
     when: 'A file named on the command line cannot be read.',
     message: 'cannot read {path}: {problem}',

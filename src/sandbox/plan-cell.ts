@@ -120,9 +120,9 @@ const networkOf = ({ network }: Boundary, form: Form, host: HostFacts): Plan['ne
       return 'all'
     case 'hosts':
       throw fail('network-grant-unsupported', {
-        grant: network.entries.length === 1 ? '1 host' : `${String(network.entries.length)} hosts`,
+        grant: network.entries.map(({ text }) => text).join(', '),
         problem: 'grants by host need the egress proxy, which this version does not have yet',
-        fix: 'use `network: none` or `network: all`',
+        fix: 'grant none or all of the network (network: all, --net all)',
       })
   }
 }

@@ -1,0 +1,42 @@
+// What Cordon itself says. Written with writeSync: the streams of Node would make the shared
+// descriptors non-blocking, and the command that runs on them would fail with EAGAIN.
+import { writeSync } from 'node:fs'
+import { isatty } from 'node:tty'
+
+export const STDOUT = 1
+export const STDERR = 2
+
+/** False when nobody reads the descriptor any more. */
+export const writeFully = (descriptor: number, bytes: Uint8Array): boolean => {
+  for (let at = 0; at < bytes.byteLength; ) {
+    try {
+      at += writeSync(descriptor, bytes, at)
+    } catch (error) {
+      if (!(error instanceof Error) || !('code' in error) || error.code !== 'EAGAIN') return false
+      // Somebody else made it non-blocking; there is nothing else to do than to wait for the reader.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
+    }
+  }
+  return true
+}
+
+export const writeText = (descriptor: number, text: string): void => {
+  writeFully(descriptor, Buffer.from(text))
+}
+
+/** One line without control characters: names come from files and from the command itself. */
+export const oneLine = (text: string): string =>
+  text
+    .replace(/\s*\n\s*/g, ' ')
+    .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`)
+
+export type Paint = (style: 'bold' | 'red' | 'green' | 'yellow' | 'dim', text: string) => string
+
+const CODES = { bold: 1, red: 31, green: 32, yellow: 33, dim: 2 } as const
+
+/** Colours on a terminal only, and not against the will of its user (https://no-color.org). */
+export const paintFor = (descriptor: number, environment: Readonly<Record<string, string | undefined>>): Paint => {
+  const { NO_COLOR: unwanted, TERM: kind } = environment
+  const plain = !isatty(descriptor) || (unwanted !== undefined && unwanted !== '') || kind === 'dumb'
+  return (style, text) => (plain ? text : `\u001b[${CODES[style]}m${text}\u001b[0m`)
+}

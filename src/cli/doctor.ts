@@ -1,0 +1,101 @@
+import { arch, tmpdir } from 'node:os'
+
+import { CordonError } from '../errors/index.js'
+import { parseAbsolutePath, parsePolicy, resolvePolicy } from '../policy/index.js'
+import { openSandbox } from '../sandbox/index.js'
+import type { Attempt, Enforced, Form, Sandbox } from '../sandbox/index.js'
+
+import { STDOUT, paintFor, writeText } from './console-text.js'
+import { diagnose } from './diagnose.js'
+import type { Finding } from './diagnose.js'
+import { renderDiagnosis } from './doctor-table.js'
+import { readHostSettings } from './host-settings.js'
+import type { HostSettings } from './host-settings.js'
+import type { Invocation } from './main.js'
+
+/** What `cordon doctor --json` prints. */
+export interface Diagnosis {
+  readonly holds: boolean
+  readonly host: { readonly kernel: string; readonly architecture: string; readonly node: string; readonly user: 'root' | 'ordinary'; readonly container: string | null }
+  readonly backend: 'native' | null
+  readonly form: Form | null
+  readonly why: string
+  readonly forms: Readonly<Record<Form, FormDiagnosis>> | null
+  readonly mechanisms: Readonly<Record<string, Attempt>> | null
+  readonly findings: readonly Finding[]
+}
+
+export interface FormDiagnosis {
+  readonly held: boolean
+  readonly problem: string | null
+  /** For each boundary the mechanisms that hold it; an empty list is one that is not held. */
+  readonly enforced: Enforced | null
+}
+
+export const doctor = async ({ given, environment }: Invocation): Promise<number> => {
+  const { PATH: searchPath = '' } = environment
+  const settings = readHostSettings(searchPath)
+  const diagnosis = await examine(settings, searchPath)
+  writeText(STDOUT, given.switches.has('json') ? `${JSON.stringify(diagnosis, undefined, 2)}\n` : renderDiagnosis(diagnosis, paintFor(STDOUT, environment)))
+  return diagnosis.holds ? 0 : 1
+}
+
+const examine = async (settings: HostSettings, searchPath: string): Promise<Diagnosis> => {
+  const host = { kernel: settings.kernel, architecture: arch(), node: process.version, user: settings.isRoot ? 'root' : 'ordinary', container: settings.container ?? null } as const
+  let sandbox: Sandbox
+  try {
+    sandbox = await openSandbox()
+  } catch (error) {
+    if (!(error instanceof CordonError)) throw error
+    const compiler = settings.hasCompiler || error.code !== 'launcher-missing' ? '' : '; there is no C compiler here'
+    const finding = { what: 'the launcher', because: `${error.message}${compiler}`, fix: error.fix ?? 'run npm run build' }
+    return { holds: false, host, backend: null, form: null, why: error.message, forms: null, mechanisms: null, findings: [finding] }
+  }
+  try {
+    const forms = { namespaces: await tryForm(sandbox, 'namespaces', searchPath), landlock: await tryForm(sandbox, 'landlock', searchPath) }
+    const form = forms.namespaces.held ? 'namespaces' : forms.landlock.held ? 'landlock' : null
+    const { namespaces, ownProc, landlock, listener } = sandbox.host
+    return {
+      holds: form !== null,
+      host,
+      backend: form === null ? null : 'native',
+      form,
+      why: reasonFor(form, forms),
+      forms,
+      mechanisms: { namespaces, own_proc: ownProc, landlock, seccomp_listener: listener },
+      findings: diagnose(sandbox.host, settings),
+    }
+  } finally {
+    await sandbox.close()
+  }
+}
+
+const reasonFor = (form: Form | null, { namespaces, landlock }: Readonly<Record<Form, FormDiagnosis>>): string => {
+  if (form === 'namespaces') return 'the strongest form, and a cell of it was built and used just now'
+  if (form === 'landlock') return `namespaces cannot be had here (${namespaces.problem ?? ''}); a cell of Landlock and seccomp was built and used just now`
+  return `no form of the cell holds here: namespaces: ${namespaces.problem ?? ''}; landlock: ${landlock.problem ?? ''}`
+}
+
+/** Everything a policy can ask for, so that the table shows what would hold it. */
+const DEMANDING = { exec: 'none', limits: { memory: '512M', processes: 64, cpu: '1m', wall: '1m', output: '1M', openFiles: 256, fileSize: '1M', scratch: '1M' } } as const
+const { processes: _counted, ...UNCOUNTED } = DEMANDING.limits
+
+/** By running a program in a real cell: what is said here was seen, not concluded. */
+const tryForm = async (sandbox: Sandbox, form: Form, searchPath: string): Promise<FormDiagnosis> => {
+  const cwd = parseAbsolutePath(tmpdir(), 'the temporary folder')
+  const attempt = async (policy: unknown): Promise<FormDiagnosis> => {
+    const boundary = resolvePolicy(parsePolicy(policy, 'cordon doctor'), { workspace: cwd, home: cwd, kind: 'process' })
+    const { profile, status, exitCode } = await sandbox.run({ boundary, cwd: '/', form, searchPath, argv: ['true'] })
+    const held = status === 'exited' && exitCode === 0
+    return { held, problem: held ? null : `a program that does nothing ended with ${status} ${String(exitCode)}`, enforced: profile.enforced }
+  }
+  try {
+    return await attempt(DEMANDING).catch((error: unknown) => {
+      if (error instanceof CordonError && error.code === 'limit-unsupported') return attempt({ ...DEMANDING, limits: UNCOUNTED })
+      throw error
+    })
+  } catch (error) {
+    if (error instanceof CordonError) return { held: false, problem: error.message, enforced: null }
+    throw error
+  }
+}

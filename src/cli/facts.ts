@@ -1,0 +1,159 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { accessSync, closeSync, constants, openSync, realpathSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import { basename, dirname, resolve } from 'node:path'
+
+import { CordonError, fail } from '../errors/index.js'
+import type { ErrorCode } from '../errors/index.js'
+import type { CallResult, SandboxProfile, Violation } from '../sandbox/index.js'
+
+import { writeFully } from './console-text.js'
+import type { RunOrder } from './run-request.js'
+import { reasonOf } from './run-request.js'
+
+/** What `--facts` and `--json` say: why the command ran or did not, within what, and how it ended. */
+export interface Facts {
+  readonly permission_decision: PermissionDecision
+  readonly permission_state: { readonly mode: string; readonly rules: readonly string[]; readonly policy_sources: readonly string[]; readonly interactive: boolean }
+  readonly sandbox_profile: SandboxProfile | null
+  readonly violations: readonly Violation[]
+  readonly usage: { readonly wall_ms: number; readonly cpu_ms: number; readonly max_rss_bytes: number } | null
+  readonly command: { readonly argv: readonly string[]; readonly cwd: string } | null
+  readonly result: {
+    readonly status: CallResult['status'] | 'refused'
+    readonly exit_status: number
+    readonly exit_code: number | null
+    readonly signal: number | null
+    readonly limit: string | null
+    readonly error: { readonly code: string; readonly message: string; readonly fix: string | null } | null
+  }
+}
+
+interface PermissionDecision {
+  readonly decision_id: string
+  readonly decision: 'allow' | 'deny' | 'unavailable'
+  readonly decision_source: 'command'
+  readonly decision_reason: string
+  readonly rule_refs: readonly string[]
+  readonly updated_input_ref: null
+  readonly approval_action_id: null
+  readonly expires_at: null
+  readonly scope: 'call'
+}
+
+export type Outcome =
+  | { readonly kind: 'ran'; readonly result: CallResult }
+  | { readonly kind: 'refused'; readonly error: unknown }
+
+export const describeRun = (order: RunOrder | undefined, outcome: Outcome, exitStatus: number, interactive: boolean): Facts => {
+  const result = outcome.kind === 'ran' ? outcome.result : undefined
+  return {
+    permission_decision: {
+      decision_id: randomUUID(),
+      ...decide(order, outcome),
+      decision_source: 'command',
+      rule_refs: [],
+      updated_input_ref: null,
+      approval_action_id: null,
+      expires_at: null,
+      scope: 'call',
+    },
+    permission_state: { mode: order?.mode ?? 'default', rules: [], policy_sources: order?.policySources ?? [], interactive },
+    sandbox_profile: result?.profile ?? null,
+    violations: result?.violations ?? [],
+    usage: result === undefined ? null : { wall_ms: result.usage.wallMs, cpu_ms: result.usage.cpuMs, max_rss_bytes: result.usage.maxResidentBytes },
+    command: order === undefined ? null : { argv: order.argv, cwd: order.cwd },
+    result: {
+      status: result?.status ?? 'refused',
+      exit_status: exitStatus,
+      exit_code: result?.exitCode ?? null,
+      signal: result?.signal ?? null,
+      limit: result?.limit ?? null,
+      error: outcome.kind === 'ran' ? null : describeError(outcome.error),
+    },
+  }
+}
+
+/** The person who types the command and its grants approves exactly those. */
+const decide = (order: RunOrder | undefined, outcome: Outcome): Pick<PermissionDecision, 'decision' | 'decision_reason'> => {
+  if (outcome.kind === 'refused') {
+    const { error } = outcome
+    const code = error instanceof CordonError ? error.code : undefined
+    if (code === undefined || !STARTED_IN_VAIN.has(code)) return { decision: decisionFor(code), decision_reason: error instanceof Error ? error.message : String(error) }
+  }
+  const named = [...(order?.grants ?? []), ...(order?.policySources ?? []).map((source) => `--policy ${source}`)]
+  return { decision: 'allow', decision_reason: named.length === 0 ? 'typed on the command line, with no grants' : `typed on the command line: ${named.join(', ')}` }
+}
+
+/** Permitted, but the program was not there to be run. */
+const STARTED_IN_VAIN: ReadonlySet<ErrorCode> = new Set(['program-not-found', 'program-not-executable', 'cancelled'])
+
+/** Nobody said no: this host, or this version, cannot do it. */
+const UNAVAILABLE: ReadonlySet<ErrorCode> = new Set([
+  ...(['launcher-missing', 'launcher-mismatch', 'launcher-died', 'platform-unsupported', 'host-cannot-hold'] as const),
+  ...(['backend-unavailable', 'setup-failed', 'network-grant-unsupported', 'limit-unsupported'] as const),
+])
+
+const decisionFor = (code: ErrorCode | undefined): 'deny' | 'unavailable' => (code === undefined || UNAVAILABLE.has(code) ? 'unavailable' : 'deny')
+
+const describeError = (error: unknown): Facts['result']['error'] => {
+  if (error instanceof CordonError) return { code: error.code, message: error.message, fix: error.fix ?? null }
+  return { code: 'bug', message: error instanceof Error ? error.message : String(error), fix: null }
+}
+
+export interface FactsFile {
+  readonly write: (facts: Facts) => void
+}
+
+/**
+ * Everything is opened before the command runs: if the command can write there, it must not be able
+ * to move what is written afterwards to another place.
+ */
+export const openFactsFile = (file: string): FactsFile => {
+  const guarded = <Value>(work: () => Value): Value => {
+    try {
+      return work()
+    } catch (cause) {
+      throw fail('file-unwritable', { path: file, problem: reasonOf(cause) }, cause)
+    }
+  }
+  const put = guarded(() => openTarget(resolve(file)))
+  return {
+    write: (facts) => {
+      guarded(() => {
+        put(`${JSON.stringify(facts, undefined, 2)}\n`)
+      })
+    },
+  }
+}
+
+const openTarget = (path: string): ((text: string) => void) => {
+  const status = statSync(path, { throwIfNoEntry: false })
+  if (status?.isDirectory() === true) throw new Error('it is a directory')
+  if (status !== undefined && !status.isFile()) {
+    // A pipe or a device, such as /dev/stderr, is written to; to replace it would break it.
+    const descriptor = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK)
+    return (text) => {
+      writeFully(descriptor, Buffer.from(text))
+    }
+  }
+  const real = status === undefined ? path : realpathSync(path)
+  const folder = `/proc/self/fd/${String(openSync(dirname(real), constants.O_RDONLY | constants.O_DIRECTORY))}`
+  accessSync(folder, constants.W_OK)
+  return (text) => {
+    replaceFile(`${folder}/${basename(real)}`, text)
+  }
+}
+
+/** Whoever waits for the file finds all of it or nothing. */
+const replaceFile = (target: string, text: string): void => {
+  const temporary = `${target}.${randomBytes(6).toString('hex')}`
+  const descriptor = openSync(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o644)
+  try {
+    writeFileSync(descriptor, text)
+    closeSync(descriptor)
+    renameSync(temporary, target)
+  } catch (error) {
+    unlinkSync(temporary)
+    throw error
+  }
+}

@@ -1,0 +1,31 @@
+import { CordonError } from '../errors/index.js'
+
+import { STDERR, oneLine, paintFor, writeText } from './console-text.js'
+
+/** Cordon refused, or could not build the boundary. */
+export const EXIT_REFUSED = 125
+
+export const exitStatusOf = (error: unknown): number => {
+  if (!(error instanceof CordonError)) return EXIT_REFUSED
+  switch (error.code) {
+    case 'program-not-executable':
+      return 126
+    case 'program-not-found':
+      return 127
+    default:
+      return EXIT_REFUSED
+  }
+}
+
+/** Says on stderr what went wrong and what to do about it; returns the exit status. */
+export const reportFailure = (error: unknown, environment: Readonly<Record<string, string | undefined>>): number => {
+  const paint = paintFor(STDERR, environment)
+  if (error instanceof CordonError) {
+    writeText(STDERR, `${paint('red', 'cordon:')} ${error.code}: ${oneLine(error.message)}\n`)
+    if (error.fix !== undefined) writeText(STDERR, `${paint('bold', 'fix:')} ${oneLine(error.fix)}\n`)
+  } else {
+    // Not one of ours: a mistake in Cordon, for which the trace is the message.
+    writeText(STDERR, `cordon: bug: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+  }
+  return exitStatusOf(error)
+}

@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs'
+
+import { fail } from '../errors/index.js'
+import { nearestKey } from '../policy/index.js'
+
+import { parseArguments } from './arguments.js'
+import type { Arguments } from './arguments.js'
+import type { CommandHelp } from './help.js'
+import { renderHelp, renderList } from './help.js'
+import { STDOUT, writeText } from './console-text.js'
+import { DEMO_HELP } from './demo-help.js'
+import { DOCTOR_HELP } from './doctor-help.js'
+import { reportFailure } from './failure.js'
+import { RUN_HELP } from './run-options.js'
+
+/** What a command learns about the process it runs in; nothing below reads it elsewhere. */
+export interface Invocation {
+  readonly given: Arguments
+  readonly environment: Readonly<Record<string, string | undefined>>
+}
+
+interface Command {
+  readonly help: CommandHelp
+  /** Loaded when it is used: `cordon run` should not wait for the others. */
+  readonly load: () => Promise<(invocation: Invocation) => Promise<number>>
+}
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  run: { help: RUN_HELP, load: async () => (await import('./run.js')).run },
+  doctor: { help: DOCTOR_HELP, load: async () => (await import('./doctor.js')).doctor },
+  demo: { help: DEMO_HELP, load: async () => (await import('./demo.js')).demo },
+}
+
+const version = (): string => {
+  const { version: number } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
+  return number
+}
+
+const generalHelp = (): string =>
+  [
+    'usage: cordon COMMAND [options]',
+    '',
+    'Runs the tools of AI agents in sandboxes that hold exactly the rights they were given.',
+    '',
+    ...renderList(Object.entries(COMMANDS).map(([name, { help }]) => [name, help.summary])),
+    '',
+    '`cordon COMMAND --help` explains a command, `cordon --version` names the version.',
+    '',
+  ].join('\n')
+
+const print = (text: string): number => {
+  writeText(STDOUT, text)
+  return 0
+}
+
+const HELP_WORDS: ReadonlySet<string | undefined> = new Set(['--help', '-h'])
+
+const dispatch = async ([name, ...words]: readonly string[], environment: Invocation['environment']): Promise<number> => {
+  if (name === undefined || HELP_WORDS.has(name) || (name === 'help' && words.length === 0)) return print(generalHelp())
+  if (name === '--version' || name === '-V') return print(`cordon ${version()}\n`)
+  if (name === 'help') return dispatch([words[0] ?? '', '--help'], environment)
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (command === undefined) throw unknown(name)
+  const given = parseArguments(words, command.help.groups.flatMap(({ options }) => options), `cordon ${name}`)
+  if (given.switches.has('help')) return print(renderHelp(command.help))
+  return (await command.load())({ given, environment })
+}
+
+const unknown = (name: string) => {
+  const what = name.startsWith('-') ? 'option' : 'command'
+  const near = nearestKey(name.replace(/^-+/, ''), what === 'option' ? ['help', 'version'] : Object.keys(COMMANDS))
+  const hint = near === undefined ? 'see: cordon --help' : `did you mean ${what === 'option' ? '--' : 'cordon '}${near}?`
+  return fail('usage-error', { problem: `unknown ${what} ${name}`, fix: hint })
+}
+
+try {
+  process.exitCode = await dispatch(process.argv.slice(2), process.env)
+} catch (error) {
+  process.exitCode = reportFailure(error, process.env)
+}

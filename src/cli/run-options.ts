@@ -1,0 +1,72 @@
+import type { Option } from './arguments.js'
+import type { CommandHelp } from './help.js'
+
+const GRANTS: readonly Option[] = [
+  { name: 'read', value: 'GLOB', repeatable: true, help: 'may read this; a folder with all beneath it; "!GLOB" carves out' },
+  { name: 'write', value: 'GLOB', repeatable: true, help: 'may read and write this' },
+  { name: 'net', value: 'HOST[:PORT]', repeatable: true, help: 'may reach this host; or "none" (as without the option), or "all"' },
+  { name: 'env', value: 'NAME[=VALUE]', repeatable: true, help: 'gets this variable: the one of here, or with the value given' },
+  { name: 'exec', value: 'PATH', repeatable: true, help: 'may start this program only; or "none", or "all" (as without the option)' },
+  { name: 'preset', value: 'NAME', repeatable: true, help: 'may use: toolchains (version managers), workspace (write here)' },
+  { name: 'policy', value: 'NAME|FILE', repeatable: true, help: 'gets what this policy grants; the other options add to it' },
+]
+
+const LIMITS: readonly Option[] = [
+  { name: 'memory', value: 'SIZE', help: 'of all its processes together, such as 128M' },
+  { name: 'processes', value: 'N', help: 'processes and threads at one time' },
+  { name: 'cpu', value: 'TIME', help: 'processor time of all processes together, such as 10s' },
+  { name: 'timeout', value: 'TIME', help: 'wall-clock time; exit status 124 when it is over' },
+  { name: 'output', value: 'SIZE', help: 'of stdout and stderr together' },
+]
+
+const CELL: readonly Option[] = [
+  { name: 'cwd', value: 'DIR', help: 'working directory of the command (otherwise: this one)' },
+  { name: 'backend', value: 'NAME', help: 'auto, native; bubblewrap, firejail, seatbelt and container are to come' },
+  { name: 'form', value: 'NAME', help: 'of the native backend: auto, namespaces, landlock' },
+  { name: 'require', value: 'NAME', repeatable: true, help: 'refuse unless this mechanism holds, such as mount-namespace' },
+  { name: 'mode', value: 'MODE', help: 'default, untrusted, on_request, on_failure, never, plan, bypass, auto' },
+]
+
+const EGRESS: readonly Option[] = [
+  { name: 'secret', value: 'ID=SOURCE', repeatable: true, help: 'where a credential comes from: env:NAME, file:PATH, command:…' },
+  { name: 'resolve', value: 'HOST=ADDRESS', repeatable: true, help: 'pins a granted name to an address' },
+  { name: 'upstream-ca', value: 'FILE', help: 'trusts these certificates of servers' },
+]
+
+const REPORTS: readonly Option[] = [
+  { name: 'observe', help: 'find out which files were refused, and say so at the end' },
+  { name: 'facts', value: 'FILE', help: 'write the decision, the boundary, violations and usage as JSON' },
+  { name: 'json', help: 'the same as one line on stderr, in place of messages' },
+  { name: 'quiet', help: 'no messages about violations' },
+]
+
+export const MODES = ['default', 'untrusted', 'on_request', 'on_failure', 'never', 'plan', 'bypass', 'auto'] as const
+export type Mode = (typeof MODES)[number]
+
+export const BACKENDS = ['auto', 'native', 'bubblewrap', 'firejail', 'seatbelt', 'container'] as const
+export const FORMS = ['auto', 'namespaces', 'landlock'] as const
+
+export const RUN_HELP: CommandHelp = {
+  usage: 'cordon run [options] -- COMMAND…',
+  summary: 'run one command in a cell',
+  description: [
+    'Runs one command that can use what is granted here and the programs and libraries of the',
+    'system. Nothing else is there: no files, no network, no variables, no other processes.',
+  ],
+  groups: [
+    { title: 'what the command may use', options: GRANTS },
+    { title: 'limits', options: LIMITS },
+    { title: 'how it is held', options: CELL },
+    { title: 'network (not in this version yet: refused)', options: EGRESS },
+    { title: 'what is reported', options: REPORTS },
+  ],
+  notes: [
+    'Globs: ** * ? {a,b}, relative to this directory, or ~. Sizes: 64K 128M 1G. Times: 500ms 30s 2m.',
+    'Options add to policies; for limits, variables, --net none|all and --exec none|all the option wins.',
+    '',
+    "Exit status: the command's own; 124 wall-clock limit; 125 Cordon refused or could not build the",
+    'boundary; 126 not executable; 127 not found; 128+N killed by signal N.',
+    'Signals: SIGINT, SIGTERM, SIGHUP and SIGQUIT are passed on; the second one kills.',
+    'The program is looked up in the PATH of here; in the cell PATH is that of the system (see --env).',
+  ],
+}

@@ -1,0 +1,136 @@
+// From the words of `cordon run` to what is to be run: everything parsed, nothing started.
+import { readFileSync, realpathSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { resolve } from 'node:path'
+
+import { fail } from '../errors/index.js'
+import type { AbsolutePath, ToolPolicy } from '../policy/index.js'
+import { loadPolicyText, nearestKey, parseAbsolutePath, parsePolicy } from '../policy/index.js'
+import type { Form } from '../sandbox/index.js'
+
+import type { Arguments } from './arguments.js'
+import { usage } from './arguments.js'
+import { combinePolicies } from './combine-policies.js'
+import type { SourcedPolicy } from './combine-policies.js'
+import { BACKENDS, FORMS, MODES } from './run-options.js'
+import type { Mode } from './run-options.js'
+
+export interface RunOrder {
+  readonly argv: readonly string[]
+  readonly cwd: AbsolutePath
+  readonly workspace: AbsolutePath
+  readonly home: AbsolutePath
+  readonly policy: ToolPolicy
+  readonly form: Form | 'auto'
+  readonly mode: Mode
+  /** The grants as they were typed, and the policies by their names: what the decision refers to. */
+  readonly grants: readonly string[]
+  readonly policySources: readonly string[]
+}
+
+const COMMAND = 'cordon run'
+
+export const parseRun = (given: Arguments, environment: Readonly<Record<string, string | undefined>>): RunOrder => {
+  const first = (name: string): string | undefined => given.values.get(name)?.[0]
+  const all = (name: string): readonly string[] => given.values.get(name) ?? []
+  if (given.rest.length === 0) throw fail('usage-error', { problem: 'no command given', fix: 'cordon run [options] -- COMMAND…' })
+  for (const name of ['secret', 'resolve', 'upstream-ca']) {
+    if (all(name).length > 0) throw fail('usage-error', { problem: `--${name} needs the egress proxy, which this version does not have yet`, fix: `leave --${name} out, and grant --net none or --net all` })
+  }
+  refuseMissingBackend(oneOf('backend', first('backend') ?? 'auto', BACKENDS))
+  const files = all('policy').map(loadPolicy)
+  const workspace = parseAbsolutePath(process.cwd(), 'the working directory')
+  return {
+    argv: given.rest,
+    cwd: folderAt(resolve(workspace, first('cwd') ?? '.')),
+    workspace,
+    home: homeOf(environment),
+    policy: combinePolicies(files, typedPolicy(given)),
+    form: oneOf('form', first('form') ?? 'auto', FORMS),
+    mode: oneOf('mode', first('mode') ?? 'default', MODES),
+    grants: GRANTING.flatMap((name) => all(name).map((value) => `--${name} ${name === 'env' ? value.replace(/=.*/s, '=…') : value}`)),
+    policySources: files.map(({ source }) => source),
+  }
+}
+
+const GRANTING = ['read', 'write', 'net', 'env', 'exec', 'preset', 'memory', 'processes', 'cpu', 'timeout', 'output']
+
+const oneOf = <Name extends string>(option: string, value: string, known: readonly Name[]): Name => {
+  const found = known.find((name) => name === value)
+  if (found !== undefined) return found
+  const near = nearestKey(value, known)
+  throw fail('usage-error', { problem: `--${option} does not know ${JSON.stringify(value)}`, fix: near === undefined ? `one of: ${known.join(', ')}` : `did you mean ${near}?` })
+}
+
+const refuseMissingBackend = (backend: (typeof BACKENDS)[number]): void => {
+  if (backend === 'auto' || backend === 'native') return
+  throw fail('backend-unavailable', { backend, problem: 'this version does not have it yet', fix: 'use --backend native' })
+}
+
+const folderAt = (path: string): AbsolutePath => {
+  try {
+    // The cell shows real folders; a link on the way there would lead nowhere.
+    const real = realpathSync(path)
+    if (statSync(real).isDirectory()) return parseAbsolutePath(real, '--cwd')
+  } catch {
+    // said below
+  }
+  throw fail('cwd-missing', { path })
+}
+
+const homeOf = ({ HOME: home }: Readonly<Record<string, string | undefined>>): AbsolutePath =>
+  parseAbsolutePath(home?.startsWith('/') === true ? home : homedir(), 'HOME')
+
+/** A word with a slash or an ending is a file; any other is a name. */
+const loadPolicy = (word: string): SourcedPolicy => {
+  if (!/\/|\.(?:ya?ml|json)$/.test(word)) {
+    throw fail('usage-error', { problem: `there is no policy named ${JSON.stringify(word)}: this version brings none along yet`, fix: `name a file, such as --policy ./${word}.yaml` })
+  }
+  let text: string
+  try {
+    text = readFileSync(word, 'utf8')
+  } catch (cause) {
+    throw fail('file-unreadable', { path: word, problem: reasonOf(cause) }, cause)
+  }
+  return { source: word, policy: loadPolicyText(text, word) }
+}
+
+/** `ENOENT: no such file or directory, open 'x'` without the part that the message has already. */
+export const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message.replace(/, \w+ '.*$/s, '') : String(cause))
+
+/** Every option by itself, so that an error names the option. */
+const typedPolicy = (given: Arguments): ToolPolicy => {
+  const all = (name: string): readonly string[] => given.values.get(name) ?? []
+  const parse = (option: string, value: unknown): ToolPolicy => parsePolicy(value, `--${option}`)
+  const none = parsePolicy({}, COMMAND)
+  const section = (name: string): readonly string[] | 'none' | 'all' | undefined => wordOrList(name, all(name))
+  const limits = Object.entries(LIMIT_OPTIONS).flatMap(([option, limit]) =>
+    all(option).map((text) => parse(option, { limits: { [limit]: limit === 'processes' ? numberOr(text) : text } }).limits),
+  )
+  return {
+    ...none,
+    filesystem: {
+      read: parse('read', { filesystem: { read: listOrNothing(all('read')) } }).filesystem.read,
+      write: parse('write', { filesystem: { write: listOrNothing(all('write')) } }).filesystem.write,
+    },
+    network: parse('net', { network: section('net') }).network,
+    environment: parse('env', { environment: listOrNothing(all('env')) }).environment,
+    exec: parse('exec', { exec: section('exec') }).exec,
+    limits: Object.assign({}, ...limits) as ToolPolicy['limits'],
+    presets: parse('preset', { presets: listOrNothing(all('preset')) }).presets,
+    require: parse('require', { require: listOrNothing(all('require')) }).require,
+  }
+}
+
+const LIMIT_OPTIONS = { memory: 'memory', processes: 'processes', cpu: 'cpu', timeout: 'wall', output: 'output' } as const
+
+const numberOr = (text: string): number | string => (/^\d+$/.test(text) ? Number(text) : text)
+
+const listOrNothing = (items: readonly string[]): readonly string[] | undefined => (items.length === 0 ? undefined : items)
+
+const wordOrList = (option: string, items: readonly string[]): readonly string[] | 'none' | 'all' | undefined => {
+  const word = items.find((item): item is 'none' | 'all' => item === 'none' || item === 'all')
+  if (word === undefined) return listOrNothing(items)
+  if (items.some((item) => item !== word)) throw usage(`--${option} ${word} cannot stand beside another --${option}`, COMMAND)
+  return word
+}
