@@ -144,7 +144,6 @@ struct plan {
 	enum stream streams[3];
 	bool terminal;   /* one of the streams is */
 	bool foreground; /* the tool has the new terminal's foreground from the start */
-	struct timespec began; /* on the clock that file systems stamp with */
 	bool probe; /* stop after the boundary is applied */
 };
 
@@ -183,7 +182,7 @@ int apply_seccomp(const struct plan *plan);
 /* ---- keeper.c, notify.c --------------------------------------------------- */
 
 /* Packets on the socket pair between the supervisor and the cell. */
-enum packet_kind { PACKET_LISTENER = 'L', PACKET_GO = 'G', PACKET_EXIT = 'X', PACKET_TERMINAL = 'T', PACKET_STOPPED = 'Z', PACKET_SCRATCH = 'S', PACKET_EVENT = 'V' };
+enum packet_kind { PACKET_LISTENER = 'L', PACKET_GO = 'G', PACKET_EXIT = 'X', PACKET_TERMINAL = 'T', PACKET_STOPPED = 'Z', PACKET_SCRATCH = 'S', PACKET_CLOCK = 'P', PACKET_EVENT = 'V' };
 
 struct packet {
 	char kind;
@@ -207,6 +206,11 @@ struct stdio {
 
 _Noreturn void keep(const struct plan *plan, int host, int supervisor, struct stdio stdio);
 void answer_notification(const struct plan *plan, int listener, int supervisor);
+
+/* ---- sockets.c ------------------------------------------------------------- */
+
+/* Whether a process below this one holds the socket that is bound to the file. */
+bool is_own_socket(int file);
 
 /* ---- tool.c ---------------------------------------------------------------- */
 

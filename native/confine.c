@@ -52,7 +52,8 @@ void apply_resource_limits(const struct plan *plan)
 	set_limit(RLIMIT_MSGQUEUE, 0, 0);
 	set_limit(RLIMIT_RTPRIO, 0, 0);
 	set_limit(RLIMIT_MEMLOCK, 64 << 10, 64 << 10);
-	if (limits->user_processes)
+	/* Counts all processes of the user, which only in a user namespace of its own are those of the cell. */
+	if (limits->user_processes && plan->form == FORM_NAMESPACES)
 		set_limit(RLIMIT_NPROC, limits->user_processes, limits->user_processes);
 	if (limits->files)
 		set_limit(RLIMIT_NOFILE, limits->files, limits->files);

@@ -62,20 +62,14 @@ static bool is_loopback(const union address *address)
 	return IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr) || memcmp(&address->v6.sin6_addr, &mapped, 13) == 0;
 }
 
-/* A socket file that this call made: in its private folder, or born since it began. */
+/* A socket file in the call's private folder, or one whose socket a process of the call holds. */
 static bool belongs_to_call(const struct plan *plan, int object)
 {
 	char path[4096];
-	struct statx status;
 
 	if (!path_of_descriptor(object, path, sizeof path))
 		return false;
-	if (is_beneath(path, plan->scratch))
-		return true;
-	if (statx(object, "", AT_EMPTY_PATH, STATX_BTIME, &status) < 0 || !(status.stx_mask & STATX_BTIME))
-		return false;
-	return status.stx_btime.tv_sec > plan->began.tv_sec ||
-	       (status.stx_btime.tv_sec == plan->began.tv_sec && status.stx_btime.tv_nsec >= plan->began.tv_nsec);
+	return is_beneath(path, plan->scratch) || is_own_socket(object);
 }
 
 /* Rewrites the address to the very object that was judged. Returns 0 or an error. */

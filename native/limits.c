@@ -2,6 +2,7 @@
 #include "supervise.h"
 
 #include <sys/statfs.h>
+#include <unistd.h>
 
 static void tell_violation(struct call *call, const char *limit, uint64_t allowed, uint64_t used)
 {
@@ -40,43 +41,73 @@ uint64_t look_at_scratch(struct call *call)
 	return in_use;
 }
 
-static bool needs_looks(const struct plan *plan)
+static bool needs_measures(const struct limits *limits)
 {
-	return plan->limits.memory || plan->limits.cpu || plan->limits.scratch;
+	return limits->memory || limits->cpu || limits->user_processes;
+}
+
+static bool needs_looks(const struct limits *limits)
+{
+	return needs_measures(limits) || limits->scratch;
+}
+
+static uint64_t counted_cpu(const struct call *call)
+{
+	uint64_t nanoseconds;
+
+	if (call->cpu_counter < 0 || read(call->cpu_counter, &nanoseconds, sizeof nanoseconds) != sizeof nanoseconds)
+		return 0;
+	return nanoseconds / 1000000;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Returns how many milliseconds there are before the next measure. */
+static uint64_t measure(struct call *call, uint64_t now, uint64_t in_scratch)
+{
+	const struct limits *limits = &call->plan->limits;
+	struct consumption used;
+
+	measure_descendants(call->keeper, &used);
+	uint64_t cpu = larger(used.cpu, counted_cpu(call));
+	if (limits->user_processes && used.tasks > limits->user_processes)
+		stop_for_limit(call, "processes", limits->user_processes, used.tasks);
+	if (limits->cpu && cpu >= limits->cpu)
+		stop_for_limit(call, "cpu", limits->cpu, cpu);
+	if (!limits->memory)
+		return 50;
+	/* Memory files need not be mapped by anybody, so the exact look is taken now and then all the same. */
+	uint64_t exact = used.resident + in_scratch;
+	if (exact > limits->memory / 2 || (now - call->began) % 8 == 0)
+		exact = proportional_memory(call->keeper) + in_scratch;
+	if (exact > limits->memory) {
+		stop_for_limit(call, "memory", limits->memory, exact);
+		return 50;
+	}
+	/* A process fills about a megabyte in a millisecond; look again well before the rest is full. */
+	uint64_t until_full = (limits->memory - exact) / (2u << 20);
+	return until_full < 3 ? 3 : until_full > 50 ? 50 : until_full;
 }
 
 /* What no rlimit covers: all processes of the cell together. */
 void look_after_limits(struct call *call, uint64_t now)
 {
 	const struct limits *limits = &call->plan->limits;
-	struct consumption used;
 
 	if (limits->wall && now - call->began >= limits->wall)
 		stop_for_limit(call, "wall", limits->wall, now - call->began);
-	if (!needs_looks(call->plan) || now < call->next_look)
+	if (!needs_looks(limits) || now < call->next_look)
 		return;
 	uint64_t in_scratch = look_at_scratch(call);
-	if (!limits->memory && !limits->cpu) {
-		call->next_look = now + 50;
-		return;
-	}
-	measure_descendants(call->keeper, &used);
-	if (limits->cpu && used.cpu >= limits->cpu)
-		stop_for_limit(call, "cpu", limits->cpu, used.cpu);
-	uint64_t headroom = limits->memory;
-	if (limits->memory) {
-		/* Memory files need not be mapped by anybody, so the exact look is taken now and then all the same. */
-		uint64_t exact = used.resident + in_scratch;
-		if (exact > limits->memory / 2 || (now - call->began) % 8 == 0)
-			exact = proportional_memory(call->keeper) + in_scratch;
-		if (exact > limits->memory)
-			stop_for_limit(call, "memory", limits->memory, exact);
-		else
-			headroom = limits->memory - exact;
-	}
-	/* A process fills about a megabyte in a millisecond; look again well before the rest is full. */
-	uint64_t pause = limits->memory ? headroom / (2u << 20) : 50;
-	call->next_look = now + (pause < 3 ? 3 : pause > 50 ? 50 : pause);
+	if (needs_measures(limits) && now >= call->next_measure)
+		call->next_measure = now + measure(call, now, in_scratch);
+	/* Often at first and less later: a look costs microseconds, and what a short call does should not go unseen. */
+	call->next_look = now + (now - call->began < 1000 ? 5 : 25);
+	if (needs_measures(limits) && call->next_measure < call->next_look)
+		call->next_look = call->next_measure;
 }
 
 int time_to_wait(const struct call *call, uint64_t now)
@@ -88,7 +119,7 @@ int time_to_wait(const struct call *call, uint64_t now)
 		return -1;
 	if (limits->wall)
 		until = call->began + limits->wall;
-	if (needs_looks(call->plan) && call->next_look < until)
+	if (needs_looks(limits) && call->next_look < until)
 		until = call->next_look;
 	if (until == UINT64_MAX)
 		return -1;

@@ -248,7 +248,6 @@ const char *parse_plan(char *bytes, size_t length, struct plan *plan)
 	bool landlock;
 
 	*plan = (struct plan){ 0 };
-	clock_gettime(CLOCK_REALTIME_COARSE, &plan->began);
 	if (!word || strcmp(word, "cordon-plan-" CORDON_CELL_VERSION) != 0)
 		return "made by another version of Cordon; rebuild with `npm run build`";
 	word = next_word(&words);

@@ -81,6 +81,10 @@ static void hear_cell(struct call *call)
 			terminal_leave(&call->terminal);
 			tell(call, "{\"event\":\"stopped\",\"signal\":%d}", packet.value);
 			break;
+		case PACKET_CLOCK:
+			call->cpu_counter = descriptor;
+			descriptor = -1;
+			break;
 		case PACKET_EXIT:
 			call->exit_known = true;
 			call->exit_status = packet.value;
@@ -291,7 +295,7 @@ int supervise(const struct plan *plan, int host, int cell, pid_t keeper, struct 
 	struct call call = {
 		.plan = plan, .outbox = { .host = host }, .host = host, .cell = cell, .keeper = keeper,
 		.in = stdio.at[0], .out = stdio.at[1], .err = stdio.at[2], .terminal = { .caller = stdio.terminal, .own = -1 },
-		.scratch = -1,
+		.scratch = -1, .cpu_counter = -1,
 	};
 
 	call.ended = syscall(SYS_pidfd_open, keeper, 0);

@@ -11,7 +11,7 @@ struct call {
 	const struct plan *plan;
 	struct outbox outbox;
 	int host, cell, ended; /* `ended`: a pidfd of the keeper */
-	int in, out, err, scratch;
+	int in, out, err, scratch, cpu_counter;
 	struct terminal terminal;
 	pid_t keeper, tool;
 	bool scratch_told;
@@ -20,7 +20,7 @@ struct call {
 	unsigned long long cpu; /* milliseconds */
 	long largest;           /* kilobytes resident */
 	const char *limit; /* the limit that ended the call */
-	uint64_t began, next_look, output;
+	uint64_t began, next_look, next_measure, output;
 	struct inbox input;
 };
 

@@ -3,10 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static void default_signals(void)
@@ -24,6 +27,23 @@ static void take_stdio(struct stdio stdio)
 	for (int i = 0; i < 3; i++)
 		if (dup2(stdio.at[i], i) < 0)
 			die("stdio", NULL);
+}
+
+/*
+ * A counter of the CPU time of this process and all its descendants, also those
+ * that nobody waits for and whose time is otherwise lost. Where it is refused,
+ * the supervisor adds up what /proc shows.
+ */
+static void count_cpu(int supervisor)
+{
+	struct perf_event_attr attributes = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof attributes, .config = PERF_COUNT_SW_TASK_CLOCK,
+		.inherit = 1, .exclude_kernel = 1, .exclude_hv = 1,
+	};
+	CLOSE_ON_RETURN int counter = syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (counter >= 0)
+		send_packet(supervisor, PACKET_CLOCK, 0, NULL, counter);
 }
 
 static struct command wait_for_command(int host)
@@ -56,7 +76,11 @@ _Noreturn void become_tool(const struct plan *plan, int host, int supervisor, in
 	/* The keeper reads what this process hands to a trapped call, from its first exec on; nobody else is here yet. */
 	if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
 		die("session", "dumpable");
+	/* The keeper, as which we were forked, is not to be looked into; but it must read our arguments. */
+	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 	apply_resource_limits(plan);
+	if (plan->limits.cpu)
+		count_cpu(supervisor);
 	apply_landlock(plan, stdio.terminal);
 	int listener = apply_seccomp(plan);
 	if (listener >= 0) {

@@ -126,6 +126,11 @@ static void measure_one(pid_t pid, void *context)
 
 void measure_descendants(pid_t root, struct consumption *sum)
 {
+	struct consumption own = { 0 };
+
 	*sum = (struct consumption){ 0 };
 	each_descendant(root, measure_one, sum);
+	/* Of orphans that the root itself has waited for. Its own time is little. */
+	measure_one(root, &own);
+	sum->cpu += own.cpu;
 }

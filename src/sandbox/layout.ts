@@ -6,6 +6,17 @@ import type { Access, Rule, Step } from './plan.js'
 import type { Place, Survey } from './survey.js'
 import type { SystemView } from './system-view.js'
 
+export type Execution =
+  | { readonly kind: 'all' }
+  | {
+      readonly kind: 'only'
+      readonly programs: readonly AbsolutePath[]
+      /** What the kernel must be able to execute for these: they, and the loaders they name. */
+      readonly files: readonly AbsolutePath[]
+      /** Where code may be mapped from. */
+      readonly libraries: readonly AbsolutePath[]
+    }
+
 export interface LayoutInput {
   readonly system: SystemView
   readonly survey: Survey
@@ -13,8 +24,7 @@ export interface LayoutInput {
   readonly protectedPlaces: readonly Place[]
   /** The program and what it needs to load, where that lies outside of everything else. */
   readonly loaded: readonly Place[]
-  /** `all`, or exactly these files (programs and loaders) and the folders of shared libraries. */
-  readonly execute: { readonly kind: 'all' } | { readonly kind: 'only'; readonly files: readonly AbsolutePath[]; readonly libraries: readonly AbsolutePath[] }
+  readonly execute: Execution
   readonly cwd: AbsolutePath
   readonly temporary: AbsolutePath
   readonly ownProc: boolean

@@ -65,11 +65,11 @@ export const planCell = (request: CellRequest, host: HostFacts, system: SystemVi
   const plan: Plan = {
     form,
     ...layout,
-    programs: input.execute.kind === 'all' ? undefined : input.execute.files.filter((path) => !program.loaders.includes(path)),
+    programs: input.execute.kind === 'all' ? undefined : input.execute.programs,
     cwd,
     temporary,
     network: networkOf(boundary, form, host),
-    limits: limitsOf(boundary, form, host),
+    limits: limitsOf(boundary, host),
     traps: trapsOf(request, host),
     stdio: request.stdio,
     foreground: request.foreground,
@@ -104,8 +104,9 @@ const temporaryFor = (form: Form, granted: readonly Place[]): AbsolutePath => {
 const executionOf = ({ boundary, cwd, searchPath }: CellRequest, program: Program): LayoutInput['execute'] => {
   if (boundary.exec.kind === 'all') return { kind: 'all' }
   const others = boundary.exec.kind === 'list' ? boundary.exec.programs.map((name) => findProgram(name, cwd, searchPath)) : []
-  const files = [program, ...others].flatMap(({ executables, loaders }) => [...executables, ...loaders])
-  return { kind: 'only', files: [...new Set(files)], libraries: libraryFolders() }
+  const programs = [...new Set([program, ...others].flatMap(({ executables }) => executables))]
+  const loaders = [...new Set([program, ...others].flatMap((each) => each.loaders))]
+  return { kind: 'only', programs, files: [...programs, ...loaders], libraries: libraryFolders() }
 }
 
 const networkOf = ({ network }: Boundary, form: Form, host: HostFacts): Plan['network'] => {
@@ -141,14 +142,14 @@ const trapsOf = ({ boundary, form, observe }: CellRequest, host: HostFacts): rea
   return traps
 }
 
-const limitsOf = ({ limits }: Boundary, form: Form, host: HostFacts): Partial<PlanLimits> => {
+const limitsOf = ({ limits }: Boundary, host: HostFacts): Partial<PlanLimits> => {
   if (limits.processes !== undefined && !host.listener.held) {
     throw fail('limit-unsupported', { limit: 'processes', problem: 'counting processes and threads needs a seccomp listener', fix: 'remove the limit, or run outside of another sandbox' })
   }
   const given: Partial<Record<keyof PlanLimits, number | undefined>> = {
     memory: limits.memory,
     processes: limits.processes,
-    'user-processes': limits.processes === undefined && form === 'namespaces' ? DEFAULT_PROCESSES : undefined,
+    'user-processes': limits.processes === undefined ? DEFAULT_PROCESSES : undefined,
     cpu: limits.cpu,
     wall: limits.wall,
     output: limits.output,

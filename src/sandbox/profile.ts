@@ -52,7 +52,7 @@ const limitMechanisms = (plan: Plan): Enforced => {
   return {
     ...(limits.memory === undefined ? {} : { 'limits.memory': ['supervisor'] }),
     ...(limits.processes === undefined ? {} : { 'limits.processes': ['seccomp-listener'] }),
-    ...(limits['user-processes'] === undefined || process.getuid?.() === 0 ? {} : { 'limits.processes': ['rlimit'] }),
+    ...(limits['user-processes'] === undefined ? {} : { 'limits.processes': ['supervisor', ...(plan.form === 'namespaces' && process.getuid?.() !== 0 ? ['rlimit'] : [])] }),
     ...(limits.cpu === undefined ? {} : { 'limits.cpu': ['rlimit', 'supervisor'] }),
     ...(limits.wall === undefined ? {} : { 'limits.wall': ['supervisor'] }),
     ...(limits.output === undefined ? {} : { 'limits.output': ['supervisor'] }),
