@@ -54,7 +54,7 @@ bool read_tool_memory(const struct notification *call, uint64_t address, void *i
 	if (process_vm_readv(call->request->pid, &local, 1, &remote, 1, 0) != (ssize_t)length) {
 		/* Some containers refuse the call; the file asks the same question. */
 		char path[64];
-		snprintf(path, sizeof path, "/proc/%d/mem", call->request->pid);
+		snprintf(path, sizeof path, "/proc/%d/mem", number_in_proc(call->request->pid));
 		CLOSE_ON_RETURN int memory = open(path, O_RDONLY | O_CLOEXEC);
 		if (memory < 0 || pread(memory, into, length, address) != (ssize_t)length)
 			return false;
@@ -86,15 +86,9 @@ int borrow_descriptor(const struct notification *call, int descriptor)
 {
 	CLOSE_ON_RETURN int process = syscall(SYS_pidfd_open, call->request->pid, 0);
 
-	if (process < 0 && errno == EINVAL) {
-		/* A thread that is not its process's first: pidfd_open takes the first. */
-		char path[64], text[2048];
-		snprintf(path, sizeof path, "/proc/%d/status", call->request->pid);
-		read_proc(text, sizeof text, path);
-		const char *leader = strstr(text, "\nTgid:");
-		if (leader)
-			process = syscall(SYS_pidfd_open, atoi(leader + 6), 0);
-	}
+	/* A thread that is not its process's first: pidfd_open takes the first. */
+	if (process < 0 && (errno == EINVAL || errno == ENOENT))
+		process = syscall(SYS_pidfd_open, process_of_thread(call->request->pid), 0);
 	if (process < 0 || !still_waiting(call))
 		return -1;
 	return syscall(SYS_pidfd_getfd, process, descriptor, 0);
@@ -105,9 +99,9 @@ int open_tool_directory(const struct notification *call, int at)
 	char path[64];
 
 	if (at == AT_FDCWD)
-		snprintf(path, sizeof path, "/proc/%d/cwd", call->request->pid);
+		snprintf(path, sizeof path, "/proc/%d/cwd", number_in_proc(call->request->pid));
 	else
-		snprintf(path, sizeof path, "/proc/%d/fd/%d", call->request->pid, at);
+		snprintf(path, sizeof path, "/proc/%d/fd/%d", number_in_proc(call->request->pid), at);
 	int fd = open(path, O_PATH | O_CLOEXEC);
 	if (fd >= 0 && !still_waiting(call)) {
 		close(fd);
@@ -199,7 +193,7 @@ int open_tool_path(const struct notification *call, int at, const char *path, in
 
 	if (strncmp(path, "/proc/self/", 11) == 0) {
 		/* Followed by the kernel to the object itself, which is what we judge. */
-		snprintf(own, sizeof own, "/proc/%d/%s", call->request->pid, path + 11);
+		snprintf(own, sizeof own, "/proc/%d/%s", number_in_proc(call->request->pid), path + 11);
 		int object = open(own, O_PATH | O_CLOEXEC | flags);
 		if (object >= 0 && !still_waiting(call)) {
 			close(object);

@@ -17,6 +17,12 @@ void respond(const struct notification *call, int64_t value, int error);
 void let_through(const struct notification *call);
 bool still_waiting(const struct notification *call);
 
+/* process-numbers.c */
+/* What /proc calls a process or thread of the cell that the kernel calls `pid` to us; 0 when it is gone. */
+pid_t number_in_proc(pid_t pid);
+/* The process, as the kernel calls it to us, that a thread belongs to; 0 when it is gone. */
+pid_t process_of_thread(pid_t thread);
+
 bool read_tool_memory(const struct notification *call, uint64_t address, void *into, size_t length);
 bool read_tool_string(const struct notification *call, uint64_t address, char *into, size_t room);
 int borrow_descriptor(const struct notification *call, int descriptor);
