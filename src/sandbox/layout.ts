@@ -85,7 +85,8 @@ export const layOutNamespaces = (input: LayoutInput): Layout => {
   for (const folder of [...survey.shown, input.cwd]) {
     if (folder !== '/' && unbound(folder) && !made.has(folder)) made.set(folder, { kind: 'directory', path: folder })
   }
-  return { steps: [...steps, ...made.values()].sort(byPath), rules: namespaceRules(input, readRoots, writeRoots) }
+  const all = [...steps, ...made.values()].sort(byPath)
+  return { steps: all, rules: [...listingRules(input.ownProc, all), ...namespaceRules(input, readRoots, writeRoots)] }
 }
 
 const DEVICE_LINKS = (temporary: AbsolutePath) => [
@@ -103,7 +104,6 @@ const namespaceRules = (input: LayoutInput, readRoots: readonly Place[], writeRo
   const { execute, survey, temporary } = input
   const letters = (base: Access): Access => (execute.kind === 'all' ? `${base}x` : base)
   return [
-    { access: 'l', path: path('/') },
     ...(input.system.files.length > 0 ? [{ access: 'r', path: path('/etc') }] : []),
     ...readRoots.map(({ path: at, object }) => ({ access: object === 'device' ? 'rd' : letters('r'), path: at })),
     ...writeRoots.map(({ path: at, object }) => ({ access: object === 'device' ? 'rwd' : letters('rw'), path: at })),
@@ -114,6 +114,14 @@ const namespaceRules = (input: LayoutInput, readRoots: readonly Place[], writeRo
     ...DEVICES.map((at) => ({ access: 'rwd', path: at })),
     ...(input.terminal ? ['/dev/tty', '/dev/pts'].map((at) => ({ access: 'rwd', path: path(at) })) : []),
   ]
+}
+
+/** Everything in the cell's own root may be listed. Of a borrowed /proc that would be the processes of others, so there all but it. */
+const listingRules = (ownProc: boolean, steps: readonly Step[]): readonly Rule[] => {
+  if (ownProc) return [{ access: 'l', path: path('/') }]
+  const parents = steps.filter(({ path: at }) => at.lastIndexOf('/') > 0).map(({ path: at }) => path(at.slice(0, at.indexOf('/', 1))))
+  const folders = steps.filter(({ kind }) => kind === 'directory').map(({ path: at }) => at)
+  return [...new Set([...parents, ...folders])].map((at) => ({ access: 'l', path: at }))
 }
 
 /** Of a /proc that also shows others: figures of the machine, and the tool's own process. */

@@ -36,7 +36,9 @@ export const enforcedBy = (plan: Plan, host: HostFacts): Enforced => {
     network: plan.network === 'all' ? [] : namespaces ? ['network-namespace', 'seccomp'] : [...(host.landlock.abi >= 4 ? [landlock] : []), 'seccomp', ...listener],
     unix_sockets: listener.length > 0 ? listener : ['seccomp'],
     processes: namespaces ? ['pid-namespace', landlock] : [...(host.landlock.abi >= 6 ? [landlock] : []), 'seccomp'],
-    process_list: namespaces ? (host.ownProc.held ? ['pid-namespace'] : [landlock]) : [landlock],
+    // Of others' processes: what they are doing, and whether there are any (their numbers can be asked for one by one).
+    process_contents: namespaces && host.ownProc.held ? ['pid-namespace', landlock] : [landlock],
+    process_list: namespaces && host.ownProc.held ? ['pid-namespace'] : [],
     ipc: namespaces ? ['ipc-namespace', 'seccomp'] : ['seccomp'],
     environment: ['cleared'],
     exec: plan.programs === undefined ? [] : namespaces ? [landlock, 'mount-noexec'] : [landlock, ...(traps('exec') ? ['seccomp-listener'] : [])],
