@@ -76,12 +76,10 @@ void join_terminal(const struct plan *plan, int terminal)
 	treat_keys(SIG_DFL);
 }
 
-/* The new terminal starts as a copy of the caller's: erase key, UTF-8, size. */
 void terminal_begin(struct terminal *terminal, int own)
 {
 	terminal->own = own;
-	if (tcgetattr(terminal->caller, &terminal->modes) == 0)
-		tcsetattr(own, TCSANOW, &terminal->modes);
+	tcgetattr(terminal->caller, &terminal->modes);
 	terminal_resize(terminal);
 }
 
@@ -98,6 +96,10 @@ void terminal_take(struct terminal *terminal)
 	/* Read again: the caller may have changed them while we were stopped. */
 	if (terminal->taken || terminal->own < 0 || tcgetattr(terminal->caller, &terminal->modes) < 0)
 		return;
+	/* The new one is a copy: erase key, UTF-8. Not before, because of a job in the background the modes are the shell's prompt's. */
+	if (!terminal->copied)
+		tcsetattr(terminal->own, TCSANOW, &terminal->modes);
+	terminal->copied = true;
 	struct termios raw = terminal->modes;
 	cfmakeraw(&raw);
 	terminal->taken = tcsetattr(terminal->caller, TCSANOW, &raw) == 0;

@@ -10,6 +10,7 @@ struct terminal {
 	int caller; /* the terminal Cordon was started in */
 	int own;    /* the master of the tool's */
 	bool taken; /* the caller's is raw, and its keys are the tool's */
+	bool copied; /* the modes of the caller's to the tool's */
 	struct termios modes; /* of the caller's, to be put back */
 	char pending[8192];   /* written by the tool, not yet shown */
 	size_t at, length;
