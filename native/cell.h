@@ -105,6 +105,7 @@ enum trap {
 	TRAP_FORK = 2,     /* processes and threads are counted */
 	TRAP_EXEC = 4,     /* refused programs are reported (Landlock refuses them) */
 	TRAP_OPEN = 8,     /* refused opens are reported (--observe) */
+	TRAP_MEMORY_FILE = 32, /* memory files are made by the keeper, and counted */
 	TRAP_METADATA = 16 /* chmod, chown, utime, xattr are carried out by the keeper */
 };
 
@@ -182,7 +183,7 @@ int apply_seccomp(const struct plan *plan);
 /* ---- keeper.c, notify.c --------------------------------------------------- */
 
 /* Packets on the socket pair between the supervisor and the cell. */
-enum packet_kind { PACKET_LISTENER = 'L', PACKET_GO = 'G', PACKET_EXIT = 'X', PACKET_TERMINAL = 'T', PACKET_STOPPED = 'Z', PACKET_SCRATCH = 'S', PACKET_CLOCK = 'P', PACKET_EVENT = 'V' };
+enum packet_kind { PACKET_LISTENER = 'L', PACKET_GO = 'G', PACKET_EXIT = 'X', PACKET_TERMINAL = 'T', PACKET_STOPPED = 'Z', PACKET_SCRATCH = 'S', PACKET_CLOCK = 'P', PACKET_MEMORY_FILE = 'M', PACKET_EVENT = 'V' };
 
 struct packet {
 	char kind;
@@ -223,13 +224,24 @@ int find_caller_terminal(const struct plan *plan);
 void open_terminal(int supervisor, const struct plan *plan, struct stdio *tool);
 void join_terminal(const struct plan *plan, int terminal);
 
+/* ---- copier.c: the caller's files as streams ------------------------------ */
+
+struct copiers {
+	pid_t pids[3];
+};
+
+/* The tool's end of the caller's stdin, stdout or stderr. */
+int take_caller_stream(int number, struct copiers *copiers);
+void finish_copiers(const struct copiers *copiers);
+bool is_copier(const struct copiers *copiers, pid_t pid);
+
 /* ---- tree.c: descendants, by /proc ---------------------------------------- */
 
 typedef void visit_process(pid_t pid, void *context);
 void each_descendant(pid_t root, visit_process *visit, void *context);
 pid_t own_pid_in_proc(void);
 /* Kills until nothing below `root` is left; for where no pid namespace does. */
-void kill_descendants(pid_t root);
+void kill_descendants(pid_t root, const struct copiers *except);
 
 /* Reads a small /proc file; returns its length, or 0 when the process is gone. */
 size_t read_proc(char *into, size_t room, const char *path);
@@ -244,7 +256,18 @@ struct consumption {
 void measure_descendants(pid_t root, struct consumption *sum);
 
 /* memory.c: exact, and slower than the sum of resident sizes */
-uint64_t proportional_memory(pid_t root);
+uint64_t proportional_memory(pid_t root, uint64_t memory_files);
+
+/* memory-files.c: the supervisor's own openings of the tool's memory files */
+struct memory_files {
+	int *at;
+	size_t count, room;
+};
+
+void keep_memory_file(struct memory_files *files, int file);
+/* Bytes in those that somebody still has open; the others are let go. */
+uint64_t memory_files_in_use(struct memory_files *files);
+
 /* Bytes in files on the file system of `folder` that have no name any more but are still open. */
 uint64_t unlinked_bytes(pid_t root, const char *folder);
 
@@ -256,7 +279,7 @@ uint64_t scratch_in_use(const struct plan *plan);
 
 /* ---- supervise.c ------------------------------------------------------------ */
 
-int supervise(const struct plan *plan, int host, int cell, pid_t keeper, struct stdio stdio);
+int supervise(const struct plan *plan, int host, int cell, pid_t keeper, struct stdio stdio, const struct copiers *copiers);
 
 /* ---- main.c, nursery.c ------------------------------------------------------ */
 

@@ -302,6 +302,15 @@ static unsigned listen_action(const struct plan *plan)
 	return trap_or(plan, TRAP_CONNECT, SECCOMP_RET_ERRNO | EACCES);
 }
 
+static unsigned memory_file_action(const struct plan *plan)
+{
+	/* Landlock does not see files without a path, so they could be executed. */
+	if (plan->exec_limited)
+		return SECCOMP_RET_ERRNO | EPERM;
+	/* Nothing else counts what lies in one. */
+	return trap_or(plan, TRAP_MEMORY_FILE, plan->limits.memory ? SECCOMP_RET_ERRNO | EPERM : SECCOMP_RET_ALLOW);
+}
+
 static void emit_verdict(struct program *program, const struct plan *plan, enum verdict verdict)
 {
 	unsigned refused = SECCOMP_RET_ERRNO | EPERM;
@@ -323,8 +332,7 @@ static void emit_verdict(struct program *program, const struct plan *plan, enum 
 	case IOCTL: check_ioctl(program); break;
 	case PRCTL: check_prctl(program); break;
 	case PERSONALITY: check_personality(program); break;
-	/* Landlock does not see files without a path, so they could be executed. */
-	case ANONYMOUS_FILE: answer(program, plan->exec_limited ? refused : SECCOMP_RET_ALLOW); break;
+	case ANONYMOUS_FILE: answer(program, memory_file_action(plan)); break;
 	case EXECUTE_AT: answer(program, plan->exec_limited ? refused : SECCOMP_RET_ALLOW); break;
 	case EXECUTE: answer(program, trap_or(plan, TRAP_EXEC, SECCOMP_RET_ALLOW)); break;
 	case CLONE: check_clone(program, plan); break;

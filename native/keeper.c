@@ -86,7 +86,7 @@ static _Noreturn void end_cell(const struct plan *plan, int supervisor, int stat
 	char text[64];
 
 	if (plan->form == FORM_LANDLOCK) {
-		kill_descendants(own_pid_in_proc());
+		kill_descendants(own_pid_in_proc(), NULL);
 	} else {
 		kill(-1, SIGKILL); /* all of the pid namespace but pid 1 */
 		while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
@@ -133,7 +133,7 @@ static _Noreturn void watch(const struct plan *plan, pid_t tool, int signals, in
 			if (read(signals, &signal, sizeof signal) != sizeof signal)
 				continue;
 			if (signal.ssi_signo == SIGTERM && plan->form == FORM_LANDLOCK) {
-				kill_descendants(own_pid_in_proc());
+				kill_descendants(own_pid_in_proc(), NULL);
 				remove_scratch(plan);
 				_exit(EXIT_REFUSED);
 			}

@@ -66,7 +66,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
 }
 
 /* Returns how many milliseconds there are before the next measure. */
-static uint64_t measure(struct call *call, uint64_t now, uint64_t in_scratch)
+static uint64_t measure(struct call *call, uint64_t in_scratch)
 {
 	const struct limits *limits = &call->plan->limits;
 	struct consumption used;
@@ -78,11 +78,12 @@ static uint64_t measure(struct call *call, uint64_t now, uint64_t in_scratch)
 	if (limits->cpu && cpu >= limits->cpu)
 		stop_for_limit(call, "cpu", limits->cpu, cpu);
 	if (!limits->memory)
-		return 50;
-	/* Memory files need not be mapped by anybody, so the exact look is taken now and then all the same. */
-	uint64_t exact = used.resident + in_scratch;
-	if (exact > limits->memory / 2 || (now - call->began) % 8 == 0)
-		exact = proportional_memory(call->keeper) + in_scratch;
+		/* Few processes cannot become too many before the next look; many can. */
+		return used.tasks < limits->user_processes / 8 ? 20 : 3;
+	uint64_t in_files = memory_files_in_use(&call->memory_files);
+	uint64_t exact = used.resident + in_files + in_scratch;
+	if (exact > limits->memory / 2)
+		exact = proportional_memory(call->keeper, in_files) + in_scratch;
 	if (exact > limits->memory) {
 		stop_for_limit(call, "memory", limits->memory, exact);
 		return 50;
@@ -103,7 +104,7 @@ void look_after_limits(struct call *call, uint64_t now)
 		return;
 	uint64_t in_scratch = look_at_scratch(call);
 	if (needs_measures(limits) && now >= call->next_measure)
-		call->next_measure = now + measure(call, now, in_scratch);
+		call->next_measure = now + measure(call, in_scratch);
 	/* Often at first and less later: a look costs microseconds, and what a short call does should not go unseen. */
 	call->next_look = now + (now - call->began < 1000 ? 5 : 25);
 	if (needs_measures(limits) && call->next_measure < call->next_look)

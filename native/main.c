@@ -32,7 +32,7 @@ static struct plan read_plan(int host)
 }
 
 /* The tool's ends and ours. Terminals come later: the keeper makes them, inside. */
-static void open_stdio(const struct plan *plan, struct stdio *tool, struct stdio *own)
+static void open_stdio(const struct plan *plan, struct stdio *tool, struct stdio *own, struct copiers *copiers)
 {
 	bool inherited = false;
 
@@ -42,9 +42,7 @@ static void open_stdio(const struct plan *plan, struct stdio *tool, struct stdio
 		int ends[2];
 		inherited = inherited || plan->streams[i] != STREAM_FRAMES;
 		if (plan->streams[i] == STREAM_DIRECT) {
-			tool->at[i] = fcntl(i, F_DUPFD_CLOEXEC, 4);
-			if (tool->at[i] < 0)
-				die("stdio", NULL);
+			tool->at[i] = take_caller_stream(i, copiers);
 		} else if (plan->streams[i] == STREAM_FRAMES) {
 			if (pipe2(ends, O_CLOEXEC) < 0)
 				die("stdio", NULL);
@@ -77,6 +75,7 @@ void close_stdio(struct stdio stdio)
 int run_cell(int host)
 {
 	struct stdio tool, own;
+	struct copiers copiers = { 0 };
 	int pair[2], yes = 1;
 	uid_t uid = geteuid();
 	gid_t gid = getegid();
@@ -84,7 +83,7 @@ int run_cell(int host)
 	report_to(host);
 	signal(SIGPIPE, SIG_IGN);
 	struct plan plan = read_plan(host);
-	open_stdio(&plan, &tool, &own);
+	open_stdio(&plan, &tool, &own, &copiers);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0 ||
 	    setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) < 0)
 		die("supervise", "socketpair");
@@ -106,7 +105,7 @@ int run_cell(int host)
 	}
 	close(pair[1]);
 	close_stdio(tool);
-	return supervise(&plan, host, pair[0], keeper, own);
+	return supervise(&plan, host, pair[0], keeper, own, &copiers);
 }
 
 int main(int argc, char **argv)

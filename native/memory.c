@@ -13,7 +13,7 @@
 #define MEMORY_FILES 4096
 
 struct holdings {
-	dev_t device; /* 0: memory files are meant */
+	dev_t device; /* whose nameless files are meant */
 	uint64_t own, mapped_shared, nameless_files;
 	ino_t seen[MEMORY_FILES]; /* counted once, however many processes hold one */
 	size_t seen_count;
@@ -29,7 +29,7 @@ static bool first_sight(struct holdings *sum, ino_t inode)
 	return true;
 }
 
-/* Adds up files that only descriptors hold on to: memory files, or those on one device that lost their name. */
+/* Adds up files that lost their name, so that only descriptors hold on to them. */
 static void add_nameless_files(pid_t pid, struct holdings *sum)
 {
 	char folder[64], path[128], target[64];
@@ -40,10 +40,9 @@ static void add_nameless_files(pid_t pid, struct holdings *sum)
 		struct stat status;
 		snprintf(path, sizeof path, "%s/%.16s", folder, entry->d_name);
 		ssize_t length = readlink(path, target, sizeof target - 1);
-		bool memory_file = length >= 7 && memcmp(target, "/memfd:", 7) == 0;
-		if (length <= 0 || target[0] != '/' || (!memory_file && !sum->device))
+		if (length <= 0 || target[0] != '/')
 			continue;
-		if (stat(path, &status) < 0 || (sum->device && (status.st_dev != sum->device || status.st_nlink > 0)))
+		if (stat(path, &status) < 0 || status.st_dev != sum->device || status.st_nlink > 0)
 			continue;
 		if (first_sight(sum, status.st_ino))
 			sum->nameless_files += (uint64_t)status.st_blocks * 512;
@@ -71,17 +70,16 @@ static void add_process(pid_t pid, void *context)
 	snprintf(path, sizeof path, "/proc/%d/status", pid);
 	read_proc(text, sizeof text, path);
 	sum->own += field_in_kilobytes(text, "\nVmPTE:");
-	add_nameless_files(pid, sum);
 }
 
-uint64_t proportional_memory(pid_t root)
+uint64_t proportional_memory(pid_t root, uint64_t memory_files)
 {
 	static struct holdings sum; /* too large for the stack; the supervisor has one thread */
 
 	sum = (struct holdings){ 0 };
 	each_descendant(root, add_process, &sum);
 	/* Mapped pages of a memory file are in both figures; what is larger holds. */
-	return sum.own + (sum.mapped_shared > sum.nameless_files ? sum.mapped_shared : sum.nameless_files);
+	return sum.own + (sum.mapped_shared > memory_files ? sum.mapped_shared : memory_files);
 }
 
 static void add_unlinked(pid_t pid, void *context)

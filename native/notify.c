@@ -256,6 +256,9 @@ void answer_notification(const struct plan *plan, int listener, int supervisor)
 	case SYS_execve:
 		answer_execute(&call);
 		break;
+	case SYS_memfd_create:
+		answer_memory_file(&call);
+		break;
 	case SYS_connect:
 		answer_connect(&call);
 		break;

@@ -35,6 +35,7 @@ void report_violation(const struct notification *call, const char *kind, const c
 void answer_connect(const struct notification *call);
 void answer_listen(const struct notification *call);
 void answer_open(const struct notification *call);
+void answer_memory_file(const struct notification *call);
 void answer_metadata(const struct notification *call);
 
 #endif

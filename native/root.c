@@ -180,6 +180,35 @@ static void mount_scratch(int root, const struct plan *plan, const struct step *
 			make_mount_point(root, later);
 }
 
+/*
+ * Since Linux 6.14 a pid namespace has its own highest number, which bounds its
+ * processes and threads for everybody, also for root. Older kernels refuse the
+ * write; there the supervisor's own count must do.
+ */
+static void bound_processes(int proc, uint64_t most)
+{
+	CLOSE_ON_RETURN int highest = openat(proc, "sys/kernel/pid_max", O_WRONLY | O_CLOEXEC);
+	char text[32];
+
+	int length = snprintf(text, sizeof text, "%llu", (unsigned long long)most);
+	if (highest >= 0)
+		(void)!write(highest, text, length);
+}
+
+static void mount_proc(int root, const struct step *step, uint64_t most_processes)
+{
+	struct cordon_mount_attr sealed = { .attr_set = MOUNT_ATTR_RDONLY };
+	CLOSE_ON_RETURN int proc = new_filesystem("proc", NULL, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+
+	if (proc < 0)
+		die("proc", step->path);
+	if (most_processes)
+		bound_processes(proc, most_processes);
+	if (syscall(SYS_mount_setattr, proc, "", AT_EMPTY_PATH, &sealed, sizeof sealed) < 0)
+		die("proc", step->path);
+	attach(root, proc, step->path);
+}
+
 static void take_step(int root, const struct plan *plan, const struct step *step)
 {
 	static const char *const terminal_options[] = { "ptmxmode", "0666", "mode", "0620", NULL };
@@ -193,8 +222,7 @@ static void take_step(int root, const struct plan *plan, const struct step *step
 		break;
 	case STEP_PROC:
 		/* Read-only: uid 0 without any capability may still write /proc/sys when it is root's. */
-		mount_new(root, "proc", step->path, "proc", NULL,
-			  MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+		mount_proc(root, step, plan->limits.user_processes);
 		break;
 	case STEP_SCRATCH:
 		mount_scratch(root, plan, step);

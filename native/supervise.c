@@ -45,7 +45,7 @@ void kill_cell(struct call *call)
 	call->killed = true;
 	/* Without a pid namespace the keeper outlives the kill, because it is told how the tool ended. */
 	if (call->plan->form == FORM_LANDLOCK)
-		kill_descendants(call->keeper);
+		kill_descendants(call->keeper, NULL);
 	else
 		kill(call->keeper, SIGKILL);
 }
@@ -80,6 +80,14 @@ static void hear_cell(struct call *call)
 			/* Before the host stops, too, and the shell takes over. */
 			terminal_leave(&call->terminal);
 			tell(call, "{\"event\":\"stopped\",\"signal\":%d}", packet.value);
+			break;
+		case PACKET_MEMORY_FILE:
+			/* None came along: there are more than we can hold, and so none that we could count. */
+			if (descriptor < 0)
+				stop_for_limit(call, "memory", call->plan->limits.memory, call->plan->limits.memory);
+			else
+				keep_memory_file(&call->memory_files, descriptor);
+			descriptor = -1;
 			break;
 		case PACKET_CLOCK:
 			call->cpu_counter = descriptor;
@@ -290,7 +298,7 @@ static void wait_for_keeper(struct call *call)
 	call->largest = usage.ru_maxrss;
 }
 
-int supervise(const struct plan *plan, int host, int cell, pid_t keeper, struct stdio stdio)
+int supervise(const struct plan *plan, int host, int cell, pid_t keeper, struct stdio stdio, const struct copiers *copiers)
 {
 	struct call call = {
 		.plan = plan, .outbox = { .host = host }, .host = host, .cell = cell, .keeper = keeper,
@@ -310,10 +318,11 @@ int supervise(const struct plan *plan, int host, int cell, pid_t keeper, struct 
 		/* Killed: by us, or by somebody. Its charges are ours now where no pid namespace took them along. */
 		wait_for_keeper(&call);
 		if (plan->form == FORM_LANDLOCK)
-			kill_descendants(getpid());
+			kill_descendants(getpid(), copiers);
 	}
 	remove_scratch(plan);
 	drain(&call);
+	finish_copiers(copiers);
 	tell_end(&call);
 	linger(host);
 	waitpid(keeper, NULL, 0);

@@ -22,6 +22,7 @@ struct call {
 	const char *limit; /* the limit that ended the call */
 	uint64_t began, next_look, next_measure, output;
 	struct inbox input;
+	struct memory_files memory_files;
 };
 
 /* An event for the host. */

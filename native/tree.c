@@ -66,6 +66,7 @@ pid_t own_pid_in_proc(void)
 }
 
 struct killing {
+	const struct copiers *except;
 	int signal;
 	unsigned count;
 };
@@ -74,19 +75,19 @@ static void kill_one(pid_t pid, void *context)
 {
 	struct killing *killing = context;
 
-	if (kill(pid, killing->signal) == 0)
+	if (!is_copier(killing->except, pid) && kill(pid, killing->signal) == 0)
 		killing->count++;
 }
 
-void kill_descendants(pid_t root)
+void kill_descendants(pid_t root, const struct copiers *except)
 {
 	/* Stopped first, so that none forks away while the others die; repeated, because one may have. */
 	for (;;) {
-		struct killing stop = { SIGSTOP, 0 }, end = { SIGKILL, 0 };
+		struct killing stop = { except, SIGSTOP, 0 }, end = { except, SIGKILL, 0 };
 		each_descendant(root, kill_one, &stop);
 		each_descendant(root, kill_one, &end);
 		while (waitpid(-1, NULL, WNOHANG) > 0)
-			;
+			; /* a copier, too: it is waited for by number later, and then simply gone */
 		if (end.count == 0)
 			return;
 		usleep(200);

@@ -24,7 +24,7 @@ export const expandPattern = (pattern: PathPattern): readonly Match[] => {
   const { segments } = pattern
 
   const look = (folder: AbsolutePath, state: WalkState) => {
-    for (const entry of entriesOf(folder)) {
+    for (const entry of entriesOf(folder, pattern)) {
       looked += 1
       if (looked > MOST_LOOKED_AT) throw fail('glob-too-many', { glob: pattern.text, limit: MOST_LOOKED_AT, what: 'files to look through' })
       const next = step(segments, state, entry.name)
@@ -46,12 +46,13 @@ type Entry = ReturnType<typeof readEntries>[number]
 
 const readEntries = (folder: string) => readdirSync(folder, { withFileTypes: true })
 
-const entriesOf = (folder: AbsolutePath): readonly Entry[] => {
+const entriesOf = (folder: AbsolutePath, { negated, text }: PathPattern): readonly Entry[] => {
   try {
     return readEntries(folder)
-  } catch {
-    // What this process cannot list, the tool, running as the same user, could not reach either.
-    return []
+  } catch (cause) {
+    // What this process cannot list, it cannot grant. But what it cannot carve out, the tool, who may own the folder, could open.
+    if (!negated) return []
+    throw fail('grant-inexpressible', { section: 'filesystem', grant: `!${text.replace(/^!/, '')}`, problem: `${folder} cannot be listed`, fix: 'make the folder readable, or carve it out as a whole' }, cause)
   }
 }
 

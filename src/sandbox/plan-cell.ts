@@ -136,6 +136,7 @@ const trapsOf = ({ boundary, form, observe }: CellRequest, host: HostFacts): rea
   const traps: Trap[] = ['connect']
   // Counting every fork costs a little and can interrupt one by a signal, so only who sets the limit pays.
   if (boundary.limits.processes !== undefined) traps.push('fork')
+  if (boundary.limits.memory !== undefined) traps.push('memory-file')
   if (boundary.exec.kind !== 'all') traps.push('exec')
   if (observe) traps.push('open')
   if (form === 'landlock') traps.push('metadata')
