@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 
 #define HIDDEN_DIRECTORY ".cordon-hidden-directory"
 #define HIDDEN_FILE ".cordon-hidden-file"
@@ -182,11 +183,23 @@ static void mount_scratch(int root, const struct plan *plan, const struct step *
 
 /*
  * Since Linux 6.14 a pid namespace has its own highest number, which bounds its
- * processes and threads for everybody, also for root. Older kernels refuse the
- * write; there the supervisor's own count must do.
+ * processes and threads for everybody, also for root. Before, the same file was
+ * the whole machine's, and root could write it from here: hence the version,
+ * which nothing that could be tried would tell. There the supervisor's own
+ * count must do.
  */
+static bool pid_namespaces_have_bounds(void)
+{
+	struct utsname kernel;
+	int major = 0, minor = 0;
+
+	return uname(&kernel) == 0 && sscanf(kernel.release, "%d.%d", &major, &minor) == 2 && (major > 6 || (major == 6 && minor >= 14));
+}
+
 static void bound_processes(int proc, uint64_t most)
 {
+	if (!pid_namespaces_have_bounds())
+		return;
 	CLOSE_ON_RETURN int highest = openat(proc, "sys/kernel/pid_max", O_WRONLY | O_CLOEXEC);
 	char text[32];
 
