@@ -232,6 +232,7 @@ struct copiers {
 
 /* The tool's end of the caller's stdin, stdout or stderr. */
 int take_caller_stream(int number, struct copiers *copiers);
+bool is_same_file(int one, int other);
 void finish_copiers(const struct copiers *copiers);
 bool is_copier(const struct copiers *copiers, pid_t pid);
 

@@ -23,6 +23,13 @@ static bool is_plain_channel(int fd)
 	return fstat(fd, &status) < 0 || S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode);
 }
 
+bool is_same_file(int one, int other)
+{
+	struct stat left, right;
+
+	return fstat(one, &left) == 0 && fstat(other, &right) == 0 && left.st_dev == right.st_dev && left.st_ino == right.st_ino;
+}
+
 static _Noreturn void copy(int from, int to)
 {
 	static char bytes[STREAM_BUFFER];

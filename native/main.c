@@ -42,7 +42,9 @@ static void open_stdio(const struct plan *plan, struct stdio *tool, struct stdio
 		int ends[2];
 		inherited = inherited || plan->streams[i] != STREAM_FRAMES;
 		if (plan->streams[i] == STREAM_DIRECT) {
-			tool->at[i] = take_caller_stream(i, copiers);
+			/* `> log 2>&1`: through one pipe, or what it says would come in another order. */
+			bool joined = i == 2 && copiers->pids[1] > 0 && is_same_file(1, 2);
+			tool->at[i] = joined ? fcntl(tool->at[1], F_DUPFD_CLOEXEC, 4) : take_caller_stream(i, copiers);
 		} else if (plan->streams[i] == STREAM_FRAMES) {
 			if (pipe2(ends, O_CLOEXEC) < 0)
 				die("stdio", NULL);
