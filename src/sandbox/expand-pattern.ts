@@ -17,25 +17,26 @@ const MOST_LOOKED_AT = 200_000
 /**
  * The existing objects that a pattern stands for. Neither a mount nor a Landlock rule knows patterns,
  * so they are expanded when the cell starts; a pattern is never widened to its literal prefix.
+ * `folder` is where its base really lies.
  */
-export const expandPattern = (pattern: PathPattern): readonly Match[] => {
+export const expandPattern = (pattern: PathPattern, folder: AbsolutePath = pattern.base): readonly Match[] => {
   const found: Match[] = []
   let looked = 0
   const { segments } = pattern
 
-  const look = (folder: AbsolutePath, state: WalkState) => {
-    for (const entry of entriesOf(folder, pattern)) {
+  const look = (at: AbsolutePath, state: WalkState) => {
+    for (const entry of entriesOf(at, pattern)) {
       looked += 1
       if (looked > MOST_LOOKED_AT) throw fail('glob-too-many', { glob: pattern.text, limit: MOST_LOOKED_AT, what: 'files to look through' })
       const next = step(segments, state, entry.name)
       if (next.size === 0) continue
-      const path = `${folder === '/' ? '' : folder}/${entry.name}` as AbsolutePath
+      const path = `${at === '/' ? '' : at}/${entry.name}` as AbsolutePath
       if (isMatch(segments, next)) found.push({ path, object: kindOf(entry) })
       if (found.length > MOST_MATCHES) throw fail('glob-too-many', { glob: pattern.text, limit: MOST_MATCHES, what: 'existing objects' })
       if (entry.isDirectory() && canMatchBeneath(segments, next) && !(pattern.negated && isMatch(segments, next))) look(path, next)
     }
   }
-  look(pattern.base, stateAt(pattern))
+  look(folder, stateAt(pattern))
   return found
 }
 

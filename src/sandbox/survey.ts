@@ -2,8 +2,9 @@ import { readdirSync } from 'node:fs'
 
 import { fail } from '../errors/index.js'
 import type { AbsolutePath, Boundary, PathPattern } from '../policy/index.js'
-import { isReadable, isWithinPath } from '../policy/index.js'
 
+import { surveyCarveOuts } from './carve-outs.js'
+import type { CarveOuts } from './carve-outs.js'
 import { expandPattern } from './expand-pattern.js'
 import type { Link, ObjectKind } from './object-at.js'
 import { linkAt, objectAt } from './object-at.js'
@@ -15,12 +16,9 @@ export interface Place {
 }
 
 /** The objects on this host that a boundary speaks of, found when the cell starts. */
-export interface Survey {
+export interface Survey extends CarveOuts {
   readonly read: readonly Place[]
   readonly write: readonly Place[]
-  /** Carved out: not there for the tool, or there but not to be changed. */
-  readonly hidden: readonly Place[]
-  readonly sealed: readonly Place[]
   /** Folders named by a pattern that does not reach into them: shown, empty. */
   readonly shown: readonly AbsolutePath[]
   readonly links: readonly Link[]
@@ -30,12 +28,10 @@ export const surveyGrants = (boundary: Boundary): Survey => {
   const read = boundary.read.filter(isGrant).map((pattern) => surveyGrant(pattern, 'read'))
   const write = boundary.write.filter(isGrant).map((pattern) => surveyGrant(pattern, 'write'))
   const granted = [...read, ...write].flatMap(({ places }) => places)
-  const carved = surveyCarveOuts(boundary, granted)
   return {
     read: read.flatMap(({ places }) => places),
     write: write.flatMap(({ places }) => places),
-    hidden: carved.filter(({ path }) => !isReadable(boundary, path)),
-    sealed: carved.filter(({ path }) => isReadable(boundary, path)),
+    ...surveyCarveOuts(boundary, granted),
     shown: [...read, ...write].flatMap(({ shown }) => shown),
     links: [...read, ...write].flatMap(({ links }) => links),
   }
@@ -62,14 +58,15 @@ const surveyObject = (pattern: PathPattern): Found => {
 }
 
 const surveyPattern = (pattern: PathPattern, section: 'read' | 'write'): Found => {
-  const matched = expandPattern(pattern)
+  const found = resolveGrant(pattern.base)
+  const matched = found === undefined ? [] : expandPattern(pattern, found.path)
   const places = matched.flatMap(({ path, object }) => (object === 'link' || object === 'directory' ? [] : [{ path, object }]))
   // A pattern that only names what does not exist yet cannot let the tool create it.
   if (section === 'write' && places.length === 0) throw fail('glob-matches-nothing', { glob: pattern.text })
   return {
     places,
     shown: matched.filter(({ object }) => object === 'directory').map(({ path }) => path),
-    links: matched.filter(({ object }) => object === 'link').map(({ path }) => linkAt(path)),
+    links: [...(found?.links ?? []), ...matched.filter(({ object }) => object === 'link').map(({ path }) => linkAt(path))],
   }
 }
 
@@ -82,21 +79,3 @@ const topLevel = (): readonly Place[] =>
     const object = objectAt(path)
     return object === undefined || object === 'link' || OWN_VIEWS.has(path) ? [] : [{ path, object }]
   })
-
-const surveyCarveOuts = (boundary: Boundary, granted: readonly Place[]): readonly Place[] => {
-  const patterns = [...boundary.read, ...boundary.write].filter(({ negated }) => negated)
-  return patterns.flatMap((pattern) => {
-    const within = granted.filter(({ path }) => isWithinPath(pattern.base, path) || isWithinPath(path, pattern.base))
-    if (within.length === 0) return []
-    if (pattern.kind !== 'pattern') return carvedObject(pattern)
-    return within
-      .flatMap(({ path }) => expandPattern(isWithinPath(pattern.base, path) ? pattern : { ...pattern, base: path }))
-      .flatMap(({ path, object }) => (object === 'link' ? [] : [{ path, object }]))
-  })
-}
-
-const carvedObject = (pattern: PathPattern): readonly Place[] => {
-  const object = objectAt(pattern.base)
-  // A link carries no content of its own; what it leads to is judged by where that lies.
-  return object === undefined || object === 'link' ? [] : [{ path: pattern.base, object }]
-}

@@ -1,0 +1,72 @@
+import { realpathSync } from 'node:fs'
+
+import type { AbsolutePath, Boundary, PathPattern } from '../policy/index.js'
+import { isReadable, isWithinPath, parentOf } from '../policy/index.js'
+
+import { expandPattern } from './expand-pattern.js'
+import { objectAt } from './object-at.js'
+import type { Place } from './survey.js'
+
+export interface CarveOuts {
+  /** Not there for the tool. */
+  readonly hidden: readonly Place[]
+  /** There, but not to be changed. */
+  readonly sealed: readonly Place[]
+}
+
+/** What exists now of that which the boundary takes out of the granted places. */
+export const surveyCarveOuts = (boundary: Boundary, granted: readonly Place[]): CarveOuts => {
+  const real = realBoundary(boundary)
+  const carved = [...real.read, ...real.write].filter(({ negated }) => negated).flatMap((pattern) => placesOf(pattern, granted))
+  return {
+    hidden: carved.filter(({ judged }) => !isReadable(real, judged)),
+    sealed: carved.filter(({ judged }) => isReadable(real, judged)),
+  }
+}
+
+interface Carved extends Place {
+  /** The path that decides whether it may still be read: `dir/**` speaks of what is in the folder, not of the folder. */
+  readonly judged: AbsolutePath
+}
+
+const placesOf = (pattern: PathPattern, granted: readonly Place[]): readonly Carved[] => {
+  const within = granted.filter(({ path }) => isWithinPath(pattern.base, path) || isWithinPath(path, pattern.base))
+  if (within.length === 0) return []
+  if (pattern.kind !== 'pattern') return placeAt(pattern.base, pattern.kind === 'subtree' ? (`${pattern.base}/any` as AbsolutePath) : pattern.base)
+  return within
+    .flatMap(({ path }) => expandPattern(isWithinPath(pattern.base, path) ? pattern : { ...pattern, base: path }))
+    .flatMap(({ path, object }) => (object === 'link' ? [] : [{ path, object, judged: path }]))
+}
+
+const placeAt = (path: AbsolutePath, judged: AbsolutePath): readonly Carved[] => {
+  const object = objectAt(path)
+  // A link carries no content of its own; what it leads to is judged by where that lies.
+  return object === undefined || object === 'link' ? [] : [{ path, object, judged }]
+}
+
+/** The boundary with its paths as the kernel sees them: a carve-out that leads through a link (a relocated home) must not be passed over. */
+export const realBoundary = (boundary: Boundary): Boundary => {
+  const [read, write] = [boundary.read.map(realPattern), boundary.write.map(realPattern)]
+  const isSame = read.every((pattern, at) => pattern === boundary.read[at]) && write.every((pattern, at) => pattern === boundary.write[at])
+  return isSame ? boundary : { ...boundary, read, write }
+}
+
+const realPattern = (pattern: PathPattern): PathPattern => {
+  const base = realPathOf(pattern.base)
+  if (base === pattern.base) return pattern
+  const wild = pattern.segments.slice(namesIn(pattern.base).length)
+  return { ...pattern, base, segments: [...namesIn(base).map((name) => ({ kind: 'name' as const, name })), ...wild] }
+}
+
+const namesIn = (path: AbsolutePath): readonly string[] => path.split('/').filter((name) => name !== '')
+
+/** What does not exist yet lies in the real folder that it would be made in. */
+const realPathOf = (path: AbsolutePath): AbsolutePath => {
+  try {
+    return realpathSync(path) as AbsolutePath
+  } catch {
+    if (path === '/') return path
+    const folder = realPathOf(parentOf(path))
+    return `${folder === '/' ? '' : folder}${path.slice(path.lastIndexOf('/'))}` as AbsolutePath
+  }
+}
