@@ -24,6 +24,9 @@
 /* Exit status of a process of ours that could not build the boundary. */
 #define EXIT_REFUSED 125
 
+/* Exit status of a probe: what the keeper can do for the tool. */
+enum probe_status { PROBE_HELD, PROBE_NOTHING_BORROWED, PROBE_MEMORY_UNREADABLE };
+
 #define CLOSE_ON_RETURN __attribute__((cleanup(close_descriptor)))
 #define FREE_ON_RETURN __attribute__((cleanup(free_pointer)))
 
@@ -105,6 +108,7 @@ enum trap {
 	TRAP_FORK = 2,     /* processes and threads are counted */
 	TRAP_EXEC = 4,     /* refused programs are reported (Landlock refuses them) */
 	TRAP_OPEN = 8,     /* refused opens are reported (--observe) */
+	TRAP_SOCKET = 64,  /* internet sockets lead nowhere, for where listen() cannot be judged */
 	TRAP_MEMORY_FILE = 32, /* memory files are made by the keeper, and counted */
 	TRAP_METADATA = 16 /* chmod, chown, utime, xattr are carried out by the keeper */
 };

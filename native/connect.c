@@ -10,6 +10,7 @@
 #include "cell.h"
 #include "kernel.h"
 #include "notify.h"
+#include "stand-in.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -118,9 +119,27 @@ static int judge(const struct notification *call, union address *address, sockle
 	}
 }
 
-static void connect_and_respond(const struct notification *call, int socket, const union address *address, socklen_t length)
+static void connect_and_respond(const struct notification *call, const struct stand_in *ours, const union address *address, socklen_t length)
 {
-	respond(call, 0, connect(socket, &address->any, length) < 0 ? errno : 0);
+	bool borrowed = ours->descriptor < 0;
+	int error = borrowed ? (connect(ours->socket, &address->any, length) < 0 ? errno : 0) : connect_stand_in(ours, &address->any, length);
+
+	if (!borrowed && (error == 0 || error == EINPROGRESS) && !put_in_place(call, ours))
+		error = EACCES;
+	respond(call, 0, error);
+}
+
+/* The tool's own socket, or one to take its place. Returns 0 or an error. */
+static int take_socket(const struct notification *call, struct stand_in *ours)
+{
+	*ours = (struct stand_in){ .socket = borrow_descriptor(call, call->request->data.args[0]), .descriptor = -1 };
+	if (ours->socket >= 0) {
+		ours->flags = fcntl(ours->socket, F_GETFL);
+		return 0;
+	}
+	if (errno == EPERM || errno == ENOSYS)
+		return make_stand_in(call, ours);
+	return errno == EBADF ? EBADF : EACCES;
 }
 
 void answer_connect(const struct notification *call)
@@ -146,13 +165,15 @@ void answer_connect(const struct notification *call)
 		respond(call, 0, refusal);
 		return;
 	}
-	CLOSE_ON_RETURN int socket = borrow_descriptor(call, call->request->data.args[0]);
-	if (socket < 0) {
-		respond(call, 0, errno == EBADF ? EBADF : EACCES);
+	struct stand_in ours;
+	int problem = take_socket(call, &ours);
+	CLOSE_ON_RETURN int socket = ours.socket;
+	if (problem) {
+		respond(call, 0, problem);
 		return;
 	}
-	if (fcntl(socket, F_GETFL) & O_NONBLOCK) {
-		connect_and_respond(call, socket, &address, length);
+	if (ours.flags & O_NONBLOCK) {
+		connect_and_respond(call, &ours, &address, length);
 		return;
 	}
 	/* It may take long, and other threads of the tool must not wait for it: a child of ours does it. */
@@ -160,7 +181,7 @@ void answer_connect(const struct notification *call)
 	if (child < 0)
 		respond(call, 0, EAGAIN);
 	if (child == 0) {
-		connect_and_respond(call, socket, &address, length);
+		connect_and_respond(call, &ours, &address, length);
 		_exit(0);
 	}
 }

@@ -262,6 +262,9 @@ void answer_notification(const struct plan *plan, int listener, int supervisor)
 	case SYS_connect:
 		answer_connect(&call);
 		break;
+	case SYS_socket:
+		answer_socket(&call);
+		break;
 	case SYS_listen:
 		answer_listen(&call);
 		break;

@@ -33,6 +33,7 @@ bool is_beneath(const char *path, const char *folder);
 void report_violation(const struct notification *call, const char *kind, const char *what, const char *detail);
 
 void answer_connect(const struct notification *call);
+void answer_socket(const struct notification *call);
 void answer_listen(const struct notification *call);
 void answer_open(const struct notification *call);
 void answer_memory_file(const struct notification *call);

@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 static void default_signals(void)
@@ -62,6 +64,20 @@ static struct command wait_for_command(int host)
 	return command;
 }
 
+/* What of the keeper's work a host may refuse although it grants the listener, as an exit status. */
+static int try_listener(const struct plan *plan)
+{
+	struct sockaddr_un root = { .sun_family = AF_UNIX, .sun_path = "/" };
+	CLOSE_ON_RETURN int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (!(plan->traps & TRAP_CONNECT))
+		return PROBE_HELD;
+	if (connect(fd, (struct sockaddr *)&root, sizeof root) == 0 || errno == EFAULT)
+		return PROBE_MEMORY_UNREADABLE;
+	/* Refused by the kernel itself, because it has no name, when it is really this socket that listens. */
+	return listen(fd, 1) < 0 && errno == EINVAL ? PROBE_HELD : PROBE_NOTHING_BORROWED;
+}
+
 _Noreturn void become_tool(const struct plan *plan, int host, int supervisor, int keeper, struct stdio stdio)
 {
 	if (plan->terminal)
@@ -94,7 +110,7 @@ _Noreturn void become_tool(const struct plan *plan, int host, int supervisor, in
 		command = wait_for_command(host);
 	send_packet(supervisor, PACKET_GO, 0, NULL, -1);
 	if (plan->probe)
-		_exit(0);
+		_exit(try_listener(plan));
 	execve(command.program, command.argv, command.envp);
 	die("exec", command.program);
 }

@@ -173,7 +173,7 @@ static void check_socket(struct program *program, const struct plan *plan)
 	load_argument(program, 2);
 	emit(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
 	emit(program, BPF_JMP | BPF_JEQ | BPF_K, 6 /* TCP; not MPTCP, SCTP */, 0, 1);
-	answer(program, SECCOMP_RET_ALLOW);
+	answer(program, trap_or(plan, TRAP_SOCKET, SECCOMP_RET_ALLOW));
 	emit(program, BPF_MISC | BPF_TXA, 0, 0, 0);
 	emit(program, BPF_JMP | BPF_JEQ | BPF_K, SOCK_DGRAM, 0, 4);
 	load_argument(program, 2);
@@ -242,7 +242,7 @@ static void check_send(struct program *program, int flags)
 static unsigned listen_action(const struct plan *plan)
 {
 	/* Without a network namespace, listen() on an unbound socket takes a port that Landlock never sees. */
-	if (plan->form == FORM_NAMESPACES || plan->network_all)
+	if (plan->form == FORM_NAMESPACES || plan->network_all || plan->traps & TRAP_SOCKET)
 		return SECCOMP_RET_ALLOW;
 	return trap_or(plan, TRAP_CONNECT, SECCOMP_RET_ERRNO | EACCES);
 }

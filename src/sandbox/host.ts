@@ -17,6 +17,8 @@ export interface HostFacts {
   readonly ownProc: Attempt
   readonly landlock: Attempt & { readonly abi: number }
   readonly listener: Attempt
+  /** Whether the keeper may borrow the tool's own sockets, or must put others in their place. */
+  readonly borrowing: Attempt
   readonly cgroup: Attempt
   readonly kernelSecrets: readonly AbsolutePath[]
 }
@@ -47,19 +49,19 @@ const probePlan = (form: Form, steps: readonly Step[], rules: readonly Rule[], t
 })
 
 export const probeHost = async (launcher: string): Promise<HostFacts> => {
-  const attempt = async (plan: Plan): Promise<Attempt & { readonly abi: number }> => {
+  const attempt = async (plan: Plan): Promise<Attempt & { readonly abi: number; readonly status: number }> => {
     const cell = openCell(spawnLauncher(launcher, ALL_FRAMES), plan)
     try {
-      const { landlock } = await cell.start({ program: at('/'), argv: ['-'], environment: {} }, undefined, { onStdout: ignore, onStderr: ignore })
-      return { held: true, abi: landlock }
+      const { landlock, exit } = await cell.start({ program: at('/'), argv: ['-'], environment: {} }, undefined, { onStdout: ignore, onStderr: ignore })
+      return { held: true, abi: landlock, status: exit.code }
     } catch (error) {
       const { params, message } = error as CordonError
-      return { held: false, stage: String(params['stage'] ?? 'launcher'), problem: `${String(params['errno'] ?? message)} ${String(params['detail'] ?? '')}`.trim(), abi: 0 }
+      return { held: false, stage: String(params['stage'] ?? 'launcher'), problem: `${String(params['errno'] ?? message)} ${String(params['detail'] ?? '')}`.trim(), abi: 0, status: -1 }
     }
   }
   const withProc: Step = { kind: 'proc', path: at('/proc') }
   const borrowedProc: Step = { kind: 'bind', access: 'r', path: at('/proc') }
-  const [landlock, listener, ownProc] = await Promise.all([
+  const [landlock, trapped, ownProc] = await Promise.all([
     attempt(probePlan('landlock', [], MINIMAL_RULES, [])),
     attempt(probePlan('landlock', [], MINIMAL_RULES, ['connect'])),
     attempt(probePlan('namespaces', [...MINIMAL_STEPS, withProc], MINIMAL_RULES, [])),
@@ -67,10 +69,25 @@ export const probeHost = async (launcher: string): Promise<HostFacts> => {
   const namespaces = ownProc.held
     ? ownProc
     : await attempt(probePlan('namespaces', [...MINIMAL_STEPS, borrowedProc], [...MINIMAL_RULES, ...BORROWED_PROC_RULES], []))
-  return { namespaces, ownProc, landlock, listener, cgroup: { held: false, stage: 'cgroup', problem: 'not used yet' }, kernelSecrets: kernelSecrets() }
+  return { namespaces, ownProc, landlock, ...keeperFacts(trapped), cgroup: { held: false, stage: 'cgroup', problem: 'not used yet' }, kernelSecrets: kernelSecrets() }
 }
 
 const ignore = () => undefined
+
+// As the launcher's probe ends, see native/tool.c.
+const NOTHING_BORROWED = 1
+const MEMORY_UNREADABLE = 2
+
+/** A listener is worth nothing to a keeper that cannot read what the tool asks for. */
+const keeperFacts = (trapped: Attempt & { readonly status: number }): Pick<HostFacts, 'listener' | 'borrowing'> => {
+  if (!trapped.held) return { listener: trapped, borrowing: trapped }
+  const refused = (problem: string): Attempt => ({ held: false, stage: 'seccomp-listener', problem })
+  if (trapped.status === MEMORY_UNREADABLE) {
+    const unreadable = refused('the memory of the tool cannot be read (kernel.yama.ptrace_scope above 1, or a container that refuses process_vm_readv and /proc/PID/mem)')
+    return { listener: unreadable, borrowing: unreadable }
+  }
+  return { listener: { held: true }, borrowing: trapped.status === NOTHING_BORROWED ? refused('pidfd_getfd is refused') : { held: true } }
+}
 
 // Kernel keyrings are of the user, not of the namespace. The rest is root's to read, also without capabilities.
 const SECRETS_FROM_ALL = ['/proc/keys', '/proc/key-users']

@@ -140,6 +140,8 @@ const trapsOf = ({ boundary, form, observe }: CellRequest, host: HostFacts): rea
   if (boundary.exec.kind !== 'all') traps.push('exec')
   if (observe) traps.push('open')
   if (form === 'landlock') traps.push('metadata')
+  // Whether a socket may listen is asked of the socket itself. Where that cannot be had, only such exist that may.
+  if (form === 'landlock' && boundary.network.kind === 'none' && !host.borrowing.held) traps.push('socket')
   return traps
 }
 
