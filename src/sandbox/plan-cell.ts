@@ -47,7 +47,8 @@ const DEFAULT_SCRATCH = 256 * 1024 * 1024
 export const planCell = (request: CellRequest, host: HostFacts, system: SystemView, protectedPlaces: readonly Place[]): PlannedCell => {
   const { boundary, cwd, form } = request
   const program = findProgram(request.program, cwd, request.searchPath)
-  const survey = surveyGrants(boundary)
+  const granted = surveyGrants(boundary)
+  const survey = { ...granted, hidden: [...granted.hidden, ...system.hidden] }
   const temporary = temporaryFor(form, [...survey.read, ...survey.write])
   const input: LayoutInput = {
     system,

@@ -20,9 +20,10 @@ export const createPlanner = (host: HostFacts): Planner => {
   const identities = new WeakMap<object, number>()
   let lastIdentity = 0
 
-  const viewOf = ({ presetRead }: Boundary): SystemView => {
-    const key = presetRead.map(({ path }) => path).join('\n')
-    const view = views.get(key) ?? viewPresets(presetRead)
+  const viewOf = (boundary: Boundary): SystemView => {
+    const key = JSON.stringify([boundary.presetRead, boundary.read.filter(({ negated }) => negated)].map((patterns) => patterns.map(({ path }) => path)))
+    const view = views.get(key) ?? viewPresets(boundary)
+    if (views.size >= MOST_REMEMBERED) views.clear()
     views.set(key, view)
     return view
   }

@@ -1,7 +1,9 @@
 import { readFileSync, statSync } from 'node:fs'
 
-import type { AbsolutePath, PathPattern } from '../policy/index.js'
+import type { AbsolutePath, Boundary, PathPattern } from '../policy/index.js'
+import { isReadable } from '../policy/index.js'
 
+import { surveyCarveOuts } from './carve-outs.js'
 import { expandPattern } from './expand-pattern.js'
 import type { Link } from './object-at.js'
 import { linkAt, objectAt } from './object-at.js'
@@ -13,22 +15,27 @@ export interface SystemView {
   readonly links: readonly Link[]
   /** Small texts are copied into the cell: a third of the cost of a mount each. */
   readonly files: readonly { readonly path: AbsolutePath; readonly content: string }[]
+  /** What the policy carves out of all this. */
+  readonly hidden: readonly Place[]
 }
 
 const LARGEST_COPY = 16_384
 
-export const viewPresets = (patterns: readonly PathPattern[]): SystemView => {
+export const viewPresets = (boundary: Boundary): SystemView => {
   const places: Place[] = []
   const links: Link[] = []
   const files: { path: AbsolutePath; content: string }[] = []
-  for (const path of new Set(patterns.flatMap(pathsOf))) {
+  for (const path of new Set(boundary.presetRead.flatMap(pathsOf))) {
     const object = objectAt(path)
     if (object === 'link') links.push(linkAt(path))
     const content = object === 'file' ? smallText(path) : undefined
+    if (!isReadable(boundary, path)) continue
     if (content !== undefined) files.push({ path, content })
     else if (object === 'file' || object === 'directory') places.push({ path, object })
   }
-  return { places, links, files }
+  // What is carved out of `write` says nothing about what only presets let the tool read.
+  const { hidden } = surveyCarveOuts({ ...boundary, write: boundary.write.filter(({ negated }) => !negated) }, places)
+  return { places, links, files, hidden }
 }
 
 const pathsOf = (pattern: PathPattern): readonly AbsolutePath[] =>
