@@ -6,7 +6,7 @@ import type { CordonError } from '../errors/index.js'
 import { encodeCommand, encodePlan } from './encode-plan.js'
 import { parseCellEvent } from './events.js'
 import type { CellEvent, ExitEvent, Violation } from './events.js'
-import { createFrameReader, encodeFrame } from './frames.js'
+import { createFrameReader, encodeFrame, encodeInput } from './frames.js'
 import type { Command, Plan } from './plan.js'
 import { setupFailure } from './setup-failure.js'
 
@@ -106,22 +106,21 @@ export const openCell = (connection: Duplex, plan: Plan): Cell => {
   connection.write(encodeFrame('P', encodePlan(plan)))
 
   const send = (...frames: readonly Buffer[]) => {
-    if (!ended) connection.write(frames.length === 1 ? frames[0] : Buffer.concat(frames))
+    // One write for what is small, because each is a system call; what is large is not copied again.
+    const batches = frames.length <= 3 ? [Buffer.concat(frames)] : frames
+    for (const batch of batches) if (!ended) connection.write(batch)
   }
   return {
     ready: ready.promise,
     start: (command, stdin, sinks) => {
       streams = sinks
       const frames = [encodeFrame('C', encodeCommand(command))]
-      if (stdin !== undefined) {
-        if (stdin.byteLength > 0) frames.push(encodeFrame('I', stdin))
-        frames.push(encodeFrame('I'))
-      }
+      if (stdin !== undefined) frames.push(...encodeInput(stdin), encodeFrame('I'))
       send(...frames)
       return end.promise
     },
     write: (stdin) => {
-      if (stdin.byteLength > 0) send(encodeFrame('I', stdin))
+      send(...encodeInput(stdin))
     },
     endInput: () => {
       send(encodeFrame('I'))

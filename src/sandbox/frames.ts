@@ -13,6 +13,13 @@ export const encodeFrame = (kind: FrameToCell, payload: Uint8Array = new Uint8Ar
   return frame
 }
 
+// A launcher takes no frame beyond 64 MB, and holds one in memory as a whole.
+const LARGEST_INPUT = 1 << 20
+
+/** Input as frames; no bytes are no frame, because an empty one is the end of input. */
+export const encodeInput = (stdin: Uint8Array): readonly Buffer[] =>
+  Array.from({ length: Math.ceil(stdin.byteLength / LARGEST_INPUT) }, (_, at) => encodeFrame('I', stdin.subarray(at * LARGEST_INPUT, (at + 1) * LARGEST_INPUT)))
+
 /** Cuts a stream of bytes into frames; what is incomplete waits for the next bytes. */
 export const createFrameReader = (onFrame: (kind: FrameFromCell, payload: Buffer) => void): ((bytes: Buffer) => void) => {
   let pending: Buffer[] = []

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 
 import { fail } from '../errors/index.js'
@@ -46,6 +47,7 @@ const DEFAULT_SCRATCH = 256 * 1024 * 1024
 
 export const planCell = (request: CellRequest, host: HostFacts, system: SystemView, protectedPlaces: readonly Place[]): PlannedCell => {
   const { boundary, cwd, form } = request
+  if (!isFolder(cwd)) throw fail('cwd-missing', { path: cwd })
   const program = findProgram(request.program, cwd, request.searchPath)
   const granted = surveyGrants(boundary)
   const survey = { ...granted, hidden: [...granted.hidden, ...system.hidden] }
@@ -80,6 +82,15 @@ export const planCell = (request: CellRequest, host: HostFacts, system: SystemVi
   const paths = (places: readonly Place[]) => [...new Set(places.map(({ path }) => path))].sort()
   const roots = { read: paths([...system.places, ...survey.read, ...input.loaded]), write: paths(survey.write) }
   return { plan, program, profile: describeProfile(plan, host, boundary, roots, variables) }
+}
+
+/** Links are followed: a working directory grants nothing, so nothing is moved by one. */
+const isFolder = (path: AbsolutePath): boolean => {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return false
+  }
 }
 
 const placeAt = (path: AbsolutePath): readonly Place[] => {

@@ -1,4 +1,4 @@
-import { accessSync, constants, closeSync, openSync, readSync, readdirSync, realpathSync } from 'node:fs'
+import { accessSync, constants, closeSync, openSync, readSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 
 import { fail } from '../errors/index.js'
@@ -25,6 +25,7 @@ export const findProgram = (name: string, cwd: string, searchPath: string): Prog
   if (found === undefined) throw fail('program-not-found', { program: name, fix: `looked in ${searchPath}` })
   const real = realPathOf(found)
   if (real === undefined) throw fail('program-not-found', { program: name, fix: `nothing is at ${found}` })
+  if (statSync(real).isDirectory()) throw fail('program-not-executable', { program: name, problem: 'it is a folder', fix: 'name a program in it' })
   try {
     accessSync(real, constants.X_OK)
   } catch (cause) {
@@ -41,7 +42,7 @@ const lookUp = (name: string, searchPath: string): string | undefined =>
     .find((path) => {
       try {
         accessSync(path, constants.X_OK)
-        return true
+        return statSync(path).isFile()
       } catch {
         return false
       }
