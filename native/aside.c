@@ -82,32 +82,51 @@ static bool is_harmless(const char *section, const char *key)
 	return false;
 }
 
+/*
+ * `[name]` or `[name "anything"]`, and nothing behind it: git also reads a setting
+ * on the same line, and old names with dots, which this does not.
+ */
+static bool read_section(const char *line, char *section, size_t room)
+{
+	size_t length = strspn(line + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-");
+	const char *at = line + 1 + length;
+
+	if (length == 0 || length >= room)
+		return false;
+	snprintf(section, room, "%.*s", (int)length, line + 1);
+	if (strncmp(at, " \"", 2) == 0) {
+		for (at += 2; *at && *at != '"'; at++)
+			if (*at == '\\' && *++at == '\0')
+				return false;
+		if (*at++ != '"')
+			return false;
+	}
+	return strcmp(at, "]") == 0;
+}
+
 /* One pass over lines: anything that is not plainly harmless makes the file suspect. */
 static bool config_is_harmless(FILE *file)
 {
-	char line[4096], section[128] = "";
+	char line[4096], section[128] = "", key[128];
 
 	while (fgets(line, sizeof line, file)) {
 		char *at = line + strspn(line, " \t\r\n");
 		size_t length = strlen(at);
-		if (*at == '\0' || *at == '#' || *at == ';')
-			continue;
-		/* A continued line or a command behind a section header is read by git, but not by us. */
+		/* A line that does not end here goes on where we would take it for another (also: behind a NUL byte). */
 		if (!strchr(line, '\n') && !feof(file))
 			return false;
+		if (*at == '\0' || *at == '#' || *at == ';')
+			continue;
 		while (length && isspace((unsigned char)at[length - 1]))
 			at[--length] = '\0';
-		if (length && at[length - 1] == '\\')
+		/* Continued on the next line. */
+		if (at[length - 1] == '\\')
 			return false;
 		if (*at == '[') {
-			size_t name = strcspn(at + 1, " ]\"");
-			if (at[length - 1] != ']' || name == 0 || name >= sizeof section || strchr(at, '.'))
-				if (!strchr(at, '"') || at[length - 1] != ']')
-					return false;
-			snprintf(section, sizeof section, "%.*s", (int)name, at + 1);
+			if (!read_section(at, section, sizeof section))
+				return false;
 			continue;
 		}
-		char key[128];
 		snprintf(key, sizeof key, "%.*s", (int)strcspn(at, " \t="), at);
 		if (!is_harmless(section, key))
 			return false;
@@ -115,7 +134,7 @@ static bool config_is_harmless(FILE *file)
 		if (strstr(at, "::"))
 			return false;
 	}
-	return true;
+	return !ferror(file);
 }
 
 static void move_and_tell(struct territory *territory, const char *path, was_put_aside *moved, void *context)
