@@ -34,7 +34,8 @@ uint64_t look_at_scratch(struct call *call)
 	if (call->scratch < 0 || fstatfs(call->scratch, &status) < 0)
 		return 0;
 	uint64_t in_use = (status.f_blocks - status.f_bfree) * status.f_bsize;
-	if (!call->scratch_told && (status.f_bfree == 0 || status.f_ffree == 0)) {
+	/* Nearly full is told, too: a tool that fails for want of space may be gone before the next look. */
+	if (!call->scratch_told && (status.f_bfree <= status.f_blocks / 16 || status.f_ffree == 0)) {
 		call->scratch_told = true;
 		tell_violation(call, "scratch", limit, in_use);
 	}
@@ -106,7 +107,8 @@ void look_after_limits(struct call *call, uint64_t now)
 	if (needs_measures(limits) && now >= call->next_measure)
 		call->next_measure = now + measure(call, in_scratch);
 	/* Often at first and less later: a look costs microseconds, and what a short call does should not go unseen. */
-	call->next_look = now + (now - call->began < 1000 ? 5 : 25);
+	uint64_t age = now - call->began;
+	call->next_look = now + (age < 200 ? 2 : age < 1000 ? 10 : 25);
 	if (needs_measures(limits) && call->next_measure < call->next_look)
 		call->next_look = call->next_measure;
 }
