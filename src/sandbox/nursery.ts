@@ -12,6 +12,7 @@ import type { Stdio } from './plan.js'
 /** Gives connections to fresh launchers, each of which builds one cell. */
 export interface Nursery {
   readonly connect: () => Duplex
+  readonly isAlive: () => boolean
   readonly close: () => void
 }
 
@@ -27,6 +28,10 @@ export const startNursery = async (launcher: string): Promise<Nursery> => {
   const child = spawn(launcher, ['nursery', name], { stdio: ['ignore', 'ignore', 'pipe', 'pipe'], env: {} })
   const lifeline = child.stdio[3] as Socket
   await untilReady(child, lifeline)
+  let alive = true
+  child.once('exit', () => {
+    alive = false
+  })
   // The nursery must never keep its host process alive.
   child.unref()
   lifeline.unref()
@@ -34,6 +39,7 @@ export const startNursery = async (launcher: string): Promise<Nursery> => {
   errors.unref()
   return {
     connect: () => createConnection({ path: `\0${name}` }),
+    isAlive: () => alive,
     close: () => {
       lifeline.destroy()
       errors.destroy()

@@ -10,6 +10,7 @@ import type { SystemView } from './system-view.js'
 /** Plans cells, and remembers plans that depend on nothing but paths, which the launcher resolves anew each time. */
 export interface Planner {
   readonly plan: (request: CellRequest, sealed: readonly Place[]) => PlannedCell
+  readonly forget: () => void
 }
 
 const MOST_REMEMBERED = 256
@@ -42,6 +43,9 @@ export const createPlanner = (host: HostFacts): Planner => {
     return JSON.stringify([...parts, limits, { ...request, hostEnvironment: variables }, sealed])
   }
   return {
+    forget: () => {
+      remembered.clear()
+    },
     plan: (request, sealed) => {
       const { boundary } = request
       if (dependsOnContents(boundary)) return planCell(request, host, viewOf(boundary), sealed)

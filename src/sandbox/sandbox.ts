@@ -1,4 +1,4 @@
-import { fail } from '../errors/index.js'
+import { CordonError, fail } from '../errors/index.js'
 import type { Boundary } from '../policy/index.js'
 import { parseAbsolutePath } from '../policy/index.js'
 
@@ -74,8 +74,8 @@ const IN_MEMORY: Streams = { stdio: ALL_FRAMES, foreground: false }
 export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
   const launcher = options.launcher ?? findLauncher()
   const [nursery, host] = await Promise.all([startNursery(launcher), probeHost(launcher)])
-  // Inside another cell a connection is made for us by its keeper, and the nursery would not know us by it.
-  const connect = () => (host.listener.held ? nursery.connect() : spawnLauncher(launcher, ALL_FRAMES))
+  // Inside another cell a connection is made for us by its keeper, and the nursery would not know us by it. And somebody may kill it.
+  const connect = () => (host.listener.held && nursery.isAlive() ? nursery.connect() : spawnLauncher(launcher, ALL_FRAMES))
   const planner = createPlanner(host)
   const pools = new Set<Pool>()
   let scout: Scout | undefined
@@ -114,6 +114,8 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
       cell = usable ? ready.cell : openCell(connect(), planned.plan)
       return await runIn(cell, planned, settings, input, patrol)
     } catch (error) {
+      // Something that the plan was made of is no longer as it was; the next call looks again.
+      if (error instanceof CordonError && error.code === 'setup-failed') planner.forget()
       await patrol.end()
       throw error
     }
