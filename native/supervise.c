@@ -77,6 +77,8 @@ static void hear_cell(struct call *call)
 			descriptor = -1;
 			break;
 		case PACKET_STOPPED:
+			if (call->killed)
+				break; /* by us, to be killed at leisure */
 			/* Before the host stops, too, and the shell takes over. */
 			terminal_leave(&call->terminal);
 			tell(call, "{\"event\":\"stopped\",\"signal\":%d}", packet.value);
