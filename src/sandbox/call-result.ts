@@ -48,8 +48,13 @@ export const describeEnd = ({ exit, ...end }: CellEnd, { planned, boundary, foun
   }
 }
 
+interface Collected {
+  readonly take: (bytes: Buffer) => void
+  readonly bytes: () => Uint8Array
+}
+
 /** Keeps the bytes of a stream, unless somebody else takes them as they come. */
-export const collect = (sink: ((bytes: Uint8Array) => void) | undefined) => {
+export const collect = (sink: ((bytes: Uint8Array) => void) | undefined): Collected => {
   const chunks: Buffer[] = []
   return {
     take: (bytes: Buffer): void => {

@@ -55,7 +55,7 @@ export const openCell = (connection: Duplex, plan: Plan): Cell => {
   let exit: ExitEvent | undefined
   let ended = false
   let streams: CellStreams | undefined
-  const ready = deferred<void>()
+  const ready = deferred<undefined>()
   const end = deferred<CellEnd>()
   // A cell that is discarded, or that nobody waits for, may fail without anybody listening.
   ready.promise.catch(() => undefined)
@@ -65,7 +65,7 @@ export const openCell = (connection: Duplex, plan: Plan): Cell => {
     switch (event.event) {
       case 'applied':
         landlock = event.landlock
-        ready.resolve()
+        ready.resolve(undefined)
         break
       case 'violation':
         if (violations.length < MOST_KEPT) violations.push({ kind: event.kind, attempted: event.attempted, detail: event.detail })

@@ -30,16 +30,19 @@ export const refusedOpens = (opens: readonly ObservedOpen[], cell: ObservedCell)
 
 const refusal = ({ path: text, access }: ObservedOpen, cell: ObservedCell): readonly Violation[] => {
   const path = normal(text)
-  if (path === undefined || isWithinPath(path, cell.temporary) || isOwnView(path)) return []
+  if (path === undefined || isOwnView(path)) return []
   const real = cell.realPathOf(path) ?? (access === 'write' ? inRealFolder(path, cell) : undefined)
-  if (real === undefined || isGranted(real, access, cell.boundary)) return []
+  if (real === undefined || isGranted(real, access, cell)) return []
   const protection = access === 'write' ? protectionOf(cell.boundary.write, real) : undefined
   const reason = protection === undefined ? 'not granted' : `protected: ${protection.entry.because}`
   return [{ kind: 'file', attempted: real, detail: `${access}: ${reason}${real === path ? '' : ` (opened as ${path})`}` }]
 }
 
-const isGranted = (path: AbsolutePath, access: 'read' | 'write', boundary: Boundary): boolean =>
-  access === 'read' ? isReadable(boundary, path) : isWritable(boundary, path)
+const isGranted = (path: AbsolutePath, access: 'read' | 'write', { boundary, temporary }: ObservedCell): boolean => {
+  if (access === 'read') return isReadable(boundary, path)
+  // Its private folder is the tool's to write; what is granted beneath it for reading is not.
+  return isWritable(boundary, path) || (isWithinPath(path, temporary) && !isReadable(boundary, path))
+}
 
 const inRealFolder = (path: AbsolutePath, cell: ObservedCell): AbsolutePath | undefined => {
   const folder = cell.realPathOf(parentOf(path))
