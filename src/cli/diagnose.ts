@@ -10,7 +10,10 @@ export interface Finding {
   readonly fix: string
 }
 
-export const diagnose = (host: HostFacts, settings: HostSettings): readonly Finding[] => [
+/** Of the host's facts those that a cause can be found for. */
+export type ProbedHost = Pick<HostFacts, 'namespaces' | 'ownProc' | 'landlock' | 'listener'>
+
+export const diagnose = (host: ProbedHost, settings: HostSettings): readonly Finding[] => [
   ...(host.namespaces.held ? [] : [namespacesFinding(host.namespaces, isOuterCell(host, settings), settings)]),
   ...(host.namespaces.held && !host.ownProc.held ? [procFinding(host.ownProc.problem, settings)] : []),
   ...landlockFindings(host, settings),
@@ -50,7 +53,7 @@ const procFinding = (problem: string, settings: HostSettings): Finding => ({
   fix: settings.container === undefined ? 'unmount what lies over /proc' : 'start the container with --security-opt unmask=ALL (podman) or systempaths=unconfined (docker)',
 })
 
-const landlockFindings = (host: HostFacts, settings: HostSettings): readonly Finding[] => {
+const landlockFindings = (host: ProbedHost, settings: HostSettings): readonly Finding[] => {
   const { landlock } = host
   if (!landlock.held) {
     const what = 'Landlock: the second hold on files, and the only one on programs; no cell starts without it'
@@ -78,7 +81,7 @@ const listenerFinding = (problem: string, inside: boolean): Finding => ({
 })
 
 /** A listener that is taken, or no new privileges and a filter: what a cell looks like from inside. */
-const isOuterCell = ({ listener }: HostFacts, { seccompMode, noNewPrivileges, container }: HostSettings): boolean =>
+const isOuterCell = ({ listener }: ProbedHost, { seccompMode, noNewPrivileges, container }: HostSettings): boolean =>
   (!listener.held && /busy/i.test(listener.problem)) || (seccompMode === '2' && noNewPrivileges && container === undefined)
 
 const olderThan = (release: string, major: number, minor: number): boolean => {

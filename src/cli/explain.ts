@@ -35,14 +35,14 @@ const explainViolation = ({ kind, attempted, detail }: Violation): string => {
     case 'processes':
       return `refused ${attempted}: ${detail} (--processes)`
     case 'scratch':
-      return `its private folder is full: ${asSize(attempted)}, ${asLimit(detail, asSize)} (limits.scratch)`
+      return `its private folder is full: limit of ${asSize(limitIn(detail))} (limits.scratch)`
     case 'memory':
     case 'output':
-      return `ended by its ${kind} limit: ${asSize(attempted)}, ${asLimit(detail, asSize)} (--${kind})`
+      return `ended by its ${kind} limit of ${asSize(limitIn(detail))}: ${asSize(attempted)} used (--${kind})`
     case 'cpu':
-      return `ended by its processor time limit: ${asTime(attempted)}, ${asLimit(detail, asTime)} (--cpu)`
+      return `ended by its processor time limit of ${asTime(limitIn(detail))} (--cpu)`
     case 'wall':
-      return `ended by its wall-clock limit: ${asTime(attempted)}, ${asLimit(detail, asTime)} (--timeout)`
+      return `ended by its wall-clock limit of ${asTime(limitIn(detail))} (--timeout)`
   }
 }
 
@@ -57,7 +57,8 @@ const explainFile = (path: string, detail: string): string => {
 /** As it can be typed into a shell. */
 const asWord = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
 
-const asLimit = (detail: string, unit: (number: string) => string): string => detail.replace(/\d+/, unit)
+/** Of `limit 1024`. */
+const limitIn = (detail: string): string => /\d+/.exec(detail)?.[0] ?? detail
 
 const UNITS: readonly (readonly [string, number])[] = [['G', 2 ** 30], ['M', 2 ** 20], ['K', 2 ** 10]]
 

@@ -127,10 +127,16 @@ export const openFactsFile = (file: string): FactsFile => {
 }
 
 const openTarget = (path: string): ((text: string) => void) => {
+  const own = ownDescriptor(path)
+  if (own !== undefined) {
+    return (text) => {
+      writeFully(own, Buffer.from(text))
+    }
+  }
   const status = statSync(path, { throwIfNoEntry: false })
   if (status?.isDirectory() === true) throw new Error('it is a directory')
   if (status !== undefined && !status.isFile()) {
-    // A pipe or a device, such as /dev/stderr, is written to; to replace it would break it.
+    // A named pipe or a device is written to; to replace it would break it.
     const descriptor = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK)
     return (text) => {
       writeFully(descriptor, Buffer.from(text))
@@ -142,6 +148,13 @@ const openTarget = (path: string): ((text: string) => void) => {
   return (text) => {
     replaceFile(`${folder}/${basename(real)}`, text)
   }
+}
+
+/** `/dev/stderr`, `/dev/fd/3`: a descriptor of this process, which need not be one that can be opened again. */
+const ownDescriptor = (path: string): number | undefined => {
+  const named = ['/dev/stdin', '/dev/stdout', '/dev/stderr'].indexOf(path)
+  const number = /^\/(?:dev|proc\/self)\/fd\/(\d+)$/.exec(path)?.[1]
+  return named !== -1 ? named : number === undefined ? undefined : Number(number)
 }
 
 /** Whoever waits for the file finds all of it or nothing. */

@@ -1,0 +1,73 @@
+// Runs the command line as people do: the built program, as a process of its own.
+import { spawn, spawnSync } from 'node:child_process'
+import type { ChildProcess, SpawnSyncOptionsWithBufferEncoding } from 'node:child_process'
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { fileURLToPath } from 'node:url'
+
+import { afterAll, describe, test } from 'vitest'
+
+import type { Form } from '../../src/sandbox/index.js'
+import { needs } from '../requirement.js'
+
+export const CORDON = fileURLToPath(new URL('../../bin/cordon.js', import.meta.url))
+
+/** What the caller of a test has in its environment; nothing of the person who runs the tests. */
+const ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: tmpdir(), LANG: 'C.UTF-8' }
+
+export interface Ran {
+  readonly status: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface RunOptions {
+  readonly input?: string | Uint8Array
+  readonly cwd?: string
+  readonly environment?: Readonly<Record<string, string>>
+  readonly stdio?: SpawnSyncOptionsWithBufferEncoding['stdio']
+}
+
+export const cordon = (words: readonly string[], { input, cwd, environment, stdio }: RunOptions = {}): Ran => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [CORDON, ...words], {
+    timeout: 50_000,
+    maxBuffer: 256 * 1024 * 1024,
+    env: { ...ENVIRONMENT, ...environment },
+    ...(input === undefined ? {} : { input }),
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(stdio === undefined ? {} : { stdio }),
+  })
+  // Null where the stream was not a pipe of ours.
+  const text = (bytes: Buffer | null): string => bytes?.toString('utf8') ?? ''
+  return { status, stdout: text(stdout), stderr: text(stderr) }
+}
+
+/** The same, still running, with pipes for all streams. */
+export const startCordon = (words: readonly string[]): ChildProcess => spawn(process.execPath, [CORDON, ...words], { env: ENVIRONMENT, timeout: 50_000 })
+
+/** A folder that is gone after the tests of the file; not in /tmp, because a cell has one of its own. */
+export const temporaryFolder = (): string => {
+  const folder = realpathSync(mkdtempSync('/var/tmp/cordon-cli-'))
+  afterAll(() => {
+    rmSync(folder, { recursive: true, force: true })
+  })
+  return folder
+}
+
+interface FormReport {
+  readonly forms: Readonly<Record<Form, { readonly held: boolean; readonly problem: string | null }>>
+}
+
+const FORMS: readonly Form[] = ['namespaces', 'landlock']
+
+/** One `describe` per form of the cell, with the words that choose it; where the host lacks one, its tests say so. */
+export const describeForms = (title: string, body: (run: (words: readonly string[], options?: RunOptions) => Ran, form: Form) => void): void => {
+  const { forms } = JSON.parse(cordon(['doctor', '--json']).stdout) as FormReport
+  describe.each(FORMS)(`${title} (%s)`, (form) => {
+    const { held, problem } = forms[form]
+    if (held) body((words, options) => cordon(['run', '--form', form, ...words], options), form)
+    else test('the host holds this form of the cell', (context) => {
+      needs(context, false, `${form}: ${problem ?? ''}`)
+    })
+  })
+}

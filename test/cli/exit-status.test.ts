@@ -1,0 +1,58 @@
+import { chmodSync, realpathSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { cordon, describeForms, temporaryFolder } from './cordon.js'
+
+const folder = temporaryFolder()
+
+describeForms('the exit status', (run) => {
+  test.each([0, 1, 3, 124, 255])("is the command's own: %i", (status) => {
+    expect(run(['--', 'sh', '-c', `exit ${String(status)}`])).toEqual({ status, stdout: '', stderr: '' })
+  })
+
+  test('is 128+N for a command that was killed by signal N', () => {
+    expect(run(['--', 'sh', '-c', 'kill -TERM $$']).status).toBe(143)
+    expect(run(['--', 'sh', '-c', 'kill -KILL $$']).status).toBe(137)
+  })
+
+  test('is 124 when the wall-clock limit ended it, and says so', () => {
+    const { status, stderr } = run(['--timeout', '300ms', '--', 'sleep', '40'])
+    expect(status).toBe(124)
+    expect(stderr).toBe('cordon: ended by its wall-clock limit of 300ms (--timeout)\n')
+  })
+
+  test('is 137 when another limit ended it, and says which', () => {
+    const { status, stderr } = run(['--memory', '48M', '--', 'sh', '-c', 'x=$(head -c 300000000 /dev/zero | tr "\\0" x)'])
+    expect(status).toBe(137)
+    expect(stderr).toMatch(/^cordon: ended by its memory limit of 48M: .* used \(--memory\)$/m)
+  })
+
+  test('is 127 for a program that does not exist', () => {
+    expect(run(['--', 'no-such-program'])).toMatchObject({ status: 127, stderr: expect.stringMatching(/^cordon: program-not-found: .*no-such-program\nfix: looked in \/usr/) as string })
+    expect(run(['--', join(folder, 'absent')]).status).toBe(127)
+  })
+
+  test('is 126 for a file that is no program', () => {
+    const file = join(folder, 'text')
+    writeFileSync(file, 'text')
+    expect(run(['--', file])).toMatchObject({ status: 126, stderr: expect.stringMatching(/^cordon: program-not-executable: /) as string })
+    chmodSync(file, 0o755)
+    writeFileSync(file, '\u007fELF, but not really one')
+    expect(run(['--', file])).toMatchObject({ status: 126, stderr: expect.stringMatching(/^cordon: program-not-executable: /) as string })
+  })
+
+  test('is 125 when the boundary cannot be built, with one line that has the code and one with the way out', () => {
+    const { status, stdout, stderr } = run(['--read', join(folder, 'absent'), '--', 'true'])
+    expect({ status, stdout }).toEqual({ status: 125, stdout: '' })
+    expect(stderr).toBe(`cordon: path-missing: the granted path ${folder}/absent does not exist\nfix: create it first, or remove the grant\n`)
+  })
+})
+
+test('a cell inside a cell gives the status of the inner command', () => {
+  const root = join(import.meta.dirname, '..', '..')
+  const inner = [process.execPath, join(root, 'bin', 'cordon.js'), 'run', '--', 'sh', '-c', 'exit 7']
+  const modules = realpathSync(join(root, 'node_modules'))
+  expect(cordon(['run', '--read', root, '--read', modules, '--read', process.execPath, '--', ...inner])).toMatchObject({ status: 7 })
+})

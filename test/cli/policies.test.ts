@@ -1,0 +1,74 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { describe, expect, test } from 'vitest'
+
+import { combinePolicies } from '../../src/cli/combine-policies.js'
+import type { Facts } from '../../src/cli/facts.js'
+import { parsePolicy } from '../../src/policy/index.js'
+
+import { cordon, temporaryFolder } from './cordon.js'
+
+const combine = (typed: unknown, ...files: readonly unknown[]) =>
+  combinePolicies(files.map((file, at) => ({ source: `file${String(at + 1)}.yaml`, policy: parsePolicy(file, `file${String(at + 1)}.yaml`) })), parsePolicy(typed, 'typed'))
+
+describe('policies and options together', () => {
+  test('lists add up, carve-outs included', () => {
+    const { filesystem } = combine({ filesystem: { read: ['c'] } }, { filesystem: { read: ['a', '!a/x'], write: 'none' } }, { filesystem: { read: ['b'] } })
+    expect(filesystem.read).toMatchObject({ kind: 'list', items: [{ text: 'a' }, { text: '!a/x', negated: true }, { text: 'b' }, { text: 'c' }] })
+    expect(filesystem.write).toEqual({ kind: 'none' })
+  })
+
+  test('the strictest limit of the files counts, and the one that was typed wins', () => {
+    const files = [{ limits: { memory: '1G', wall: '10s' } }, { limits: { memory: '512M' } }]
+    expect(combine({}, ...files).limits).toEqual({ memory: 512 * 2 ** 20, wall: 10_000 })
+    expect(combine({ limits: { memory: '2G' } }, ...files).limits).toEqual({ memory: 2 * 2 ** 30, wall: 10_000 })
+  })
+
+  test.each(['network', 'exec'] as const)('of %s, none or all as typed wins over files; a list adds to theirs', (section) => {
+    const item = section === 'network' ? 'example.org' : '/bin/sh'
+    expect(combine({ [section]: 'none' }, { [section]: 'all' })[section]).toEqual({ kind: 'none' })
+    expect(combine({ [section]: 'all' }, { [section]: 'none' })[section]).toEqual({ kind: 'all' })
+    expect(combine({ [section]: [item] }, { [section]: 'none' })[section]).toMatchObject({ kind: 'list', items: [{}] })
+    expect(combine({}, { [section]: [item] }, { [section]: 'all' })[section]).toEqual({ kind: 'all' })
+    expect(combine({}, {})[section]).toEqual({ kind: 'unspecified' })
+  })
+
+  test('a denial is never lost in the whole network', () => {
+    const denying = { network: [{ host: 'evil.example', action: 'deny' }, 'example.org'] }
+    expect(() => combine({ network: 'all' }, denying)).toThrow('file1.yaml: network: it denies hosts, and the command line grants the whole network')
+    expect(() => combine({}, denying, { network: 'all' })).toThrow('file2.yaml grants the whole network')
+    expect(combine({ network: 'none' }, denying, { network: 'all' }).network).toEqual({ kind: 'none' })
+  })
+
+  test('a variable that two files give otherwise is a conflict; the one that was typed wins', () => {
+    const files = [{ environment: ['A=1', 'B'] }, { environment: ['A=2'] }]
+    expect(() => combine({}, ...files)).toThrow('file2.yaml: environment: A is given otherwise in file1.yaml')
+    expect(combine({ environment: ['A=3'] }, { environment: ['A=1', 'B'] }).environment).toMatchObject({ items: [{ name: 'A', value: { text: '3' } }, { name: 'B' }] })
+  })
+})
+
+describe('cordon run --policy FILE', () => {
+  const folder = temporaryFolder()
+  mkdirSync(join(folder, 'data'))
+  writeFileSync(join(folder, 'data', 'words'), 'words\n')
+  writeFileSync(join(folder, 'extra'), 'extra\n')
+  writeFileSync(join(folder, 'policy.yaml'), 'filesystem:\n  read: [ data ]\nlimits: { wall: 20s }\n')
+
+  test('grants what the file says; options add; the decision names both', () => {
+    const run = cordon(['run', '--policy', './policy.yaml', '--read', 'extra', '--facts', 'facts', '--', 'cat', 'data/words', 'extra'], { cwd: folder })
+    expect(run).toEqual({ status: 0, stdout: 'words\nextra\n', stderr: '' })
+    const facts = JSON.parse(readFileSync(join(folder, 'facts'), 'utf8')) as Facts
+    expect(facts.permission_decision.decision_reason).toBe('typed on the command line: --read extra, --policy ./policy.yaml')
+    expect(facts.permission_state.policy_sources).toEqual(['./policy.yaml'])
+    expect(facts.sandbox_profile?.process_limits).toEqual({ wall: 20_000 })
+    expect(cordon(['run', '--policy', './policy.yaml', '--', 'cat', 'extra'], { cwd: folder }).status).toBe(1)
+  })
+
+  test('a mistake in the file is named with its line', () => {
+    writeFileSync(join(folder, 'wrong.yaml'), 'filesystem:\n  raed: [ data ]\n')
+    const { status, stderr } = cordon(['run', '--policy', './wrong.yaml', '--', 'true'], { cwd: folder })
+    expect(status).toBe(125)
+    expect(stderr).toBe('cordon: policy-unknown-key: ./wrong.yaml:2: unknown key "raed" in filesystem\nfix: did you mean "read"?\n')
+  })
+})

@@ -1,0 +1,88 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { spawnSync } from 'node:child_process'
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { CORDON, describeForms, temporaryFolder } from './cordon.js'
+
+const folder = temporaryFolder()
+const digest = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest('hex')
+
+describeForms('the standard streams', (run, form) => {
+  test('carry 20 MB through, unchanged', () => {
+    const bytes = randomBytes(20_000_000)
+    expect(run(['--', 'sha256sum'], { input: bytes }).stdout.slice(0, 64)).toBe(digest(bytes))
+    const text = bytes.toString('base64')
+    expect(digest(run(['--', 'cat'], { input: text }).stdout)).toBe(digest(text))
+  })
+
+  test('carry 20 MB through when the output is limited', () => {
+    const text = randomBytes(15_000_000).toString('base64')
+    expect(digest(run(['--output', '1G', '--', 'cat'], { input: text }).stdout)).toBe(digest(text))
+  })
+
+  test('end the command at the limit of the output', () => {
+    const { status, stdout, stderr } = run(['--output', '64K', '--', 'yes'])
+    expect({ status, length: stdout.length }).toEqual({ status: 137, length: 65_536 })
+    expect(stderr).toMatch(/^cordon: ended by its output limit of 64K: .* used \(--output\)$/m)
+  })
+
+  test('are kept apart', () => {
+    expect(run(['--', 'sh', '-c', 'echo out; echo err >&2'])).toEqual({ status: 0, stdout: 'out\n', stderr: 'err\n' })
+  })
+
+  test('that are files are read, written and appended to, in order', () => {
+    const [input, output] = [join(folder, `${form}-in`), join(folder, `${form}-out`)]
+    writeFileSync(input, 'line\n')
+    writeFileSync(output, 'before\n')
+    const descriptors = [openSync(input, 'r'), openSync(output, 'a')] as const
+    run(['--', 'sh', '-c', 'for i in 1 2 3; do echo out$i; echo err$i >&2; done; cat'], { stdio: [descriptors[0], descriptors[1], descriptors[1]] })
+    for (const descriptor of descriptors) closeSync(descriptor)
+    expect(readFileSync(output, 'utf8')).toBe('before\nout1\nerr1\nout2\nerr2\nout3\nerr3\nline\n')
+  })
+
+  test.each([[], ['--output', '1G']])('a reader that goes away ends the command as usual %j', (...limit) => {
+    const line = '"$0" "$1" run "$@" 2>&1'
+    const script = `set -o pipefail; first=$1; second=$2; shift 2; "$first" "$second" run "$@" | head -n 1; echo "status $?"`
+    const { stdout } = spawnSync('bash', ['-c', script, line, process.execPath, CORDON, '--form', form, ...limit, '--', 'yes'], { encoding: 'utf8', timeout: 50_000 })
+    expect(stdout).toBe('y\nstatus 141\n')
+  })
+
+  test('an input that nobody reads does not keep the call open', () => {
+    expect(run(['--', 'true'], { input: randomBytes(5_000_000) }).status).toBe(0)
+  })
+})
+
+describeForms('what the command is given', (run) => {
+  test('nothing of the environment, but its own PATH, HOME and TMPDIR', () => {
+    const { stdout } = run(['--', 'env'], { environment: { TOKEN: 'secret', LANG: 'C' } })
+    expect(stdout.split('\n').map((line) => line.split('=')[0]).filter((name) => name !== '').sort()).toEqual(['HOME', 'PATH', 'PWD', 'TMPDIR'].filter((name) => stdout.includes(`${name}=`)))
+    expect(stdout).not.toContain('secret')
+  })
+
+  test('variables that are named, from here or with a value', () => {
+    const { stdout } = run(['--env', 'TOKEN', '--env', 'SET=a=b', '--env', 'ABSENT', '--', 'sh', '-c', 'echo "$TOKEN $SET ${ABSENT-none}"'], { environment: { TOKEN: 'passed' } })
+    expect(stdout).toBe('passed a=b none\n')
+  })
+
+  test('the program is looked up in the PATH of the caller, and PATH inside stays that of the system', () => {
+    const program = join(folder, 'greet')
+    writeFileSync(program, '#!/bin/sh\necho "hello from $PATH"\n', { mode: 0o755 })
+    const { stdout } = run(['--', 'greet'], { environment: { PATH: `${folder}:/usr/bin:/bin` } })
+    expect(stdout).toMatch(/^hello from \/usr/)
+    expect(stdout).not.toContain(folder)
+  })
+
+  test('the folder that --cwd names, or the current one', () => {
+    expect(run(['--read', folder, '--', 'pwd'], { cwd: folder }).stdout).toBe(`${folder}\n`)
+    expect(run(['--cwd', '/usr', '--', 'pwd'], { cwd: folder }).stdout).toBe('/usr\n')
+  })
+
+  test('globs relative to the folder of the caller', () => {
+    writeFileSync(join(folder, 'data'), 'data\n')
+    expect(run(['--read', 'data', '--', 'cat', join(folder, 'data')], { cwd: folder }).stdout).toBe('data\n')
+    expect(run(['--', 'cat', join(folder, 'data')], { cwd: folder }).status).toBe(1)
+  })
+})

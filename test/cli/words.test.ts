@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+
+import { describe, expect, test } from 'vitest'
+
+import { renderHelp } from '../../src/cli/help.js'
+import { RUN_HELP } from '../../src/cli/run-options.js'
+
+import { CORDON, cordon } from './cordon.js'
+
+describe('help', () => {
+  test.each([[['--help']], [['-h']], [['help']], [[]]])('%j lists the commands', (words) => {
+    const { status, stdout, stderr } = cordon(words)
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    expect(stdout).toMatch(/^usage: cordon COMMAND[^]*run +run one command[^]*doctor/)
+  })
+
+  test.each([[['run', '--help']], [['run', '-h']], [['help', 'run']], [['run', '--read', 'x', '--help']]])('%j explains the command', (words) => {
+    expect(cordon(words)).toEqual({ status: 0, stdout: renderHelp(RUN_HELP), stderr: '' })
+  })
+
+  test('behind -- it belongs to the command', () => {
+    expect(cordon(['run', '--', 'printf', '%s', '--help']).stdout).toBe('--help')
+    expect(cordon(['run', 'printf', '%s', '--help']).stdout).toBe('--help')
+  })
+
+  test('knows every option of the command line', () => {
+    const text = renderHelp(RUN_HELP)
+    const options = ['policy', 'read', 'write', 'net', 'env', 'exec', 'memory', 'processes', 'cpu', 'timeout', 'cwd', 'preset', 'output', 'backend']
+    for (const name of [...options, 'form', 'require', 'mode', 'secret', 'resolve', 'upstream-ca', 'observe', 'facts', 'json']) expect(text).toContain(`--${name}`)
+  })
+
+  test('--version is that of the package', () => {
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
+    expect(cordon(['--version'])).toEqual({ status: 0, stdout: `cordon ${version}\n`, stderr: '' })
+  })
+})
+
+describe('words that make no sense', () => {
+  test.each<readonly [readonly string[], string, string]>([
+    [['runn'], 'unknown command runn', 'did you mean cordon run?'],
+    [['--verison'], 'unknown option --verison', 'did you mean --version?'],
+    [['run', '--raed', 'x', '--', 'true'], 'unknown option --raed', 'did you mean --read?'],
+    [['run', '--zzz', '--', 'true'], 'unknown option --zzz', 'see: cordon run --help'],
+    [['run', '--observe=yes', '--', 'true'], '--observe takes no value', 'see: cordon run --help'],
+    [['run', '--read'], '--read needs a value: GLOB', 'see: cordon run --help'],
+    [['run', '--read', '--', 'true'], '--read needs a value: GLOB', 'see: cordon run --help'],
+    [['run', '--memory', '1G', '--memory', '2G', '--', 'true'], '--memory is given twice', 'see: cordon run --help'],
+    [['run'], 'no command given', 'cordon run [options] -- COMMAND…'],
+    [['run', '--read', '/usr'], 'no command given', 'cordon run [options] -- COMMAND…'],
+    [['run', '--mode', 'paln', '--', 'true'], '--mode does not know "paln"', 'did you mean plan?'],
+    [['run', '--backend', 'xen', '--', 'true'], '--backend does not know "xen"', 'one of: auto, native, bubblewrap, firejail, seatbelt, container'],
+    [['run', '--net', 'none', '--net', 'example.org', '--', 'true'], '--net none cannot stand beside another --net', 'see: cordon run --help'],
+    [['run', '--policy', 'github', '--', 'true'], 'there is no policy named "github": this version brings none along yet', 'name a file, such as --policy ./github.yaml'],
+    [['run', '--secret', 'a=env:B', '--', 'true'], '--secret needs the egress proxy, which this version does not have yet', 'leave --secret out, and grant --net none or --net all'],
+    [['doctor', '--jsno'], 'unknown option --jsno', 'did you mean --json?'],
+  ])('%j: %s', (words, problem, fix) => {
+    expect(cordon(words)).toEqual({ status: 125, stdout: '', stderr: `cordon: usage-error: ${problem}\nfix: ${fix}\n` })
+  })
+
+  test.each<readonly [readonly string[], string]>([
+    [['--memory', 'lots'], 'policy-invalid-value: --memory: limits.memory must be a size'],
+    [['--processes', 'many'], 'policy-invalid-value: --processes: limits.processes must be a whole number'],
+    [['--timeout', '30'], 'policy-invalid-value: --timeout: limits.wall must be a duration'],
+    [['--read', 'a[b'], 'glob-malformed: --read: filesystem.read[0]: the pattern "a[b" is malformed'],
+    [['--env', '1A'], 'policy-invalid-value: --env: environment[0] must be'],
+    [['--net', 'https://example.org/'], 'host-malformed: --net: network[0]: the network entry'],
+    [['--preset', 'toolchain'], 'policy-invalid-value: --preset: presets[0] must be one of'],
+    [['--require', 'magic'], 'policy-invalid-value: --require: require[0] must be one of'],
+    [['--policy', './absent.yaml'], 'file-unreadable: cannot read ./absent.yaml: ENOENT: no such file or directory'],
+    [['--cwd', '/absent'], 'cwd-missing: the working directory /absent does not exist'],
+    [['--backend', 'firejail'], 'backend-unavailable: the backend firejail is not available'],
+    [['--net', 'example.org:443'], 'network-grant-unsupported: the network grant "example.org:443" cannot be held here'],
+  ])('%j: %s', (words, message) => {
+    const { status, stdout, stderr } = cordon(['run', ...words, '--', 'echo', 'ran'])
+    expect({ status, stdout }).toEqual({ status: 125, stdout: '' })
+    expect(stderr.startsWith(`cordon: ${message}`), stderr).toBe(true)
+    expect(stderr).not.toMatch(/\n\s+at /)
+  })
+
+  test('a name with control characters cannot write to the terminal', () => {
+    expect(cordon(['run', '--read', '/absent/\u001b[2Jx', '--', 'true']).stderr).toContain('/absent/\\x1b[2Jx')
+  })
+})
+
+test('a reader of the help that goes away is no error', () => {
+  expect(execFileSync('sh', ['-c', `'${process.execPath}' '${CORDON}' run --help | head -n 1`], { encoding: 'utf8' })).toBe('usage: cordon run [options] -- COMMAND…\n')
+})
