@@ -181,6 +181,8 @@ void apply_resource_limits(const struct plan *plan);
 int landlock_abi(void);
 /* `terminal`: the cell's own, or -1 */
 void apply_landlock(const struct plan *plan, int terminal);
+/* From now on our signals reach only what we start, so that kill(-1) ends it all at one stroke (since ABI 6). */
+bool enclose_signals(void);
 /* Returns the notification descriptor, or -1 when the plan traps nothing. */
 int apply_seccomp(const struct plan *plan);
 

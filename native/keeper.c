@@ -75,26 +75,39 @@ static bool reap(const struct plan *plan, pid_t tool, int *status, int superviso
 	return ended;
 }
 
+/* The keeper itself, once it watches. */
+struct keeper {
+	const struct plan *plan;
+	pid_t tool;
+	int signals, supervisor, from_tool, terminal;
+	bool enclosed; /* kill(-1) reaches the cell and nothing else */
+};
+
+static void end_all(const struct keeper *keeper)
+{
+	if (!keeper->enclosed) {
+		kill_descendants(own_pid_in_proc(), NULL);
+		return;
+	}
+	kill(-1, SIGKILL); /* all of the pid namespace but pid 1, or all that our signals reach */
+	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+		;
+}
+
 /*
  * Everything else in the cell dies now, and only then is the end told. It is
  * told before this process exits, because dismantling the namespaces takes
  * longer than many a tool runs, and nobody needs to wait for it.
  */
-static _Noreturn void end_cell(const struct plan *plan, int supervisor, int status)
+static _Noreturn void end_cell(const struct keeper *keeper, int status)
 {
 	struct rusage usage;
 	char text[64];
 
-	if (plan->form == FORM_LANDLOCK) {
-		kill_descendants(own_pid_in_proc(), NULL);
-	} else {
-		kill(-1, SIGKILL); /* all of the pid namespace but pid 1 */
-		while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
-			;
-	}
+	end_all(keeper);
 	getrusage(RUSAGE_CHILDREN, &usage);
 	snprintf(text, sizeof text, "%lld %ld", milliseconds_of(&usage), usage.ru_maxrss);
-	send_packet(supervisor, PACKET_EXIT, status, text, -1);
+	send_packet(keeper->supervisor, PACKET_EXIT, status, text, -1);
 	_exit(0);
 }
 
@@ -108,11 +121,12 @@ static int take_listener(int from)
 	return listener;
 }
 
-static _Noreturn void watch(const struct plan *plan, pid_t tool, int signals, int supervisor, int from_tool, int terminal)
+static _Noreturn void watch(const struct keeper *keeper)
 {
+	const struct plan *plan = keeper->plan;
 	struct pollfd polled[] = {
-		{ .fd = signals, .events = POLLIN },
-		{ .fd = from_tool, .events = POLLIN },
+		{ .fd = keeper->signals, .events = POLLIN },
+		{ .fd = keeper->from_tool, .events = POLLIN },
 		{ .fd = -1, .events = POLLIN }, /* the listener, once it has come */
 	};
 	int status = 0;
@@ -121,24 +135,26 @@ static _Noreturn void watch(const struct plan *plan, pid_t tool, int signals, in
 		if (poll(polled, 3, -1) < 0 && errno != EINTR)
 			die("keeper", "poll");
 		if (polled[2].revents & POLLIN)
-			answer_notification(plan, polled[2].fd, supervisor);
+			answer_notification(plan, polled[2].fd, keeper->supervisor);
 		if (polled[2].revents & (POLLHUP | POLLERR))
 			polled[2].fd = -1;
 		if (polled[1].revents) {
-			polled[2].fd = take_listener(from_tool);
+			polled[2].fd = take_listener(keeper->from_tool);
 			polled[1].fd = -1;
 		}
 		if (polled[0].revents & POLLIN) {
 			struct signalfd_siginfo signal;
-			if (read(signals, &signal, sizeof signal) != sizeof signal)
+			if (read(keeper->signals, &signal, sizeof signal) != sizeof signal)
 				continue;
-			if (signal.ssi_signo == SIGTERM && plan->form == FORM_LANDLOCK) {
-				kill_descendants(own_pid_in_proc(), NULL);
+			if (signal.ssi_signo == SIGTERM) { /* the supervisor is dead */
+				end_all(keeper);
 				remove_scratch(plan);
 				_exit(EXIT_REFUSED);
 			}
-			if (reap(plan, tool, &status, supervisor, terminal))
-				end_cell(plan, supervisor, status);
+			if (signal.ssi_signo == SIGUSR1 && keeper->enclosed) /* the supervisor wants an end; the tool's status follows */
+				kill(-1, SIGKILL);
+			if (reap(plan, keeper->tool, &status, keeper->supervisor, keeper->terminal))
+				end_cell(keeper, status);
 		}
 	}
 }
@@ -160,11 +176,14 @@ _Noreturn void keep(const struct plan *plan, int host, int supervisor, struct st
 		open_terminal(supervisor, plan, &stdio);
 	/* What it carries out for the tool, it does with no more rights than the tool has. */
 	drop_privileges();
+	bool enclosed = plan->form == FORM_NAMESPACES || enclose_signals();
 
 	sigemptyset(&handled);
 	sigaddset(&handled, SIGCHLD);
-	if (plan->form == FORM_LANDLOCK)
+	if (plan->form == FORM_LANDLOCK) {
 		sigaddset(&handled, SIGTERM);
+		sigaddset(&handled, SIGUSR1);
+	}
 	sigprocmask(SIG_BLOCK, &handled, NULL);
 	int signals = signalfd(-1, &handled, SFD_CLOEXEC);
 	if (signals < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
@@ -180,5 +199,5 @@ _Noreturn void keep(const struct plan *plan, int host, int supervisor, struct st
 	close(host);
 	/* The terminal stays, so that it does not hang up when the tool closes its own descriptors. */
 	close_stdio((struct stdio){ { stdio.at[0], stdio.at[1], stdio.at[2] }, -1 });
-	watch(plan, tool, signals, supervisor, pair[0], stdio.terminal);
+	watch(&(struct keeper){ plan, tool, signals, supervisor, pair[0], stdio.terminal, enclosed });
 }

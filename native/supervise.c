@@ -43,11 +43,23 @@ void kill_cell(struct call *call)
 	if (call->killed)
 		return;
 	call->killed = true;
-	/* Without a pid namespace the keeper outlives the kill, because it is told how the tool ended. */
-	if (call->plan->form == FORM_LANDLOCK)
-		kill_descendants(call->keeper, NULL);
-	else
+	if (call->plan->form == FORM_NAMESPACES) {
 		kill(call->keeper, SIGKILL);
+		return;
+	}
+	/* Without a pid namespace the keeper outlives the kill, because it is told how the tool ended. It can also do it
+	 * itself, where /proc shows us nothing; we do not wait for it, where /proc does. */
+	kill(call->keeper, SIGUSR1);
+	kill_descendants(call->keeper, NULL);
+}
+
+/* Whether /proc shows us our own descendants. The keeper is there until we reap it, however short a probe's tool lives. */
+static bool sees_descendants(void)
+{
+	struct consumption used;
+
+	measure_descendants(own_pid_in_proc(), &used);
+	return used.tasks > 0;
 }
 
 static void hear_cell(struct call *call)
@@ -61,7 +73,8 @@ static void hear_cell(struct call *call)
 		case PACKET_LISTENER:
 			call->applied = true;
 			call->tool = sender;
-			tell(call, "{\"event\":\"applied\",\"landlock\":%d,\"pid\":%d}", packet.value, sender);
+			tell(call, "{\"event\":\"applied\",\"landlock\":%d,\"pid\":%d,\"measurable\":%s}", packet.value, sender,
+			     !call->plan->probe || sees_descendants() ? "true" : "false");
 			break;
 		case PACKET_GO:
 			call->started = true;

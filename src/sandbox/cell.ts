@@ -15,6 +15,8 @@ export interface CellEnd {
   readonly violations: readonly Violation[]
   readonly opens: readonly Extract<CellEvent, { event: 'open' }>[]
   readonly landlock: number
+  /** Whether the supervisor can see the tool's processes, and so add up what they use; only probes find out. */
+  readonly measurable: boolean
 }
 
 export interface CellStreams {
@@ -51,6 +53,7 @@ export const openCell = (connection: Duplex, plan: Plan): Cell => {
   const violations: Violation[] = []
   const opens: Extract<CellEvent, { event: 'open' }>[] = []
   let landlock = 0
+  let measurable = true
   let failure: CordonError | undefined
   let exit: ExitEvent | undefined
   let ended = false
@@ -65,6 +68,7 @@ export const openCell = (connection: Duplex, plan: Plan): Cell => {
     switch (event.event) {
       case 'applied':
         landlock = event.landlock
+        measurable = event.measurable
         ready.resolve(undefined)
         break
       case 'violation':
@@ -89,7 +93,7 @@ export const openCell = (connection: Duplex, plan: Plan): Cell => {
     if (ended) return
     ended = true
     failure ??= exit === undefined ? fail('launcher-died', { how: 'its connection closed' }) : undefined
-    if (failure === undefined && exit !== undefined) end.resolve({ exit, violations, opens, landlock })
+    if (failure === undefined && exit !== undefined) end.resolve({ exit, violations, opens, landlock, measurable })
     else end.reject(failure)
     ready.reject(failure)
     connection.destroy()

@@ -20,6 +20,8 @@ export interface HostFacts {
   /** Whether the keeper may borrow the tool's own sockets, or must put others in their place. */
   readonly borrowing: Attempt
   readonly cgroup: Attempt
+  /** Whether what all processes of a cell use together can be added up, for limits. */
+  readonly measuring: Attempt
   readonly kernelSecrets: readonly AbsolutePath[]
 }
 
@@ -48,15 +50,17 @@ const probePlan = (form: Form, steps: readonly Step[], rules: readonly Rule[], t
   probe: true,
 })
 
+type Tried = Attempt & { readonly abi: number; readonly status: number; readonly measurable: boolean }
+
 export const probeHost = async (launcher: string): Promise<HostFacts> => {
-  const attempt = async (plan: Plan): Promise<Attempt & { readonly abi: number; readonly status: number }> => {
+  const attempt = async (plan: Plan): Promise<Tried> => {
     const cell = openCell(spawnLauncher(launcher, ALL_FRAMES), plan)
     try {
-      const { landlock, exit } = await cell.start({ program: at('/'), argv: ['-'], environment: {} }, undefined, { onStdout: ignore, onStderr: ignore })
-      return { held: true, abi: landlock, status: exit.code }
+      const { landlock, exit, measurable } = await cell.start({ program: at('/'), argv: ['-'], environment: {} }, undefined, { onStdout: ignore, onStderr: ignore })
+      return { held: true, abi: landlock, status: exit.code, measurable }
     } catch (error) {
       const { params, message } = error as CordonError
-      return { held: false, stage: String(params['stage'] ?? 'launcher'), problem: `${String(params['errno'] ?? message)} ${String(params['detail'] ?? '')}`.trim(), abi: 0, status: -1 }
+      return { held: false, stage: String(params['stage'] ?? 'launcher'), problem: `${String(params['errno'] ?? message)} ${String(params['detail'] ?? '')}`.trim(), abi: 0, status: -1, measurable: false }
     }
   }
   const withProc: Step = { kind: 'proc', path: at('/proc') }
@@ -69,18 +73,39 @@ export const probeHost = async (launcher: string): Promise<HostFacts> => {
   const namespaces = ownProc.held
     ? ownProc
     : await attempt(probePlan('namespaces', [...MINIMAL_STEPS, borrowedProc], [...MINIMAL_RULES, ...BORROWED_PROC_RULES], []))
-  return { namespaces, ownProc, landlock, ...keeperFacts(trapped), cgroup: { held: false, stage: 'cgroup', problem: 'not used yet' }, kernelSecrets: kernelSecrets() }
+  return {
+    namespaces: attemptOf(namespaces),
+    ownProc: attemptOf(ownProc),
+    landlock: { ...landlockOf(landlock), abi: landlock.abi },
+    ...keeperFacts(trapped),
+    measuring: measuringOf(namespaces, landlock),
+    cgroup: { held: false, stage: 'cgroup', problem: 'not used yet' },
+    kernelSecrets: kernelSecrets(),
+  }
 }
 
 const ignore = () => undefined
+
+const attemptOf = (tried: Tried): Attempt => (tried.held ? { held: true } : { held: false, stage: tried.stage, problem: tried.problem })
+
+/** Without a pid namespace all processes of a call are ended by Landlock's scope of signals, or by looking for them. */
+const landlockOf = (tried: Tried): Attempt =>
+  tried.held && tried.abi < SIGNALS_ARE_SCOPED && !tried.measurable
+    ? { held: false, stage: 'supervise', problem: 'the processes of a call could not all be ended: Landlock is older than ABI 6, and /proc does not show them' }
+    : attemptOf(tried)
+
+const SIGNALS_ARE_SCOPED = 6
+
+const measuringOf = (...tried: readonly Tried[]): Attempt =>
+  tried.some(({ measurable }) => measurable) ? { held: true } : { held: false, stage: 'supervise', problem: '/proc does not show the processes of a cell (inside another cell, it shows a process only itself)' }
 
 // As the launcher's probe ends, see native/tool.c.
 const NOTHING_BORROWED = 1
 const MEMORY_UNREADABLE = 2
 
 /** A listener is worth nothing to a keeper that cannot read what the tool asks for. */
-const keeperFacts = (trapped: Attempt & { readonly status: number }): Pick<HostFacts, 'listener' | 'borrowing'> => {
-  if (!trapped.held) return { listener: trapped, borrowing: trapped }
+const keeperFacts = (trapped: Tried): Pick<HostFacts, 'listener' | 'borrowing'> => {
+  if (!trapped.held) return { listener: attemptOf(trapped), borrowing: attemptOf(trapped) }
   const refused = (problem: string): Attempt => ({ held: false, stage: 'seccomp-listener', problem })
   if (trapped.status === MEMORY_UNREADABLE) {
     const unreadable = refused('the memory of the tool cannot be read (kernel.yama.ptrace_scope above 1, or a container that refuses process_vm_readv and /proc/PID/mem)')

@@ -72,7 +72,7 @@ export const planCell = (request: CellRequest, host: HostFacts, system: SystemVi
     cwd,
     temporary,
     network: networkOf(boundary, form, host),
-    limits: limitsOf(boundary, host),
+    limits: limitsOf(boundary, form, host),
     traps: trapsOf(request, host),
     stdio: request.stdio,
     foreground: request.foreground,
@@ -157,7 +157,8 @@ const trapsOf = ({ boundary, form, observe }: CellRequest, host: HostFacts): rea
   return traps
 }
 
-const limitsOf = ({ limits }: Boundary, host: HostFacts): Partial<PlanLimits> => {
+const limitsOf = ({ limits }: Boundary, form: Form, host: HostFacts): Partial<PlanLimits> => {
+  refuseUnmeasurable(limits, form, host)
   if (limits.processes !== undefined && !host.listener.held) {
     throw fail('limit-unsupported', { limit: 'processes', problem: 'counting processes and threads needs a seccomp listener', fix: 'remove the limit, or run outside of another sandbox' })
   }
@@ -173,6 +174,14 @@ const limitsOf = ({ limits }: Boundary, host: HostFacts): Partial<PlanLimits> =>
     scratch: limits.scratch ?? DEFAULT_SCRATCH,
   }
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+}
+
+/** What is added up over all processes of a call cannot be bounded where they cannot be seen. */
+const refuseUnmeasurable = (limits: Boundary['limits'], form: Form, { measuring }: HostFacts): void => {
+  if (measuring.held) return
+  const summed = ['memory', 'cpu', 'processes', ...(form === 'landlock' ? (['scratch'] as const) : [])] as const
+  const limit = summed.find((name) => limits[name] !== undefined)
+  if (limit !== undefined) throw fail('limit-unsupported', { limit, problem: measuring.problem, fix: 'remove the limit, or set it on the outer cell' })
 }
 
 /** The form a request gets: the one it names, or the strongest that this host holds. */

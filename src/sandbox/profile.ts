@@ -44,23 +44,24 @@ export const enforcedBy = (plan: Plan, host: HostFacts): Enforced => {
     exec: plan.programs === undefined ? [] : namespaces ? [landlock, 'mount-noexec'] : [landlock, ...(traps('exec') ? ['seccomp-listener'] : [])],
     syscalls: ['seccomp'],
     privileges: ['no-new-privs', 'capabilities', ...(namespaces ? ['user-namespace'] : [])],
-    end_of_call: namespaces ? ['pid-namespace'] : ['supervisor'],
-    ...limitMechanisms(plan),
+    end_of_call: namespaces ? ['pid-namespace'] : [...(host.landlock.abi >= 6 ? [landlock] : []), ...(host.measuring.held ? ['supervisor'] : [])],
+    ...limitMechanisms(plan, host.measuring.held),
   }
 }
 
-const limitMechanisms = (plan: Plan): Enforced => {
+const limitMechanisms = (plan: Plan, canMeasure: boolean): Enforced => {
   const { limits } = plan
+  const supervisor = canMeasure ? ['supervisor'] : []
   return {
-    ...(limits.memory === undefined ? {} : { 'limits.memory': ['supervisor'] }),
+    ...(limits.memory === undefined ? {} : { 'limits.memory': supervisor }),
     ...(limits.processes === undefined ? {} : { 'limits.processes': ['seccomp-listener'] }),
-    ...(limits['user-processes'] === undefined ? {} : { 'limits.processes': ['supervisor', ...(plan.form === 'namespaces' && process.getuid?.() !== 0 ? ['rlimit'] : [])] }),
-    ...(limits.cpu === undefined ? {} : { 'limits.cpu': ['rlimit', 'supervisor'] }),
+    ...(limits['user-processes'] === undefined ? {} : { 'limits.processes': [...supervisor, ...(plan.form === 'namespaces' && process.getuid?.() !== 0 ? ['rlimit'] : [])] }),
+    ...(limits.cpu === undefined ? {} : { 'limits.cpu': ['rlimit', ...supervisor] }),
     ...(limits.wall === undefined ? {} : { 'limits.wall': ['supervisor'] }),
     ...(limits.output === undefined ? {} : { 'limits.output': ['supervisor'] }),
     ...(limits.files === undefined ? {} : { 'limits.openFiles': ['rlimit'] }),
     ...(limits['file-size'] === undefined ? {} : { 'limits.fileSize': ['rlimit'] }),
-    'limits.scratch': plan.form === 'namespaces' ? ['tmpfs'] : ['supervisor'],
+    'limits.scratch': plan.form === 'namespaces' ? ['tmpfs'] : supervisor,
   }
 }
 
