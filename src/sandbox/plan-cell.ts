@@ -57,7 +57,7 @@ export const planCell = (request: CellRequest, host: HostFacts, system: SystemVi
     survey,
     protectedPlaces,
     loaded: [...program.executables, ...program.loaders, ...program.libraries].flatMap(placeAt).filter(({ path }) => !isReadable(boundary, path)),
-    execute: executionOf(request, program),
+    execute: executionOf(request, program, host),
     cwd,
     temporary,
     ownProc: host.ownProc.held,
@@ -113,11 +113,15 @@ const temporaryFor = (form: Form, granted: readonly Place[]): AbsolutePath => {
   return (granted.some(({ path }) => path === '/tmp') ? '/.tmp' : '/tmp') as AbsolutePath
 }
 
-const executionOf = ({ boundary, cwd, searchPath }: CellRequest, program: Program): LayoutInput['execute'] => {
+const executionOf = ({ boundary, cwd, searchPath, form }: CellRequest, program: Program, host: HostFacts): LayoutInput['execute'] => {
   if (boundary.exec.kind === 'all') return { kind: 'all' }
   const others = boundary.exec.kind === 'list' ? boundary.exec.programs.map((name) => findProgram(name, cwd, searchPath)) : []
   const programs = [...new Set([program, ...others].flatMap(({ executables }) => executables))]
   const loaders = [...new Set([program, ...others].flatMap((each) => each.loaders))]
+  // A loader must be executable for the kernel to use it, and then starts whatever it is given.
+  if (form === 'landlock' && loaders.length > 0 && !host.listener.held) {
+    throw fail('host-cannot-hold', { mechanism: 'exec', problem: `only a seccomp listener can keep the loader from starting other programs, and there is none (${host.listener.problem})`, fix: 'leave exec unspecified (all), or run outside of another sandbox' })
+  }
   return { kind: 'only', programs, files: [...programs, ...loaders], libraries: libraryFolders() }
 }
 
