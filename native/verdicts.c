@@ -139,6 +139,16 @@ static void check_personality(struct program *program)
 	only_values(program, values, sizeof values / sizeof *values, EPERM);
 }
 
+/*
+ * Without a listener nobody judges addresses. Where everything but sockets of the
+ * host is the tool's to reach, connect() is let through and Unix sockets do not
+ * exist; elsewhere it is refused.
+ */
+static bool connects_unjudged(const struct plan *plan)
+{
+	return !(plan->traps & TRAP_CONNECT) && (plan->form == FORM_NAMESPACES || plan->network_all);
+}
+
 static void check_socket(struct program *program, const struct plan *plan)
 {
 	bool datagrams = plan->form == FORM_NAMESPACES || plan->network_all;
@@ -147,6 +157,8 @@ static void check_socket(struct program *program, const struct plan *plan)
 	emit(program, BPF_ALU | BPF_AND | BPF_K, 0xf, 0, 0); /* without SOCK_CLOEXEC, SOCK_NONBLOCK */
 	emit(program, BPF_MISC | BPF_TAX, 0, 0, 0);
 	load_argument(program, 0);
+	if (connects_unjudged(plan))
+		if_equal_answer(program, AF_UNIX, SECCOMP_RET_ERRNO | EACCES);
 
 	/* AF_UNIX: streams. A datagram could be sent to any reachable socket without connect(). */
 	emit(program, BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 0, 4);
@@ -292,7 +304,9 @@ void emit_verdict(struct program *program, const struct plan *plan, enum verdict
 	case DESCRIPTOR: check_descriptor(program); break;
 	case SOCKET: check_socket(program, plan); break;
 	case SOCKET_PAIR: check_socket_pair(program); break;
-	case CONNECT: answer(program, trap_or(plan, TRAP_CONNECT, SECCOMP_RET_ERRNO | EACCES)); break;
+	case CONNECT:
+		answer(program, trap_or(plan, TRAP_CONNECT, connects_unjudged(plan) ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | EACCES));
+		break;
 	case LISTEN: answer(program, listen_action(plan)); break;
 	case SEND_THIRD: check_send(program, 2); break;
 	case SEND_FOURTH: check_send(program, 3); break;
