@@ -40,6 +40,8 @@ export interface PlannedCell {
   readonly plan: Plan
   readonly program: Program
   readonly profile: SandboxProfile
+  /** The objects that the boundary stands on, but for the system's own. */
+  readonly ground: readonly AbsolutePath[]
 }
 
 const DEFAULT_PROCESSES = 1024
@@ -81,7 +83,8 @@ export const planCell = (request: CellRequest, host: HostFacts, system: SystemVi
   const variables = Object.keys(buildEnvironment(boundary, request.hostEnvironment, temporary))
   const paths = (places: readonly Place[]) => [...new Set(places.map(({ path }) => path))].sort()
   const roots = { read: paths([...system.places, ...survey.read, ...input.loaded]), write: paths(survey.write) }
-  return { plan, program, profile: describeProfile(plan, host, boundary, roots, variables) }
+  const ground = paths([...granted.read, ...granted.write, ...granted.hidden, ...granted.sealed, ...protectedPlaces, ...input.loaded])
+  return { plan, program, profile: describeProfile(plan, host, boundary, roots, variables), ground: [...ground, cwd] }
 }
 
 /** Links are followed: a working directory grants nothing, so nothing is moved by one. */

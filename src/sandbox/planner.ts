@@ -10,6 +10,8 @@ import type { SystemView } from './system-view.js'
 /** Plans cells, and remembers plans that depend on nothing but paths, which the launcher resolves anew each time. */
 export interface Planner {
   readonly plan: (request: CellRequest, sealed: readonly Place[]) => PlannedCell
+  /** Whether a plan made earlier is the one that would be made now. */
+  readonly agrees: (planned: PlannedCell, request: CellRequest, sealed: readonly Place[]) => boolean
   readonly forget: () => void
 }
 
@@ -43,12 +45,14 @@ export const createPlanner = (host: HostFacts): Planner => {
     return JSON.stringify([...parts, limits, { ...request, hostEnvironment: variables }, sealed])
   }
   return {
+    agrees: (planned, request, sealed) =>
+      !dependsOnContents(request, sealed) || essenceOf(planned) === essenceOf(planCell(request, host, viewOf(request.boundary), sealed)),
     forget: () => {
       remembered.clear()
     },
     plan: (request, sealed) => {
       const { boundary } = request
-      if (dependsOnContents(boundary)) return planCell(request, host, viewOf(boundary), sealed)
+      if (dependsOnContents(request, sealed)) return planCell(request, host, viewOf(boundary), sealed)
       const key = keyOf(request, sealed)
       const known = remembered.get(key)
       if (known !== undefined) return planAgain(known)
@@ -60,5 +64,12 @@ export const createPlanner = (host: HostFacts): Planner => {
   }
 }
 
-/** Patterns and carve-outs are expanded to what exists, and so must be looked at for every call. */
-const dependsOnContents = ({ read, write }: Boundary): boolean => [...read, ...write].some(({ negated, kind }) => negated || kind === 'pattern')
+/**
+ * Patterns and carve-outs are expanded to what exists, and so must be looked at for every call. In the
+ * Landlock form so must what lies beside a protected name, because it is granted piece by piece.
+ */
+const dependsOnContents = ({ boundary: { read, write }, form }: CellRequest, sealed: readonly Place[]): boolean =>
+  [...read, ...write].some(({ negated, kind }) => negated || kind === 'pattern') || (form === 'landlock' && sealed.length > 0)
+
+const essenceOf = ({ plan: { steps, rules, temporary } }: PlannedCell): string =>
+  JSON.stringify([steps, rules.map((rule) => (rule.path === temporary ? rule.access : rule))])

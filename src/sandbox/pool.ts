@@ -1,17 +1,8 @@
 import { fail } from '../errors/index.js'
 
 import type { CallResult } from './call-result.js'
-import type { Cell } from './cell.js'
-import type { PlannedCell } from './plan-cell.js'
+import type { ReadyCell } from './ready-cell.js'
 import type { RunInput } from './sandbox.js'
-import type { Place } from './survey.js'
-
-/** A cell that waits, boundary applied, and what that boundary was made of. */
-export interface ReadyCell {
-  readonly cell: Cell
-  readonly planned: PlannedCell
-  readonly sealed: readonly Place[]
-}
 
 /** Cells of one program that stand ready. Each serves one call; the next one is built behind it. */
 export interface Pool {
@@ -23,6 +14,7 @@ export interface Pool {
 }
 
 const MOST_WAITING = 8
+const REFILL_MS = 3
 const IDLE_MS = 30_000
 
 export const createPool = (
@@ -39,7 +31,7 @@ export const createPool = (
   const fill = () => {
     while (!closed && waiting.length < wanted) {
       const next = prepare()
-      // A cell that cannot be made fails the call that takes it, not the pool.
+      // A cell that cannot be made is no failure yet: the call that wants it tries again, and says why it cannot be.
       next.catch(() => undefined)
       waiting.push(next)
     }
@@ -47,8 +39,10 @@ export const createPool = (
   /** A cell may have died while it waited (killed by hand, out of memory): it is passed over, not used. */
   const take = async (): Promise<ReadyCell | undefined> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const ready = await next
-      if (ready.cell.isAlive()) return ready
+      const ready = await next.catch(() => undefined)
+      // Its end may be known to the kernel and not yet to us.
+      await new Promise(setImmediate)
+      if (ready?.cell.isAlive() === true) return ready
     }
     return undefined
   }
@@ -58,6 +52,10 @@ export const createPool = (
         cell.discard()
       }, () => undefined)
     }
+  }
+  /** Building the next cell takes processor time from the call that just began: it waits until that ends, or a little. */
+  const refillSoon = () => {
+    setTimeout(fill, REFILL_MS).unref()
   }
   const restInTime = () => {
     clearTimeout(idle)
@@ -79,11 +77,11 @@ export const createPool = (
       restInTime()
       try {
         const result = run(input, await take())
-        // Built after the call has begun: its own start is what the caller waits for.
-        setImmediate(fill)
+        refillSoon()
         return await result
       } finally {
         running -= 1
+        fill()
       }
     },
     ready: async () => {

@@ -14,19 +14,20 @@ import type { HostFacts } from './host.js'
 import { findLauncher } from './launcher.js'
 import { spawnLauncher, startNursery } from './nursery.js'
 import { chooseForm } from './plan-cell.js'
-import type { PlannedCell } from './plan-cell.js'
+import type { CellRequest, PlannedCell } from './plan-cell.js'
 import { ALL_FRAMES } from './plan.js'
 import type { Form, Plan } from './plan.js'
 import { createPlanner } from './planner.js'
 import { createPool } from './pool.js'
-import type { Pool, ReadyCell } from './pool.js'
+import type { Pool } from './pool.js'
 import { NO_PATROL, beginPatrol } from './patrols.js'
 import type { CallPatrol } from './patrols.js'
 import { SYSTEM_PATH } from './program.js'
+import { groundOf, isStillTrue } from './ready-cell.js'
+import type { ReadyCell } from './ready-cell.js'
 import { refuseMissingMechanisms } from './requirements.js'
 import { startScout } from './scout.js'
 import type { Scout } from './scout.js'
-import type { Place } from './survey.js'
 
 export interface SandboxOptions {
   /** `auto` takes the strongest form that this host holds. */
@@ -81,23 +82,20 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
   let scout: Scout | undefined
   let closed = false
 
-  const plan = (settings: CellSettings, program: string, patrol: CallPatrol, streams: Streams = IN_MEMORY): PlannedCell => {
+  const requestOf = (settings: CellSettings, program: string, streams: Streams = IN_MEMORY): CellRequest => {
     if (closed) throw fail('sandbox-closed', { what: 'sandbox' })
     const form = chooseForm(settings.form ?? options.form ?? 'auto', host)
     refuseMissingMechanisms(settings.boundary.require, form, host)
-    return planner.plan(
-      {
-        boundary: streams === IN_MEMORY ? withOutputLimit(settings.boundary) : settings.boundary,
-        cwd: parseAbsolutePath(settings.cwd, 'cwd'),
-        program,
-        searchPath: settings.searchPath ?? SYSTEM_PATH,
-        hostEnvironment: settings.hostEnvironment ?? {},
-        form,
-        ...streams,
-        observe: settings.observe ?? false,
-      },
-      patrol.sealed,
-    )
+    return {
+      boundary: streams === IN_MEMORY ? withOutputLimit(settings.boundary) : settings.boundary,
+      cwd: parseAbsolutePath(settings.cwd, 'cwd'),
+      program,
+      searchPath: settings.searchPath ?? SYSTEM_PATH,
+      hostEnvironment: settings.hostEnvironment ?? {},
+      form,
+      ...streams,
+      observe: settings.observe ?? false,
+    }
   }
   const patrolFor = async ({ boundary }: CellSettings, onAppearance: () => void): Promise<CallPatrol> => {
     if (!boundary.write.some(({ negated }) => !negated)) return NO_PATROL
@@ -108,15 +106,19 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
     let cell: Cell | undefined
     const patrol = await patrolFor(settings, () => cell?.kill())
     try {
-      const usable = ready !== undefined && ready.cell.isAlive() && isSameSeal(ready.sealed, patrol.sealed)
+      const request = requestOf(settings, programOf(input.argv))
+      const usable = ready !== undefined && isStillTrue(ready, request.program, patrol.sealed) && planner.agrees(ready.planned, request, patrol.sealed)
       if (!usable) ready?.cell.discard()
-      const planned = usable ? ready.planned : plan(settings, programOf(input.argv), patrol)
+      const planned = usable ? ready.planned : planner.plan(request, patrol.sealed)
       cell = usable ? ready.cell : openCell(connect(), planned.plan)
       return await runIn(cell, planned, settings, input, patrol)
     } catch (error) {
-      // Something that the plan was made of is no longer as it was; the next call looks again.
-      if (error instanceof CordonError && error.code === 'setup-failed') planner.forget()
       await patrol.end()
+      if (error instanceof CordonError && error.code === 'setup-failed') {
+        // Something that the plan was made of is no longer as it was. A new one says which, or serves the next call.
+        planner.forget()
+        planner.plan(requestOf(settings, programOf(input.argv)), patrol.sealed)
+      }
       throw error
     }
   }
@@ -125,7 +127,7 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
     const patrol = await patrolFor(request, () => cell?.kill())
     try {
       const stdio = attachedStdio(request)
-      const planned = plan(request, programOf(request.argv), patrol, { stdio, foreground: request.foreground })
+      const planned = planner.plan(requestOf(request, programOf(request.argv), { stdio, foreground: request.foreground }), patrol.sealed)
       cell = openCell(spawnLauncher(launcher, stdio), planned.plan)
       return await runAttached(cell, planned, request, patrol)
     } catch (error) {
@@ -137,8 +139,9 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
     const patrol = await patrolFor(settings, () => undefined)
     // Watched again from the moment it is used: what the user does meanwhile is the user's.
     await patrol.end()
-    const planned = plan(settings, program, patrol)
-    return { cell: openCell(connect(), planned.plan), planned, sealed: patrol.sealed }
+    const planned = planner.plan(requestOf(settings, program), patrol.sealed)
+    const ground = groundOf(planned.ground)
+    return { cell: openCell(connect(), planned.plan), program, planned, sealed: patrol.sealed, ground }
   }
 
   return {
@@ -163,9 +166,6 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
     },
   }
 }
-
-const isSameSeal = (left: readonly Place[], right: readonly Place[]): boolean =>
-  left.length === right.length && left.every(({ path, object }, index) => right[index]?.path === path && right[index].object === object)
 
 const withOutputLimit = (boundary: Boundary): Boundary =>
   boundary.limits.output === undefined ? { ...boundary, limits: { ...boundary.limits, output: DEFAULT_OUTPUT_LIMIT } } : boundary
