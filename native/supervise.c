@@ -73,7 +73,8 @@ static void hear_cell(struct call *call)
 		case PACKET_LISTENER:
 			call->applied = true;
 			call->tool = sender;
-			tell(call, "{\"event\":\"applied\",\"landlock\":%d,\"pid\":%d,\"measurable\":%s}", packet.value, sender,
+			/* Our own number: who holds a cell ready asks the kernel for us before using it. */
+			tell(call, "{\"event\":\"applied\",\"landlock\":%d,\"supervisor\":%d,\"measurable\":%s}", packet.value, getpid(),
 			     !call->plan->probe || sees_descendants() ? "true" : "false");
 			break;
 		case PACKET_GO:

@@ -53,6 +53,7 @@ export const openCell = (connection: Duplex, plan: Plan): Cell => {
   const violations: Violation[] = []
   const opens: Extract<CellEvent, { event: 'open' }>[] = []
   let landlock = 0
+  let supervisor: number | undefined
   let measurable = true
   let failure: CordonError | undefined
   let exit: ExitEvent | undefined
@@ -68,6 +69,7 @@ export const openCell = (connection: Duplex, plan: Plan): Cell => {
     switch (event.event) {
       case 'applied':
         landlock = event.landlock
+        supervisor = event.supervisor
         measurable = event.measurable
         ready.resolve(undefined)
         break
@@ -144,7 +146,16 @@ export const openCell = (connection: Duplex, plan: Plan): Cell => {
     discard: () => {
       connection.destroy()
     },
-    isAlive: () => !ended,
+    // A killed supervisor takes the cell along, but the connection closes only when the last of it is gone.
+    isAlive: () => !ended && (supervisor === undefined || isRunning(supervisor)),
+  }
+}
+
+const isRunning = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
   }
 }
 

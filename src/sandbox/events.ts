@@ -2,7 +2,7 @@ import { bug } from '../errors/index.js'
 
 /** What a launcher reports, parsed. */
 export type CellEvent =
-  | { readonly event: 'applied'; readonly landlock: number; readonly pid: number; readonly measurable: boolean }
+  | { readonly event: 'applied'; readonly landlock: number; readonly supervisor: number; readonly measurable: boolean }
   | { readonly event: 'violation'; readonly kind: ViolationKind; readonly attempted: string; readonly detail: string }
   | { readonly event: 'open'; readonly path: string; readonly access: 'read' | 'write' }
   | { readonly event: 'stopped'; readonly signal: number }
