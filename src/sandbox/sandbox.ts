@@ -63,6 +63,7 @@ export interface Sandbox {
   readonly attach: (request: AttachedRequest) => Promise<CallResult>
   /** Holds the next cells of one program ready: boundary applied, waiting for arguments. */
   readonly warm: (settings: CellSettings & { readonly program: string }) => Pool
+  /** Ends the calls that still run (they are refused with `sandbox-closed`) and settles when nothing of them is left. */
   readonly close: () => Promise<void>
 }
 
@@ -79,11 +80,36 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
   const connect = () => (host.listener.held && nursery.isAlive() ? nursery.connect() : spawnLauncher(launcher, ALL_FRAMES))
   const planner = createPlanner(host)
   const pools = new Set<Pool>()
+  const running = new Set<Cell>()
+  const calls = new Set<Promise<CallResult>>()
   let scout: Scout | undefined
   let closed = false
 
-  const requestOf = (settings: CellSettings, program: string, streams: Streams = IN_MEMORY): CellRequest => {
+  const refuseClosed = () => {
     if (closed) throw fail('sandbox-closed', { what: 'sandbox' })
+  }
+  const tracked = async (call: Promise<CallResult>): Promise<CallResult> => {
+    calls.add(call)
+    try {
+      return await call
+    } finally {
+      calls.delete(call)
+    }
+  }
+  /** A call that has not ended when the sandbox is closed is ended then. */
+  const untilClosed = async (cell: Cell, call: Promise<CallResult>): Promise<CallResult> => {
+    running.add(cell)
+    try {
+      const result = await call
+      refuseClosed()
+      return result
+    } finally {
+      running.delete(cell)
+    }
+  }
+
+  const requestOf = (settings: CellSettings, program: string, streams: Streams = IN_MEMORY): CellRequest => {
+    refuseClosed()
     const form = chooseForm(settings.form ?? options.form ?? 'auto', host)
     refuseMissingMechanisms(settings.boundary.require, form, host)
     return {
@@ -98,8 +124,9 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
     }
   }
   const patrolFor = async ({ boundary }: CellSettings, onAppearance: () => void): Promise<CallPatrol> => {
+    refuseClosed()
     if (!boundary.write.some(({ negated }) => !negated)) return NO_PATROL
-    scout ??= startScout(launcher)
+    if (scout?.isAlive() !== true) scout = startScout(launcher)
     return beginPatrol(scout, boundary, onAppearance)
   }
   const run = async (settings: CellSettings, input: RunInput, ready?: ReadyCell): Promise<CallResult> => {
@@ -111,7 +138,7 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
       if (!usable) ready?.cell.discard()
       const planned = usable ? ready.planned : planner.plan(request, patrol.sealed)
       cell = usable ? ready.cell : openCell(connect(), planned.plan)
-      return await runIn(cell, planned, settings, input, patrol)
+      return await untilClosed(cell, runIn(cell, planned, settings, input, patrol))
     } catch (error) {
       await patrol.end()
       if (error instanceof CordonError && error.code === 'setup-failed') {
@@ -129,7 +156,7 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
       const stdio = attachedStdio(request)
       const planned = planner.plan(requestOf(request, programOf(request.argv), { stdio, foreground: request.foreground }), patrol.sealed)
       cell = openCell(spawnLauncher(launcher, stdio), planned.plan)
-      return await runAttached(cell, planned, request, patrol)
+      return await untilClosed(cell, runAttached(cell, planned, request, patrol))
     } catch (error) {
       await patrol.end()
       throw error
@@ -146,12 +173,12 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
 
   return {
     host,
-    run: (request) => run(request, request),
-    attach,
+    run: (request) => tracked(run(request, request)),
+    attach: (request) => tracked(attach(request)),
     warm: (settings) => {
       const pool = createPool(
         () => prepare(settings, settings.program),
-        (input, ready) => run(settings, input, ready),
+        (input, ready) => tracked(run(settings, input, ready)),
         () => pools.delete(pool),
       )
       pools.add(pool)
@@ -160,9 +187,10 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
     close: async () => {
       closed = true
       for (const pool of pools) pool.close()
+      for (const cell of running) cell.kill()
+      await Promise.allSettled(calls)
       scout?.close()
       nursery.close()
-      await Promise.resolve()
     },
   }
 }

@@ -30,6 +30,7 @@ export interface Patrol {
 /** Knows every write root in use: which protected names exist in it, and which appear. */
 export interface Scout {
   readonly begin: (root: AbsolutePath, boundary: Pick<Boundary, 'read' | 'write'>, onAppearance: () => void) => Promise<Patrol>
+  readonly isAlive: () => boolean
   readonly close: () => void
 }
 
@@ -107,6 +108,7 @@ export const startScout = (launcher: string): Scout => {
         },
       }
     },
+    isAlive: () => !gone,
     close: () => {
       line.destroy()
     },
