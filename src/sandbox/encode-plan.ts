@@ -1,5 +1,6 @@
 import { fail } from '../errors/index.js'
 
+import { bytesOfName } from './file-names.js'
 import type { Command, Plan, Stdio, Step, Stream } from './plan.js'
 
 export const PLAN_VERSION = '1'
@@ -43,5 +44,5 @@ const encodeWords = (words: readonly string[]): Buffer => {
   // A NUL inside a word would let its rest pass for words of their own.
   const broken = words.find((word) => word.includes('\0'))
   if (broken !== undefined) throw fail('plan-rejected', { problem: `a NUL byte in ${JSON.stringify(broken.slice(0, 80))}` })
-  return Buffer.from(`${words.join('\0')}\0`)
+  return bytesOfName(`${words.join('\0')}\0`)
 }

@@ -1,5 +1,7 @@
 import { bug } from '../errors/index.js'
 
+import { textOfName } from './file-names.js'
+
 /** What a launcher reports, parsed. */
 export type CellEvent =
   | { readonly event: 'applied'; readonly landlock: number; readonly supervisor: number; readonly measurable: boolean }
@@ -39,4 +41,4 @@ export const parseCellEvent = (payload: Buffer): CellEvent => {
 
 /** The launcher writes bytes beyond ASCII as \u00XX, because a file name need not be UTF-8. */
 const bytesToText = (_key: string, value: unknown): unknown =>
-  typeof value === 'string' ? Buffer.from(value, 'latin1').toString('utf8') : value
+  typeof value === 'string' ? textOfName(Buffer.from(value, 'latin1')) : value

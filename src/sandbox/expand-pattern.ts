@@ -1,9 +1,9 @@
-import { readdirSync } from 'node:fs'
-
 import { fail } from '../errors/index.js'
 import type { AbsolutePath, PathPattern, WalkState } from '../policy/index.js'
 import { canMatchBeneath, isMatch, startWalk, step } from '../policy/index.js'
 
+import { entriesIn } from './file-names.js'
+import type { NamedEntry } from './file-names.js'
 import type { ObjectKind } from './object-at.js'
 
 export interface Match {
@@ -25,12 +25,12 @@ export const expandPattern = (pattern: PathPattern, folder: AbsolutePath = patte
   const { segments } = pattern
 
   const look = (at: AbsolutePath, state: WalkState) => {
-    for (const entry of entriesOf(at, pattern)) {
+    for (const { name, entry } of entriesOf(at, pattern)) {
       looked += 1
       if (looked > MOST_LOOKED_AT) throw fail('glob-too-many', { glob: pattern.text, limit: MOST_LOOKED_AT, what: 'files to look through' })
-      const next = step(segments, state, entry.name)
+      const next = step(segments, state, name)
       if (next.size === 0) continue
-      const path = `${at === '/' ? '' : at}/${entry.name}` as AbsolutePath
+      const path = `${at === '/' ? '' : at}/${name}` as AbsolutePath
       if (isMatch(segments, next)) found.push({ path, object: kindOf(entry) })
       if (found.length > MOST_MATCHES) throw fail('glob-too-many', { glob: pattern.text, limit: MOST_MATCHES, what: 'existing objects' })
       if (entry.isDirectory() && canMatchBeneath(segments, next) && !(pattern.negated && isMatch(segments, next))) look(path, next)
@@ -43,13 +43,9 @@ export const expandPattern = (pattern: PathPattern, folder: AbsolutePath = patte
 const stateAt = ({ base, segments }: PathPattern): WalkState =>
   base.split('/').filter((name) => name !== '').reduce((state, name) => step(segments, state, name), startWalk(segments))
 
-type Entry = ReturnType<typeof readEntries>[number]
-
-const readEntries = (folder: string) => readdirSync(folder, { withFileTypes: true })
-
-const entriesOf = (folder: AbsolutePath, { negated, text }: PathPattern): readonly Entry[] => {
+const entriesOf = (folder: AbsolutePath, { negated, text }: PathPattern): readonly NamedEntry[] => {
   try {
-    return readEntries(folder)
+    return entriesIn(folder)
   } catch (cause) {
     // What this process cannot list, it cannot grant. But what it cannot carve out, the tool, who may own the folder, could open.
     if (!negated) return []
@@ -57,7 +53,7 @@ const entriesOf = (folder: AbsolutePath, { negated, text }: PathPattern): readon
   }
 }
 
-const kindOf = (entry: Entry): ObjectKind => {
+const kindOf = (entry: NamedEntry['entry']): ObjectKind => {
   if (entry.isDirectory()) return 'directory'
   if (entry.isFile()) return 'file'
   if (entry.isSymbolicLink()) return 'link'

@@ -1,10 +1,9 @@
 // The same boundary as Landlock rules alone, for where no mount namespace can be had.
-import { readdirSync } from 'node:fs'
-
 import { fail } from '../errors/index.js'
 import type { AbsolutePath } from '../policy/index.js'
 import { isWithinPath } from '../policy/index.js'
 
+import { entriesIn } from './file-names.js'
 import { BORROWED_PROC_RULES, outermost } from './layout.js'
 import type { LayoutInput } from './layout.js'
 import { objectAt } from './object-at.js'
@@ -46,7 +45,7 @@ const around = (root: Place, carved: readonly AbsolutePath[], access: Access): r
   if (root.object === 'device') return [{ access: `${access.replace('x', '')}d`, path: root.path }]
   const inside = carved.filter((path) => isWithinPath(path, root.path))
   if (inside.length === 0) return [{ access, path: root.path }]
-  return readdirSync(root.path).flatMap((name) => {
+  return entriesIn(root.path).flatMap(({ name }) => {
     const path = `${root.path}/${name}` as AbsolutePath
     const object = objectAt(path)
     return object === undefined || object === 'link' ? [] : around({ path, object }, inside, access)

@@ -3,6 +3,8 @@ import type { Stats } from 'node:fs'
 
 import type { AbsolutePath } from '../policy/index.js'
 
+import { pathFor, textOfName } from './file-names.js'
+
 export type ObjectKind = 'file' | 'directory' | 'link' | 'device' | 'other'
 
 /** What is at a path, without following a link; undefined when nothing is, or it cannot be seen. */
@@ -17,7 +19,7 @@ export const objectAt = (path: AbsolutePath): ObjectKind | undefined => {
 
 const statusOf = (path: AbsolutePath): Stats | undefined => {
   try {
-    return lstatSync(path, { throwIfNoEntry: false })
+    return lstatSync(pathFor(path), { throwIfNoEntry: false })
   } catch {
     return undefined // beneath a file, in a closed folder, or longer than a path can be
   }
@@ -28,4 +30,4 @@ export interface Link {
   readonly target: string
 }
 
-export const linkAt = (path: AbsolutePath): Link => ({ path, target: readlinkSync(path) })
+export const linkAt = (path: AbsolutePath): Link => ({ path, target: textOfName(readlinkSync(pathFor(path), 'buffer')) })

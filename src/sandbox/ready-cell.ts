@@ -3,6 +3,7 @@ import { lstatSync } from 'node:fs'
 import type { AbsolutePath } from '../policy/index.js'
 
 import type { Cell } from './cell.js'
+import { pathFor } from './file-names.js'
 import type { PlannedCell } from './plan-cell.js'
 import type { Place } from './survey.js'
 
@@ -21,7 +22,7 @@ export const groundOf = (paths: readonly AbsolutePath[]): string => paths.map(id
 
 const identityAt = (path: AbsolutePath): string => {
   try {
-    const { dev, ino } = lstatSync(path, { bigint: true })
+    const { dev, ino } = lstatSync(pathFor(path), { bigint: true })
     return `${String(dev)}:${String(ino)}`
   } catch {
     return 'none'

@@ -5,6 +5,7 @@ import { fail } from '../errors/index.js'
 import type { AbsolutePath, Boundary, PathPattern, ProtectedName } from '../policy/index.js'
 import { PROTECTED_NAMES, isNamedBy, isWithinPath } from '../policy/index.js'
 
+import { bytesOfName, textOfName } from './file-names.js'
 import { createFrameReader, encodeFrame } from './frames.js'
 import { objectAt } from './object-at.js'
 import type { ObjectKind } from './object-at.js'
@@ -53,7 +54,7 @@ export const startScout = (launcher: string): Scout => {
     for (const { reject } of answers.splice(0)) reject(fail('launcher-died', { how }))
   }
   const read = createFrameReader((kind, payload) => {
-    const words = payload.toString('utf8').split('\0').slice(0, -1)
+    const words = textOfName(payload).split('\0').slice(0, -1)
     if ((kind as string) !== 'A') {
       answers.shift()?.resolve(words)
       return
@@ -115,7 +116,7 @@ export const startScout = (launcher: string): Scout => {
   }
 }
 
-const wordsOf = (words: readonly string[]): Buffer => Buffer.from(words.map((word) => `${word}\0`).join(''))
+const wordsOf = (words: readonly string[]): Buffer => bytesOfName(words.map((word) => `${word}\0`).join(''))
 
 /** What the policy names itself is not guarded: here, or at every depth. */
 const exemptions = (root: AbsolutePath, write: readonly PathPattern[]): readonly string[] =>
