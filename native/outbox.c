@@ -10,6 +10,8 @@
 
 static bool append(struct outbox *outbox, const void *bytes, size_t length)
 {
+	if (length == 0)
+		return true;
 	if (outbox->sent == outbox->length)
 		outbox->sent = outbox->length = 0;
 	if (outbox->length + length > outbox->room) {
