@@ -33,6 +33,8 @@ export interface SandboxOptions {
   /** `auto` takes the strongest form that this host holds. */
   readonly form?: Form | 'auto'
   readonly launcher?: string
+  /** `none` where hardly a call will be made: each then starts its launcher itself. */
+  readonly nursery?: 'start' | 'none'
 }
 
 export interface CellSettings {
@@ -75,9 +77,9 @@ const IN_MEMORY: Streams = { stdio: ALL_FRAMES, foreground: false }
 
 export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
   const launcher = options.launcher ?? findLauncher()
-  const [nursery, host] = await Promise.all([startNursery(launcher), probeHost(launcher)])
+  const [nursery, host] = await Promise.all([options.nursery === 'none' ? undefined : startNursery(launcher), probeHost(launcher)])
   // Inside another cell a connection is made for us by its keeper, and the nursery would not know us by it. And somebody may kill it.
-  const connect = () => (host.listener.held && nursery.isAlive() ? nursery.connect() : spawnLauncher(launcher, ALL_FRAMES))
+  const connect = () => (host.listener.held && nursery?.isAlive() === true ? nursery.connect() : spawnLauncher(launcher, ALL_FRAMES))
   const planner = createPlanner(host)
   const pools = new Set<Pool>()
   const running = new Set<Cell>()
@@ -190,7 +192,7 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
       for (const cell of running) cell.kill()
       await Promise.allSettled(calls)
       scout?.close()
-      nursery.close()
+      nursery?.close()
     },
   }
 }
