@@ -44,7 +44,7 @@ const examine = async (settings: HostSettings, searchPath: string): Promise<Diag
   const host = { kernel: settings.kernel, architecture: arch(), node: process.version, user: settings.isRoot ? 'root' : 'ordinary', container: settings.container ?? null } as const
   let sandbox: Sandbox
   try {
-    sandbox = await openSandbox()
+    sandbox = await openSandbox({ nursery: 'none' })
   } catch (error) {
     if (!(error instanceof CordonError)) throw error
     const compiler = settings.hasCompiler || error.code !== 'launcher-missing' ? '' : '; there is no C compiler here'

@@ -4,7 +4,7 @@ import type { CommandHelp } from './help.js'
 const GRANTS: readonly Option[] = [
   { name: 'read', value: 'GLOB', repeatable: true, help: 'may read this; a folder with all beneath it; "!GLOB" carves out' },
   { name: 'write', value: 'GLOB', repeatable: true, help: 'may read and write this' },
-  { name: 'net', value: 'HOST[:PORT]', repeatable: true, help: 'may reach this host; or "none" (as without the option), or "all"' },
+  { name: 'net', value: 'HOST[:PORT]', repeatable: true, help: '"none" (as without the option) or "all"; single hosts are not in this version yet' },
   { name: 'env', value: 'NAME[=VALUE]', repeatable: true, help: 'gets this variable: the one of here, or with the value given' },
   { name: 'exec', value: 'PATH', repeatable: true, help: 'may start this program only; or "none", or "all" (as without the option)' },
   { name: 'preset', value: 'NAME', repeatable: true, help: 'may use: toolchains (version managers), workspace (write here)' },

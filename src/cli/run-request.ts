@@ -39,7 +39,7 @@ export const parseRun = (given: Arguments, environment: Readonly<Record<string, 
   }
   refuseMissingBackend(oneOf('backend', first('backend') ?? 'auto', BACKENDS))
   const files = all('policy').map(loadPolicy)
-  const workspace = parseAbsolutePath(process.cwd(), 'the working directory')
+  const workspace = currentFolder()
   return {
     argv: given.rest,
     cwd: folderAt(resolve(workspace, first('cwd') ?? '.')),
@@ -65,6 +65,14 @@ const oneOf = <Name extends string>(option: string, value: string, known: readon
 const refuseMissingBackend = (backend: (typeof BACKENDS)[number]): void => {
   if (backend === 'auto' || backend === 'native') return
   throw fail('backend-unavailable', { backend, problem: 'this version does not have it yet', fix: 'use --backend native' })
+}
+
+const currentFolder = (): AbsolutePath => {
+  try {
+    return parseAbsolutePath(process.cwd(), 'the working directory')
+  } catch (cause) {
+    throw fail('cwd-missing', { path: '.' }, cause)
+  }
 }
 
 const folderAt = (path: string): AbsolutePath => {

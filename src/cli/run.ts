@@ -67,7 +67,7 @@ const runAttached = async (order: RunOrder, boundary: Boundary, observe: boolean
   let control: AttachedControl | undefined
   let readers = true
   const { PATH: searchPath } = environment
-  const sandbox = await openSandbox({ form: order.form })
+  const sandbox = await openSandbox({ form: order.form, nursery: 'none' })
   try {
     return await sandbox.attach({
       boundary,

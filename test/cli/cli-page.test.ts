@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest'
+
+import { DEMO_HELP } from '../../src/cli/demo-help.js'
+import { DOCTOR_HELP } from '../../src/cli/doctor-help.js'
+import { renderHelp } from '../../src/cli/help.js'
+import type { CommandHelp } from '../../src/cli/help.js'
+import { RUN_HELP } from '../../src/cli/run-options.js'
+
+const command = (name: string, help: CommandHelp, more: readonly string[] = []): readonly string[] => [
+  `## cordon ${name}`,
+  '',
+  ...renderHelp(help)
+    .trimEnd()
+    .split('\n')
+    .map((line) => (line === '' ? '' : `    ${line}`)),
+  '',
+  ...more,
+]
+
+const RUN_PAGE = [
+  '### What the command sees',
+  '',
+  'The programs and libraries of the system, a private `/tmp`, its own `/proc` and a small `/dev`. Its',
+  'environment is `PATH` (the one of the system), `HOME` and `TMPDIR` (the private folder), `TERM` at a',
+  'terminal, and what `--env` names. The working directory is the current one; it can be looked into',
+  'only where it is granted.',
+  '',
+  'Pipes and sockets are handed over as they are. Files are copied from and to, because a descriptor',
+  'of a file would let the command change its mode or cut it short. A terminal is a new one, in a new',
+  'session, joined to the one of the caller: keys, size, `^C` and `^Z` work as usual, and a stream that',
+  'is redirected stays redirected. In a pipeline (`cordon run -- git log | less`) the keys are left to',
+  'the others until the command asks for them.',
+  '',
+  '### Policies and options',
+  '',
+  'Files add up: lists are joined, the strictest limit counts, and two different values for one',
+  'variable are an error. What is typed comes last: grants are added, and limits, variables,',
+  '`--net none|all` and `--exec none|all` replace what files say. Relative globs start at the current',
+  'directory, also those of policy files.',
+  '',
+  '### Messages',
+  '',
+  'Cordon speaks on stderr only, in lines that begin with `cordon:`. A refusal is one line with its code',
+  '(see [errors.md](errors.md)) and a line `fix: …` with the way out. After a run, limits that were hit and',
+  'protected names that were set aside are told always; refused connections, programs and, with',
+  '`--observe`, files are told when the command failed or `--observe` is given. `--quiet` leaves these out,',
+  '`--json` replaces all of them by the facts in one line.',
+  '',
+  '### Facts',
+  '',
+  '`--facts FILE` replaces the file as a whole after the run; a pipe or a device is written to.',
+  '',
+  '| key | what it is |',
+  '| --- | --- |',
+  '| `permission_decision` | `decision` (`allow`; `deny` for what was refused; `unavailable` for what this host or version cannot do), `decision_source: command`, `decision_reason` with the grants that were typed, `decision_id`, `scope: call` |',
+  '| `permission_state` | `mode`, `policy_sources`, `interactive` |',
+  '| `sandbox_profile` | the boundary as applied: `form`, `cwd`, `read_roots`, `write_roots`, `network`, `environment_ref` (names only), `process_limits`, and `enforced`, which names the mechanisms that hold each boundary; `null` when nothing ran |',
+  '| `violations` | what was tried and refused, or the limit that was hit: `kind`, `attempted`, `detail` |',
+  '| `usage` | `wall_ms`, `cpu_ms`, `max_rss_bytes` |',
+  '| `command` | `argv`, `cwd` |',
+  '| `result` | `status` (`exited`, `signaled`, `limit`, `refused`), `exit_status` of Cordon, `exit_code`, `signal`, `limit`, `error` |',
+  '',
+]
+
+const page = [
+  '# Command line',
+  '',
+  'This page is written from the help of the commands by `npx vitest run test/cli/cli-page.test.ts -u`.',
+  '',
+  ...command('run', RUN_HELP, RUN_PAGE),
+  ...command('doctor', DOCTOR_HELP),
+  ...command('demo', DEMO_HELP),
+].join('\n')
+
+test('docs/cli.md says what the help says', async () => {
+  await expect(page).toMatchFileSnapshot('../../docs/cli.md')
+})
