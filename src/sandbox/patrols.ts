@@ -1,6 +1,8 @@
+import { fail } from '../errors/index.js'
 import type { AbsolutePath, Boundary } from '../policy/index.js'
 import { PROTECTED_NAMES, isNamedBy, isWithinPath } from '../policy/index.js'
 
+import { realBoundary } from './carve-outs.js'
 import type { Violation } from './events.js'
 import { objectAt } from './object-at.js'
 import type { FoundName, Patrol, Scout } from './scout.js'
@@ -18,12 +20,16 @@ const MOST_SEALED = 1_000
 export const NO_PATROL: CallPatrol = { sealed: [], end: () => Promise.resolve([]) }
 
 export const beginPatrol = async (scout: Scout, boundary: Boundary, onAppearance: () => void): Promise<CallPatrol> => {
-  const roots = writeFolders(boundary)
-  const patrols = await Promise.all(roots.map((root) => scout.begin(root, boundary, onAppearance)))
-  return {
-    sealed: patrols.flatMap(({ found }) => found.flatMap((name) => sealable(boundary, name))).slice(0, MOST_SEALED),
-    end: async () => (await Promise.all(patrols.map(endOf))).flat(),
+  const real = realBoundary(boundary)
+  const patrols = await Promise.all(writeFolders(real).map((root) => scout.begin(root, real, onAppearance)))
+  const sealed = patrols.flatMap(({ found }) => found.flatMap((name) => sealable(real, name)))
+  const end = async () => (await Promise.all(patrols.map(endOf))).flat()
+  if (sealed.length > MOST_SEALED) {
+    await end()
+    const problem = `the write roots hold ${String(sealed.length)} protected names, more than ${String(MOST_SEALED)}; grant smaller folders`
+    throw fail('plan-rejected', { problem })
   }
+  return { sealed, end }
 }
 
 const endOf = async (patrol: Patrol): Promise<readonly Violation[]> =>

@@ -99,6 +99,7 @@ export const startScout = (launcher: string): Scout => {
       asides.set(number, { list, onAppearance })
       const words = await ask('B', [String(number), root, ...exemptions(root, boundary.write), ...missingCarveOuts(root, boundary)])
       const [first = ''] = words
+      if (first.startsWith('!')) asides.delete(number)
       if (first.startsWith('!')) throw fail('plan-rejected', { problem: `the write root ${root} cannot be looked into: ${first.slice(1)}` })
       return {
         found: words.map((word) => ({ path: word.slice(1) as AbsolutePath, object: KINDS[word[0] ?? ''] ?? 'other' })),

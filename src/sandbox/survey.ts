@@ -2,8 +2,9 @@ import { readdirSync } from 'node:fs'
 
 import { fail } from '../errors/index.js'
 import type { AbsolutePath, Boundary, PathPattern } from '../policy/index.js'
+import { protectionOf } from '../policy/index.js'
 
-import { surveyCarveOuts } from './carve-outs.js'
+import { realBoundary, surveyCarveOuts } from './carve-outs.js'
 import type { CarveOuts } from './carve-outs.js'
 import { expandPattern } from './expand-pattern.js'
 import type { Link, ObjectKind } from './object-at.js'
@@ -28,9 +29,13 @@ export const surveyGrants = (boundary: Boundary): Survey => {
   const read = boundary.read.filter(isGrant).map((pattern) => surveyGrant(pattern, 'read'))
   const write = boundary.write.filter(isGrant).map((pattern) => surveyGrant(pattern, 'write'))
   const granted = [...read, ...write].flatMap(({ places }) => places)
+  // A pattern does not name what it happens to match: what is protected stays readable only.
+  const real = realBoundary(boundary)
+  const isProtected = ({ path }: Place) => protectionOf(real.write, path) !== undefined
+  const toWrite = write.flatMap(({ places }) => places)
   return {
-    read: read.flatMap(({ places }) => places),
-    write: write.flatMap(({ places }) => places),
+    read: [...read.flatMap(({ places }) => places), ...toWrite.filter(isProtected)],
+    write: toWrite.filter((place) => !isProtected(place)),
     ...surveyCarveOuts(boundary, granted),
     shown: [...read, ...write].flatMap(({ shown }) => shown),
     links: [...read, ...write].flatMap(({ links }) => links),
