@@ -108,6 +108,7 @@ enum trap {
 	TRAP_FORK = 2,     /* processes and threads are counted */
 	TRAP_EXEC = 4,     /* refused programs are reported (Landlock refuses them) */
 	TRAP_OPEN = 8,     /* refused opens are reported (--observe) */
+	TRAP_SIGNAL = 128, /* signals are sent by the keeper, for where Landlock does not scope them */
 	TRAP_SOCKET = 64,  /* internet sockets lead nowhere, for where listen() cannot be judged */
 	TRAP_MEMORY_FILE = 32, /* memory files are made by the keeper, and counted */
 	TRAP_METADATA = 16 /* chmod, chown, utime, xattr are carried out by the keeper */

@@ -12,6 +12,7 @@ enum verdict {
 	ALLOW,
 	REFUSE, /* EPERM */
 	OPEN, OPEN_AT, CREATE, NODE, NODE_AT, MODE_OF_FD, MODE_AT, /* no set-id files */
+	TRUNCATE, /* which Landlock sees since ABI 3 */
 	METADATA, /* of ungranted files, where no mount namespace hides them */
 	IOCTL, DESCRIPTOR, PRCTL, PERSONALITY, ANONYMOUS_FILE,
 	CLONE, FORK, EXECUTE, EXECUTE_AT, SIGNAL, OWN_PROCESS, PRIORITY, IO_PRIORITY,

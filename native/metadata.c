@@ -1,5 +1,5 @@
 /*
- * chmod, chown, utime and xattr in the fallback.
+ * chmod, chown, utime and xattr in the fallback, and truncate where Landlock is older than ABI 3.
  *
  * Landlock does not see these calls, so that an owner could change files it was
  * never granted. Where no mount namespace hides those files, the keeper looks
@@ -32,6 +32,7 @@ struct shape {
 };
 
 static const struct shape shapes[] = {
+	{ __NR_truncate, -1, 0, -1, true },
 	{ __NR_fchmod, 0, -1, -1, true },
 	{ __NR_fchmodat, 0, 1, -1, true },
 	{ __NR_fchmodat2, 0, 1, 3, true },
@@ -157,6 +158,8 @@ static int carry_out(const struct notification *call, const char *object)
 	const __u64 *arguments = call->request->data.args;
 
 	switch (call->request->data.nr) {
+	case __NR_truncate:
+		return truncate(object, arguments[1]) < 0 ? errno : 0;
 	case __NR_fchmodat:
 	case __NR_fchmodat2:
 		return chmod(object, arguments[2]) < 0 ? errno : 0;

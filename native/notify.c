@@ -262,6 +262,14 @@ void answer_notification(const struct plan *plan, int listener, int supervisor)
 	case SYS_connect:
 		answer_connect(&call);
 		break;
+	case SYS_kill:
+	case SYS_tkill:
+	case SYS_tgkill:
+	case SYS_pidfd_send_signal:
+	case SYS_rt_sigqueueinfo:
+	case SYS_rt_tgsigqueueinfo:
+		answer_signal(&call);
+		break;
 	case SYS_socket:
 		answer_socket(&call);
 		break;

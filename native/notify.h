@@ -34,6 +34,7 @@ void report_violation(const struct notification *call, const char *kind, const c
 
 void answer_connect(const struct notification *call);
 void answer_socket(const struct notification *call);
+void answer_signal(const struct notification *call);
 void answer_listen(const struct notification *call);
 void answer_open(const struct notification *call);
 void answer_memory_file(const struct notification *call);

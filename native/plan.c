@@ -132,7 +132,7 @@ static const char *parse_trap(struct words *words, unsigned *traps)
 	static const struct { const char *name; enum trap trap; } names[] = {
 		{ "connect", TRAP_CONNECT }, { "fork", TRAP_FORK }, { "exec", TRAP_EXEC },
 		{ "open", TRAP_OPEN }, { "metadata", TRAP_METADATA },
-		{ "memory-file", TRAP_MEMORY_FILE }, { "socket", TRAP_SOCKET },
+		{ "memory-file", TRAP_MEMORY_FILE }, { "socket", TRAP_SOCKET }, { "signal", TRAP_SIGNAL },
 	};
 	const char *name = next_word(words);
 

@@ -20,7 +20,7 @@ CALL(openat, OPEN_AT) CALL(newfstatat, ALLOW) CALL(fstat, ALLOW) CALL(statx, ALL
 CALL(statfs, ALLOW) CALL(fstatfs, ALLOW) CALL(faccessat, ALLOW) CALL(faccessat2, ALLOW)
 CALL(readlinkat, ALLOW) CALL(getdents64, ALLOW) CALL(mkdirat, ALLOW) CALL(unlinkat, ALLOW)
 CALL(renameat, ALLOW) CALL(renameat2, ALLOW) CALL(linkat, ALLOW) CALL(symlinkat, ALLOW)
-CALL(mknodat, NODE_AT) CALL(truncate, ALLOW) CALL(ftruncate, ALLOW) CALL(fallocate, ALLOW)
+CALL(mknodat, NODE_AT) CALL(truncate, TRUNCATE) CALL(ftruncate, ALLOW) CALL(fallocate, ALLOW)
 CALL(chdir, ALLOW) CALL(fchdir, ALLOW) CALL(getcwd, ALLOW) CALL(umask, ALLOW)
 CALL(dup, ALLOW) CALL(dup3, ALLOW) CALL(fcntl, DESCRIPTOR) CALL(flock, ALLOW) CALL(ioctl, IOCTL)
 CALL(pipe2, ALLOW) CALL(sendfile, ALLOW) CALL(splice, ALLOW) CALL(tee, ALLOW) CALL(vmsplice, ALLOW)

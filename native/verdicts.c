@@ -2,6 +2,7 @@
 #include "filter.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -61,11 +62,28 @@ static unsigned trap_or(const struct plan *plan, unsigned trap, unsigned otherwi
 	return plan->traps & trap ? SECCOMP_RET_USER_NOTIF : otherwise;
 }
 
+/* Whether Landlock alone holds the cell and does not hold yet what it does since `abi`. */
+static bool landlock_is_before(const struct plan *plan, int abi)
+{
+	return plan->form == FORM_LANDLOCK && landlock_abi() < abi;
+}
+
+/* Opening for reading with O_TRUNC empties a file (as does the mode that is neither reading nor writing). */
+static void check_truncation(struct program *program, int flags)
+{
+	load_argument(program, flags);
+	emit(program, BPF_ALU | BPF_AND | BPF_K, O_TRUNC | O_ACCMODE, 0, 0);
+	if_equal_answer(program, O_TRUNC | O_RDONLY, SECCOMP_RET_ERRNO | EPERM);
+	if_equal_answer(program, O_TRUNC | O_ACCMODE, SECCOMP_RET_ERRNO | EPERM);
+}
+
 static void check_open(struct program *program, const struct plan *plan, int flags, int mode)
 {
 	unsigned allowed = trap_or(plan, TRAP_OPEN, SECCOMP_RET_ALLOW);
 
 	if (flags >= 0) {
+		if (landlock_is_before(plan, 3))
+			check_truncation(program, flags);
 		load_argument(program, flags);
 		emit(program, BPF_JMP | BPF_JSET | BPF_K, CREATING_FLAGS, 1, 0);
 		answer(program, allowed);
@@ -94,7 +112,7 @@ static void check_node(struct program *program, int mode)
 	only_values(program, kinds, sizeof kinds / sizeof *kinds, EPERM);
 }
 
-static void check_ioctl(struct program *program)
+static void check_ioctl(struct program *program, const struct plan *plan)
 {
 	static const unsigned refused[] = {
 		0x5412, /* TIOCSTI: types into the terminal (CVE-2017-5226) */
@@ -113,6 +131,11 @@ static void check_ioctl(struct program *program)
 	load_argument(program, 1);
 	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
 		if_equal_answer(program, refused[i], SECCOMP_RET_ERRNO | EPERM);
+	if (landlock_is_before(plan, 6)) {
+		/* Whom the kernel signals when there is something to read: anybody, without these being refused. */
+		if_equal_answer(program, 0x8901 /* FIOSETOWN */, SECCOMP_RET_ERRNO | EPERM);
+		if_equal_answer(program, 0x8902 /* SIOCSPGRP */, SECCOMP_RET_ERRNO | EPERM);
+	}
 	answer(program, SECCOMP_RET_ALLOW);
 }
 
@@ -185,7 +208,8 @@ static void check_socket(struct program *program, const struct plan *plan)
 	load_argument(program, 2);
 	emit(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
 	emit(program, BPF_JMP | BPF_JEQ | BPF_K, 6 /* TCP; not MPTCP, SCTP */, 0, 1);
-	answer(program, trap_or(plan, TRAP_SOCKET, SECCOMP_RET_ALLOW));
+	/* Landlock does not see bind() before ABI 4; without a network there is no use for the socket anyway. */
+	answer(program, trap_or(plan, TRAP_SOCKET, !plan->network_all && landlock_is_before(plan, 4) ? SECCOMP_RET_ERRNO | EACCES : SECCOMP_RET_ALLOW));
 	emit(program, BPF_MISC | BPF_TXA, 0, 0, 0);
 	emit(program, BPF_JMP | BPF_JEQ | BPF_K, SOCK_DGRAM, 0, 4);
 	load_argument(program, 2);
@@ -224,9 +248,13 @@ static void check_priority(struct program *program, const struct plan *plan, uns
 	check_own_process(program, plan, 1);
 }
 
-static void check_descriptor(struct program *program)
+static void check_descriptor(struct program *program, const struct plan *plan)
 {
 	load_argument(program, 1);
+	if (landlock_is_before(plan, 6)) {
+		if_equal_answer(program, 8 /* F_SETOWN */, SECCOMP_RET_ERRNO | EPERM);
+		if_equal_answer(program, 15 /* F_SETOWN_EX */, SECCOMP_RET_ERRNO | EPERM);
+	}
 	/* A lease on a file that may only be read makes others wait for it when they open it. */
 	if_equal_answer(program, 1024 /* F_SETLEASE */, SECCOMP_RET_ERRNO | EPERM);
 	if_equal_answer(program, 1026 /* F_NOTIFY */, SECCOMP_RET_ERRNO | EPERM);
@@ -286,7 +314,7 @@ void emit_verdict(struct program *program, const struct plan *plan, enum verdict
 	case METADATA:
 		answer(program, trap_or(plan, TRAP_METADATA, plan->form == FORM_NAMESPACES ? SECCOMP_RET_ALLOW : refused));
 		break;
-	case IOCTL: check_ioctl(program); break;
+	case IOCTL: check_ioctl(program, plan); break;
 	case PRCTL: check_prctl(program); break;
 	case PERSONALITY: check_personality(program); break;
 	case ANONYMOUS_FILE: answer(program, memory_file_action(plan)); break;
@@ -295,13 +323,12 @@ void emit_verdict(struct program *program, const struct plan *plan, enum verdict
 	case CLONE: check_clone(program, plan); break;
 	case FORK: answer(program, trap_or(plan, TRAP_FORK, SECCOMP_RET_ALLOW)); break;
 	/* Landlock scopes signals from ABI 6 on; a pid namespace always does. */
-	case SIGNAL:
-		answer(program, plan->form == FORM_NAMESPACES || landlock_abi() >= 6 ? SECCOMP_RET_ALLOW : refused);
-		break;
+	case SIGNAL: answer(program, trap_or(plan, TRAP_SIGNAL, landlock_is_before(plan, 6) ? refused : SECCOMP_RET_ALLOW)); break;
+	case TRUNCATE: answer(program, landlock_is_before(plan, 3) ? trap_or(plan, TRAP_METADATA, refused) : SECCOMP_RET_ALLOW); break;
 	case OWN_PROCESS: check_own_process(program, plan, 0); break;
 	case PRIORITY: check_priority(program, plan, 2 /* PRIO_USER */); break;
 	case IO_PRIORITY: check_priority(program, plan, 3 /* IOPRIO_WHO_USER */); break;
-	case DESCRIPTOR: check_descriptor(program); break;
+	case DESCRIPTOR: check_descriptor(program, plan); break;
 	case SOCKET: check_socket(program, plan); break;
 	case SOCKET_PAIR: check_socket_pair(program); break;
 	case CONNECT:

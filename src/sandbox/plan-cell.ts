@@ -159,8 +159,11 @@ const trapsOf = ({ boundary, form, observe }: CellRequest, host: HostFacts): rea
   if (boundary.exec.kind !== 'all') traps.push('exec')
   if (observe) traps.push('open')
   if (form === 'landlock') traps.push('metadata')
-  // Whether a socket may listen is asked of the socket itself. Where that cannot be had, only such exist that may.
-  if (form === 'landlock' && boundary.network.kind === 'none' && !host.borrowing.held) traps.push('socket')
+  // Whether a socket may listen is asked of the socket itself. Where that cannot be had, or Landlock (before ABI 4)
+  // does not see bind(), only such exist that may.
+  if (form === 'landlock' && boundary.network.kind === 'none' && (!host.borrowing.held || host.landlock.abi < 4)) traps.push('socket')
+  // From ABI 6 on Landlock itself keeps signals inside.
+  if (form === 'landlock' && host.landlock.abi < 6) traps.push('signal')
   return traps
 }
 

@@ -21,7 +21,7 @@ export interface Rule {
 /** `namespaces` is the whole boundary; `landlock` is what holds where user namespaces are refused. */
 export type Form = 'namespaces' | 'landlock'
 
-export type Trap = 'connect' | 'fork' | 'exec' | 'open' | 'metadata' | 'memory-file' | 'socket'
+export type Trap = 'connect' | 'fork' | 'exec' | 'open' | 'metadata' | 'memory-file' | 'socket' | 'signal'
 
 export interface PlanLimits {
   readonly memory: number

@@ -29,13 +29,14 @@ export const enforcedBy = (plan: Plan, host: HostFacts): Enforced => {
   const listener = traps('connect') ? ['seccomp-listener'] : []
   return {
     filesystem_read: namespaces ? ['mount-namespace', landlock] : [landlock],
-    filesystem_write: namespaces ? ['mount-namespace', landlock] : [landlock],
+    // Before ABI 3 Landlock does not see a file being truncated.
+    filesystem_write: namespaces ? ['mount-namespace', landlock] : [landlock, ...(host.landlock.abi >= 3 ? [] : ['seccomp'])],
     carve_outs: namespaces ? ['mount-namespace'] : [landlock],
     file_names: namespaces ? ['mount-namespace'] : [],
     file_metadata: namespaces ? ['mount-namespace'] : traps('metadata') ? ['seccomp-listener'] : ['seccomp'],
     network: plan.network === 'all' ? [] : namespaces ? ['network-namespace', 'seccomp'] : [...(host.landlock.abi >= 4 ? [landlock] : []), 'seccomp', ...listener],
     unix_sockets: listener.length > 0 ? listener : ['seccomp'],
-    processes: namespaces ? ['pid-namespace', landlock] : [...(host.landlock.abi >= 6 ? [landlock] : []), 'seccomp'],
+    processes: [...(namespaces ? ['pid-namespace'] : []), ...(host.landlock.abi >= 6 ? [landlock] : []), 'seccomp', ...(traps('signal') ? ['seccomp-listener'] : [])],
     // Of others' processes: what they are doing, and whether there are any (their numbers can be asked for one by one).
     process_contents: namespaces && host.ownProc.held ? ['pid-namespace', landlock] : [landlock],
     process_list: namespaces && host.ownProc.held ? ['pid-namespace'] : [],
