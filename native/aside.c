@@ -164,9 +164,8 @@ static void disarm_hooks(struct territory *territory, const char *path, was_put_
 
 void disarm(struct territory *territory, const struct found *found, was_put_aside *moved, void *context)
 {
-	size_t length = strlen(found->path);
-	bool hooks = length >= 10 && strcmp(found->path + length - 10, ".git/hooks") == 0;
-	bool config = length >= 11 && strcmp(found->path + length - 11, ".git/config") == 0;
+	bool hooks = ends_in_name(found->path, ".git/hooks");
+	bool config = ends_in_name(found->path, ".git/config");
 
 	if (hooks && found->kind == 'd') {
 		disarm_hooks(territory, found->path, moved, context);
@@ -182,6 +181,5 @@ void disarm(struct territory *territory, const struct found *found, was_put_asid
 			return;
 	}
 	/* A hooks folder or configuration that is a link, or anything else of a new repository that redirects git. */
-	if (hooks || config || strstr(found->path, ".git"))
-		move_and_tell(territory, found->path, moved, context);
+	move_and_tell(territory, found->path, moved, context);
 }

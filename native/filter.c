@@ -37,6 +37,10 @@ static const struct call {
 
 #define HIGHEST_NUMBER 480
 
+#define CALL(name, verdict) _Static_assert(__NR_##name <= HIGHEST_NUMBER, #name);
+#include "syscalls.h"
+#undef CALL
+
 /* Leaves the number in the accumulator alone until a range is found. */
 static void emit_search(struct program *program, const struct plan *plan, const enum verdict *table, int low, int high)
 {

@@ -56,14 +56,11 @@ static void tell_aside(const struct watch_order *order, const char *path, const 
 
 static bool is_exempt(const struct watch_order *order, const char *path)
 {
-	size_t length = strlen(path);
-
 	for (size_t i = 0; i < order->word_count; i++) {
 		const char *name = order->words[i] + 1;
-		size_t tail = strlen(name);
 		if (order->words[i][0] == '=' && strcmp(name, path) == 0)
 			return true;
-		if (order->words[i][0] == '*' && length >= tail && strcmp(path + length - tail, name) == 0)
+		if (order->words[i][0] == '*' && ends_in_name(path, name))
 			return true;
 	}
 	return false;
@@ -82,10 +79,10 @@ static bool is_carved_out(const struct watch_order *order, const char *path)
 static bool in_old_repository(const struct watch_order *order, const char *path)
 {
 	const struct territory *territory = order->territory;
-	const char *git = strstr(path, ".git/");
-	size_t length = git ? (size_t)(git - path) + 5 : 0;
+	const char *git = behind_git(path);
+	size_t length = git && *git ? (size_t)(git - path) + 1 : 0;
 
-	for (size_t i = 0; git && i < territory->found_count; i++)
+	for (size_t i = 0; length && i < territory->found_count; i++)
 		if (territory->found[i].seen <= order->since && strncmp(territory->found[i].path, path, length) == 0 &&
 		    strcmp(territory->found[i].path, path) != 0)
 			return true;
@@ -96,16 +93,15 @@ static bool must_not_appear(const struct scout *scout, const struct watch_order 
 {
 	if (is_exempt(order, path))
 		return false;
-	if (strstr(path, ".git/"))
+	if (behind_git(path))
 		return in_old_repository(order, path);
 	for (size_t i = 0; i < scout->name_count; i++) {
-		size_t length = strlen(path), tail = strlen(scout->names[i].path);
-		if (length < tail || strcmp(path + length - tail, scout->names[i].path) != 0)
+		if (!ends_in_name(path, scout->names[i].path))
 			continue;
-		if (length == tail)
+		if (strcmp(path, scout->names[i].path) == 0)
 			return scout->names[i].scope != SCOPE_FILE;
 		/* Deeper down, editors' and package managers' files come with every scaffold and package. */
-		if (path[length - tail - 1] == '/' && scout->names[i].scope == SCOPE_ANYWHERE)
+		if (scout->names[i].scope == SCOPE_ANYWHERE)
 			return true;
 	}
 	return false;
@@ -257,7 +253,7 @@ static void finish_order(struct scout *scout, struct watch_order *order)
 		if (must_not_appear(scout, order, found->path)) {
 			if (put_aside(territory, found->path, aside, sizeof aside))
 				tell_aside(order, found->path, aside);
-		} else if (strstr(found->path, ".git")) {
+		} else if (behind_git(found->path)) {
 			disarm(territory, found, on_disarmed, order);
 		}
 	}

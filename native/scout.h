@@ -42,6 +42,11 @@ struct territory {
 	uint64_t used; /* when, in requests: the one unused for longest makes room */
 };
 
+/* Whether a path is this name, or ends in it behind a slash. */
+bool ends_in_name(const char *path, const char *name);
+/* Behind the component `.git` of a path (at a slash or the end), or NULL when it has none. */
+const char *behind_git(const char *path);
+
 struct territory *open_territory(const char *root);
 void close_territory(struct territory *territory);
 /* Takes in what has happened; calls `appeared` for each name that was created or moved in since. */

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,22 +18,73 @@ void make_scratch(const struct plan *plan)
 		die("scratch", plan->scratch);
 }
 
-/* Nobody is left to swap a name while we go down; links are removed, never followed. */
-static void remove_entries(int folder)
+#define DEEPEST_COUNTED 256
+#define UNCOUNTABLE (1ull << 62)
+
+static bool is_self_or_parent(const char *name)
 {
-	DIR *entries = fdopendir(folder);
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+/* Removes what is no folder. */
+static bool is_left_folder(int at, const char *name)
+{
+	return unlinkat(at, name, 0) < 0 && errno == EISDIR;
+}
+
+/* A folder below `at` to be emptied; its mode may be anything that the tool gave it. */
+static DIR *open_to_empty(int at, const char *name)
+{
+	(void)!fchmodat(at, name, 0700, 0);
+	int folder = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *entries = folder < 0 ? NULL : fdopendir(folder);
+
+	if (!entries && folder >= 0)
+		close(folder);
+	return entries;
+}
+
+/* Moves the folders in `name` up beside it, to be emptied in their turn, and removes the rest. */
+static void empty_into(int top, const char *name, unsigned *moved)
+{
+	DIR *entries = open_to_empty(top, name);
 
 	for (struct dirent *entry; entries && (entry = readdir(entries));) {
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+		if (is_self_or_parent(entry->d_name) || !is_left_folder(dirfd(entries), entry->d_name))
 			continue;
-		if (unlinkat(dirfd(entries), entry->d_name, 0) == 0 || errno != EISDIR)
-			continue;
-		int inner = openat(dirfd(entries), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (inner < 0 && errno == EACCES && fchmodat(dirfd(entries), entry->d_name, 0700, 0) == 0)
-			inner = openat(dirfd(entries), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (inner >= 0)
-			remove_entries(inner);
-		unlinkat(dirfd(entries), entry->d_name, AT_REMOVEDIR);
+		/* A folder that moves is written to: its `..` becomes another. */
+		(void)!fchmodat(dirfd(entries), entry->d_name, 0700, 0);
+		for (int attempt = 0; attempt < 1000; attempt++) {
+			char free_name[32];
+			snprintf(free_name, sizeof free_name, "moved-%u", (*moved)++);
+			if (renameat(dirfd(entries), entry->d_name, top, free_name) == 0)
+				break;
+		}
+	}
+	if (entries)
+		closedir(entries);
+}
+
+/*
+ * Level by level instead of going down: a tool can nest folders deeper than we
+ * have descriptors or stack for. Nobody is left to swap a name meanwhile; links
+ * are removed, never followed.
+ */
+static void remove_entries(const char *path)
+{
+	DIR *entries = open_to_empty(AT_FDCWD, path);
+	unsigned moved = 0;
+	bool progress = entries != NULL;
+
+	while (progress) {
+		progress = false;
+		rewinddir(entries);
+		for (struct dirent *entry; (entry = readdir(entries));) {
+			if (is_self_or_parent(entry->d_name) || !is_left_folder(dirfd(entries), entry->d_name))
+				continue;
+			empty_into(dirfd(entries), entry->d_name, &moved);
+			progress = unlinkat(dirfd(entries), entry->d_name, AT_REMOVEDIR) == 0 || progress;
+		}
 	}
 	if (entries)
 		closedir(entries);
@@ -42,9 +94,7 @@ void remove_scratch(const struct plan *plan)
 {
 	if (plan->form != FORM_LANDLOCK || plan->probe)
 		return;
-	int folder = open(plan->scratch, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (folder >= 0)
-		remove_entries(folder);
+	remove_entries(plan->scratch);
 	rmdir(plan->scratch);
 }
 
@@ -55,16 +105,19 @@ static uint64_t bytes_below(int folder, int depth)
 
 	for (struct dirent *entry; entries && (entry = readdir(entries));) {
 		struct stat status;
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-			continue;
-		if (fstatat(dirfd(entries), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		if (is_self_or_parent(entry->d_name) || fstatat(dirfd(entries), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		sum += (uint64_t)status.st_blocks * 512 + 512; /* an empty file costs something too */
-		if (!S_ISDIR(status.st_mode) || depth > 64)
+		if (!S_ISDIR(status.st_mode))
 			continue;
-		int inner = openat(dirfd(entries), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		/* Deeper than anybody needs, and than we can look: counted as more than any limit. */
+		int inner = depth < DEEPEST_COUNTED ? openat(dirfd(entries), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
 		if (inner >= 0)
 			sum += bytes_below(inner, depth + 1);
+		else if (depth >= DEEPEST_COUNTED)
+			sum = UNCOUNTABLE;
+		if (sum >= UNCOUNTABLE)
+			break;
 	}
 	if (entries)
 		closedir(entries);

@@ -4,12 +4,12 @@
  * What is not listed answers ENOSYS, as on an older kernel, so that libraries
  * fall back (clone3 to clone, io_uring to epoll, openat2 to openat). REFUSE
  * answers EPERM: calls that programs expect to be told "not you". The other
- * verdicts look at arguments and are explained in filter.c.
+ * verdicts look at arguments and are explained in verdicts.c.
  *
  * Left out on purpose: clone3 and openat2 carry what must be checked (namespace
  * flags, set-id modes) behind a pointer that a filter cannot follow; io_uring
  * does I/O past the filter; SysV IPC and POSIX queues hold memory that no limit
- * of the cell counts; memfd_secret likewise.
+ * of the cell counts.
  */
 
 /* files */

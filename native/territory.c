@@ -72,15 +72,28 @@ static bool in_dependencies(const char *path)
 	return strncmp(path, "node_modules/", 13) == 0 || strstr(path, "/node_modules/");
 }
 
+bool ends_in_name(const char *path, const char *name)
+{
+	size_t length = strlen(path), tail = strlen(name);
+
+	return length >= tail && strcmp(path + length - tail, name) == 0 && (length == tail || path[length - tail - 1] == '/');
+}
+
+const char *behind_git(const char *path)
+{
+	for (const char *part = path; part; part = strchr(part, '/')) {
+		part += *part == '/';
+		size_t length = strcspn(part, "/");
+		if (length == 4 && strncmp(part, ".git", 4) == 0)
+			return part + 4;
+	}
+	return NULL;
+}
+
 static bool is_protected(const struct name *names, size_t count, const char *path, char kind)
 {
-	size_t length = strlen(path);
-
 	for (size_t i = 0; i < count; i++) {
-		size_t tail = strlen(names[i].path);
-		if (length < tail || strcmp(path + length - tail, names[i].path) != 0)
-			continue;
-		if (length > tail && path[length - tail - 1] != '/')
+		if (!ends_in_name(path, names[i].path))
 			continue;
 		switch (names[i].scope) {
 		case SCOPE_ANYWHERE:
@@ -90,7 +103,7 @@ static bool is_protected(const struct name *names, size_t count, const char *pat
 				return true;
 			break;
 		case SCOPE_ROOT:
-			if (length == tail)
+			if (strcmp(path, names[i].path) == 0)
 				return true;
 			break;
 		case SCOPE_FILE:

@@ -106,7 +106,15 @@ export const openCell = (connection: Duplex, plan: Plan): Cell => {
     else if (kind === 'o') streams?.onStdout(payload)
     else streams?.onStderr(payload)
   })
-  connection.on('data', read)
+  connection.on('data', (bytes: Buffer) => {
+    try {
+      read(bytes)
+    } catch (error) {
+      // Words that we do not understand, or a sink that threw: this call fails, not the process.
+      failure ??= fail('launcher-died', { how: error instanceof Error ? error.message : String(error) }, error)
+      finish()
+    }
+  })
   connection.on('error', (error) => (failure ??= fail('launcher-died', { how: error.message }, error)))
   connection.on('close', finish)
   connection.write(encodeFrame('P', encodePlan(plan)))

@@ -21,7 +21,14 @@ export const NO_PATROL: CallPatrol = { sealed: [], end: () => Promise.resolve([]
 
 export const beginPatrol = async (scout: Scout, boundary: Boundary, onAppearance: () => void): Promise<CallPatrol> => {
   const real = realBoundary(boundary)
-  const patrols = await Promise.all(writeFolders(real).map((root) => scout.begin(root, real, onAppearance)))
+  const begun = await Promise.allSettled(writeFolders(real).map((root) => scout.begin(root, real, onAppearance)))
+  const patrols = begun.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+  const failed = begun.find((each) => each.status === 'rejected')
+  if (failed !== undefined) {
+    // One that was never ended would go on to set aside what the user makes.
+    await Promise.allSettled(patrols.map(endOf))
+    throw failed.reason
+  }
   const sealed = patrols.flatMap(({ found }) => found.flatMap((name) => sealable(real, name)))
   const end = async () => (await Promise.all(patrols.map(endOf))).flat()
   if (sealed.length > MOST_SEALED) {
