@@ -1,7 +1,6 @@
 /* The processes of a cell, seen through /proc. */
 #include "cell.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,36 +22,6 @@ size_t read_proc(char *into, size_t room, const char *path)
 	}
 	into[at] = '\0';
 	return at;
-}
-
-static void visit_children(pid_t pid, visit_process *visit, void *context)
-{
-	char path[64], list[16384];
-
-	snprintf(path, sizeof path, "/proc/%d/task", pid);
-	DIR *tasks = opendir(path);
-	if (!tasks)
-		return;
-	for (struct dirent *task; (task = readdir(tasks));) {
-		if (task->d_name[0] == '.')
-			continue;
-		snprintf(path, sizeof path, "/proc/%d/task/%.16s/children", pid, task->d_name);
-		if (read_proc(list, sizeof list, path) == 0)
-			continue;
-		for (char *at = list, *end; *at; at = end) {
-			long child = strtol(at, &end, 10);
-			if (end == at)
-				break;
-			visit(child, context);
-			visit_children(child, visit, context);
-		}
-	}
-	closedir(tasks);
-}
-
-void each_descendant(pid_t root, visit_process *visit, void *context)
-{
-	visit_children(root, visit, context);
 }
 
 /* Our number as /proc counts: where that is an outer namespace's, it is not getpid(). */
