@@ -293,6 +293,6 @@ int supervise(const struct plan *plan, int host, int cell, pid_t keeper, struct 
 
 int run_cell(int host);
 void close_stdio(struct stdio stdio);
-int serve_nursery(const char *name);
+int serve_nursery(char *name);
 
 #endif

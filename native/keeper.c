@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -166,6 +167,8 @@ _Noreturn void keep(const struct plan *plan, int host, int supervisor, struct st
 
 	/* Nothing inside may look into this process, which saw the host's plan. */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	/* The command line of pid 1, which the tool can read, would tell where Cordon is installed. */
+	memset(program_invocation_name, 0, strlen(program_invocation_name));
 	if (plan->form == FORM_NAMESPACES)
 		enter_namespaces(plan);
 	else

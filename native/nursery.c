@@ -41,7 +41,7 @@ static bool comes_from(int connection, pid_t host)
 	return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.pid == host && peer.uid == geteuid();
 }
 
-int serve_nursery(const char *name)
+int serve_nursery(char *name)
 {
 	pid_t host = getppid();
 
@@ -53,6 +53,7 @@ int serve_nursery(const char *name)
 		perror("cordon-cell: nursery");
 		return EXIT_REFUSED;
 	}
+	memset(name, 0, strlen(name)); /* nobody else needs to see it in our command line */
 	fcntl(LIFELINE, F_SETFD, FD_CLOEXEC);
 	signal(SIGCHLD, SIG_IGN);
 	/* The terminal's signals are the host's to handle. */
