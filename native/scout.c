@@ -191,6 +191,18 @@ static void add_word(struct watch_order *order, const char *word)
 	order->words[order->word_count++] = strdup(word);
 }
 
+/* NULL, or why the root cannot be guarded; the host refuses the call then. */
+static const char *cannot_guard(const struct territory *territory, const char *word, const char *end)
+{
+	if (!territory)
+		return strerror(errno);
+	/* Where a carve-out that does not exist would come to lie is the tool's to arrange; only a watch sees it made. */
+	for (; territory->inotify < 0 && word < end; word += strlen(word) + 1)
+		if (word[0] == '!')
+			return "carve-outs that do not exist yet need inotify, which is used up (fs.inotify.max_user_instances)";
+	return NULL;
+}
+
 static void answer_begin(struct scout *scout, unsigned long number, const char *root, char *exempt, char *end)
 {
 	struct territory *territory = territory_of(scout, root);
@@ -201,9 +213,9 @@ static void answer_begin(struct scout *scout, unsigned long number, const char *
 
 	if (!order || !list)
 		abort();
-	if (!territory) {
-		/* The host refuses the call then: a root that cannot be looked into cannot be guarded. */
-		fprintf(list, "!%s", strerror(errno));
+	const char *problem = cannot_guard(territory, exempt, end);
+	if (problem) {
+		fprintf(list, "!%s", problem);
 		fputc(0, list);
 		free(order);
 	} else {
