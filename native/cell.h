@@ -200,6 +200,9 @@ struct packet {
 
 #define PACKET_HEADER offsetof(struct packet, text)
 
+/* False when the other side is gone. */
+bool offer_packet(int fd, char kind, int value, const char *text, int descriptor);
+/* Ends this process then. */
 void send_packet(int fd, char kind, int value, const char *text, int descriptor);
 /* Bytes received, 0 at the end, -1 with errno. */
 ssize_t receive_packet(int fd, struct packet *packet, int *descriptor, pid_t *sender);
@@ -261,6 +264,7 @@ struct consumption {
 	uint64_t cpu;      /* milliseconds */
 };
 
+uint64_t count_descendants(pid_t root);
 void measure_descendants(pid_t root, struct consumption *sum);
 
 /* memory.c: exact, and slower than the sum of resident sizes */

@@ -72,6 +72,12 @@ static uint64_t measure(struct call *call, uint64_t in_scratch)
 	const struct limits *limits = &call->plan->limits;
 	struct consumption used;
 
+	/* Counted first, which is quick: a bomb grows while each of its processes is looked at. */
+	uint64_t alive = count_descendants(call->keeper);
+	if (limits->user_processes && alive > limits->user_processes) {
+		stop_for_limit(call, "processes", limits->user_processes, alive);
+		return 50;
+	}
 	measure_descendants(call->keeper, &used);
 	uint64_t cpu = larger(used.cpu, counted_cpu(call));
 	if (limits->user_processes && used.tasks > limits->user_processes)

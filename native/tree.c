@@ -94,6 +94,20 @@ static void measure_one(pid_t pid, void *context)
 		sum->cpu += (user + system + children_user + children_system) * 1000 / sysconf(_SC_CLK_TCK);
 }
 
+static void count_one(pid_t pid, void *context)
+{
+	(void)pid;
+	++*(uint64_t *)context;
+}
+
+uint64_t count_descendants(pid_t root)
+{
+	uint64_t count = 0;
+
+	each_descendant(root, count_one, &count);
+	return count;
+}
+
 void measure_descendants(pid_t root, struct consumption *sum)
 {
 	struct consumption own = { 0 };
