@@ -108,7 +108,9 @@ static _Noreturn void end_cell(const struct keeper *keeper, int status)
 	end_all(keeper);
 	getrusage(RUSAGE_CHILDREN, &usage);
 	snprintf(text, sizeof text, "%lld %ld", milliseconds_of(&usage), usage.ru_maxrss);
-	send_packet(keeper->supervisor, PACKET_EXIT, status, text, -1);
+	/* A supervisor that was killed just now cleans up no more. */
+	if (!offer_packet(keeper->supervisor, PACKET_EXIT, status, text, -1))
+		remove_scratch(keeper->plan);
 	_exit(0);
 }
 

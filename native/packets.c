@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-void send_packet(int fd, char kind, int value, const char *text, int descriptor)
+bool offer_packet(int fd, char kind, int value, const char *text, int descriptor)
 {
 	struct packet packet = { .kind = kind, .value = value };
 	union {
@@ -27,12 +27,17 @@ void send_packet(int fd, char kind, int value, const char *text, int descriptor)
 		header->cmsg_len = CMSG_LEN(sizeof(int));
 		memcpy(CMSG_DATA(header), &descriptor, sizeof(int));
 	}
-	while (sendmsg(fd, &message, MSG_NOSIGNAL) < 0) {
-		if (errno == EINTR)
-			continue;
-		/* The other side is gone, and with it the call. */
+	while (sendmsg(fd, &message, MSG_NOSIGNAL) < 0)
+		if (errno != EINTR)
+			return false;
+	return true;
+}
+
+void send_packet(int fd, char kind, int value, const char *text, int descriptor)
+{
+	/* The other side is gone, and with it the call. */
+	if (!offer_packet(fd, kind, value, text, descriptor))
 		_exit(EXIT_REFUSED);
-	}
 }
 
 ssize_t receive_packet(int fd, struct packet *packet, int *descriptor, pid_t *sender)
