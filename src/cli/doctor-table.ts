@@ -15,6 +15,7 @@ const LABELS: Readonly<Record<string, string>> = {
   unix_sockets: 'Unix sockets of the host',
   processes: 'signals to other processes',
   process_list: 'seeing other processes',
+  process_contents: 'looking into other processes',
   ipc: 'shared memory, queues',
   environment: 'variables',
   exec: 'which programs may start',

@@ -80,6 +80,9 @@ const reasonFor = (form: Form | null, { namespaces, landlock }: Readonly<Record<
 const DEMANDING = { exec: 'none', limits: { memory: '512M', processes: 64, cpu: '1m', wall: '1m', output: '1M', openFiles: 256, fileSize: '1M', scratch: '1M' } } as const
 const { processes: _counted, ...UNCOUNTED } = DEMANDING.limits
 
+/** The same, then without what some hosts refuse: it is then missing in the table, and the rest can be seen. */
+const DEMANDS: readonly unknown[] = [DEMANDING, { ...DEMANDING, limits: UNCOUNTED }, { limits: UNCOUNTED }, {}]
+
 /** By running a program in a real cell: what is said here was seen, not concluded. */
 const tryForm = async (sandbox: Sandbox, form: Form, searchPath: string): Promise<FormDiagnosis> => {
   const cwd = parseAbsolutePath(tmpdir(), 'the temporary folder')
@@ -89,13 +92,14 @@ const tryForm = async (sandbox: Sandbox, form: Form, searchPath: string): Promis
     const held = status === 'exited' && exitCode === 0
     return { held, problem: held ? null : `a program that does nothing ended with ${status} ${String(exitCode)}`, enforced: profile.enforced }
   }
-  try {
-    return await attempt(DEMANDING).catch((error: unknown) => {
-      if (error instanceof CordonError && error.code === 'limit-unsupported') return attempt({ ...DEMANDING, limits: UNCOUNTED })
-      throw error
-    })
-  } catch (error) {
-    if (error instanceof CordonError) return { held: false, problem: error.message, enforced: null }
-    throw error
+  let problem = ''
+  for (const demand of DEMANDS) {
+    try {
+      return await attempt(demand)
+    } catch (error) {
+      if (!(error instanceof CordonError)) throw error
+      problem = error.message
+    }
   }
+  return { held: false, problem, enforced: null }
 }
