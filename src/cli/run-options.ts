@@ -6,7 +6,7 @@ const GRANTS: readonly Option[] = [
   { name: 'write', value: 'GLOB', repeatable: true, help: 'may read and write this' },
   { name: 'net', value: 'HOST[:PORT]', repeatable: true, help: '"none" (as without the option) or "all"; single hosts are not in this version yet' },
   { name: 'env', value: 'NAME[=VALUE]', repeatable: true, help: 'gets this variable: the one of here, or with the value given' },
-  { name: 'exec', value: 'PATH', repeatable: true, help: 'may start this program only; or "none", or "all" (as without the option)' },
+  { name: 'exec', value: 'PATH', repeatable: true, help: 'besides COMMAND itself may start only this; or "none", or "all" (as without the option)' },
   { name: 'preset', value: 'NAME', repeatable: true, help: 'may use: toolchains (version managers), workspace (write here)' },
   { name: 'policy', value: 'NAME|FILE', repeatable: true, help: 'gets what this policy grants; the other options add to it' },
 ]

@@ -79,7 +79,7 @@ export const probeHost = async (launcher: string): Promise<HostFacts> => {
     landlock: { ...landlockOf(landlock), abi: landlock.abi },
     ...keeperFacts(trapped),
     measuring: measuringOf(namespaces, landlock),
-    cgroup: { held: false, stage: 'cgroup', problem: 'not used yet' },
+    cgroup: { held: false, stage: 'cgroup', problem: 'this version uses no cgroups' },
     kernelSecrets: kernelSecrets(),
   }
 }

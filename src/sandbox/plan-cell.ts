@@ -81,8 +81,8 @@ export const planCell = (request: CellRequest, host: HostFacts, system: SystemVi
     probe: false,
   }
   const variables = Object.keys(buildEnvironment(boundary, request.hostEnvironment, temporary))
-  const paths = (places: readonly Place[]) => [...new Set(places.map(({ path }) => path))].sort()
-  const roots = { read: paths([...system.places, ...survey.read, ...input.loaded]), write: paths(survey.write) }
+  const paths = (places: readonly Pick<Place, 'path'>[]) => [...new Set(places.map(({ path }) => path))].sort()
+  const roots = { read: paths([...system.places, ...system.files, ...survey.read, ...input.loaded]), write: paths(survey.write) }
   const ground = paths([...granted.read, ...granted.write, ...granted.hidden, ...granted.sealed, ...protectedPlaces, ...input.loaded])
   return { plan, program, profile: describeProfile(plan, host, boundary, roots, variables), ground: [...ground, cwd] }
 }
