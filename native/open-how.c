@@ -1,4 +1,4 @@
-/* openat2, and the same by hand where it is refused: inside another cell, where it would carry what must be checked. */
+/* openat2, and the same by hand where it is refused: inside another cell, where it would carry what must be checked, and in older containers. */
 #include "kernel.h"
 
 #include <errno.h>
@@ -49,7 +49,9 @@ int open_how(int at, const char *path, uint64_t flags, uint64_t resolve)
 	struct cordon_open_how how = { .flags = flags | O_CLOEXEC, .resolve = resolve };
 	int fd = syscall(SYS_openat2, at, path, &how, sizeof how);
 
-	if (fd >= 0 || errno != ENOSYS || !(resolve & CORDON_RESOLVE_NO_SYMLINKS))
+	/* ENOSYS inside another cell, EPERM in containers whose profile does not know the call. */
+	if (fd >= 0 || (errno != ENOSYS && errno != EPERM))
 		return fd;
-	return open_by_names(at, path, flags);
+	/* Who lets links be followed judges the object that is found, and not its name. */
+	return resolve & CORDON_RESOLVE_NO_SYMLINKS ? open_by_names(at, path, flags) : openat(at, path, flags | O_CLOEXEC);
 }
