@@ -98,7 +98,8 @@ void remove_scratch(const struct plan *plan)
 	rmdir(plan->scratch);
 }
 
-static uint64_t bytes_below(int folder, int depth)
+/* Stops once it is more than `enough`: a tool could fill the folder with more names than can be looked at. */
+static uint64_t bytes_below(int folder, int depth, uint64_t enough)
 {
 	DIR *entries = fdopendir(folder);
 	uint64_t sum = 0;
@@ -108,15 +109,17 @@ static uint64_t bytes_below(int folder, int depth)
 		if (is_self_or_parent(entry->d_name) || fstatat(dirfd(entries), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		sum += (uint64_t)status.st_blocks * 512 + 512; /* an empty file costs something too */
+		if (sum > enough)
+			break;
 		if (!S_ISDIR(status.st_mode))
 			continue;
 		/* Deeper than anybody needs, and than we can look: counted as more than any limit. */
 		int inner = depth < DEEPEST_COUNTED ? openat(dirfd(entries), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
 		if (inner >= 0)
-			sum += bytes_below(inner, depth + 1);
+			sum += bytes_below(inner, depth + 1, enough - sum);
 		else if (depth >= DEEPEST_COUNTED)
 			sum = UNCOUNTABLE;
-		if (sum >= UNCOUNTABLE)
+		if (sum > enough)
 			break;
 	}
 	if (entries)
@@ -126,7 +129,8 @@ static uint64_t bytes_below(int folder, int depth)
 
 uint64_t scratch_in_use(const struct plan *plan)
 {
-	int folder = open(plan->scratch, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	/* A probe makes no folder of its own: what is there is somebody else's. */
+	int folder = plan->probe ? -1 : open(plan->scratch, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	return folder < 0 ? 0 : bytes_below(folder, 0);
+	return folder < 0 ? 0 : bytes_below(folder, 0, plan->limits.scratch ? plan->limits.scratch : UNCOUNTABLE - 1);
 }

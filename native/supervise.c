@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static uint64_t milliseconds(void)
+uint64_t milliseconds(void)
 {
 	struct timespec now;
 
