@@ -73,3 +73,9 @@ export const obstacleTo = ({ enter }: Place): string | undefined => {
   const { status, stderr, error } = spawnSync(program, args, { encoding: 'utf8', timeout: 60_000 })
   return status === 0 ? undefined : (error?.message ?? (stderr.trim() || `it ended with ${String(status)}`))
 }
+
+/** Inside a cell that this host's own command line makes, with these options. */
+export const insideCell = (form: 'namespaces' | 'landlock', options: readonly string[]): Place => ({
+  title: `a cell of the form ${form}`,
+  enter: (argv) => [process.execPath, join(CHECKOUT, 'bin', 'cordon.js'), 'run', '--form', form, '--read', CHECKOUT, ...options, '--', ...argv],
+})
