@@ -1,0 +1,85 @@
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+
+import { expect } from 'vitest'
+
+import { area } from '../claim.js'
+import type { Area } from '../claim.js'
+import { textOf } from '../stage.js'
+import type { Stage } from '../stage.js'
+
+/** A listener on the loopback of the host, or at a path; tells how many connections it got. */
+const withListener = async (at: string | { readonly host: string }, use: (port: number, connections: () => number) => Promise<void>): Promise<void> => {
+  let connections = 0
+  const server = createServer((socket) => {
+    connections += 1
+    socket.on('error', () => undefined)
+    socket.end('hello\n')
+  })
+  await new Promise<void>((resolve) => (typeof at === 'string' ? server.listen(at, resolve) : server.listen(0, at.host, resolve)))
+  try {
+    await use(typeof at === 'string' ? 0 : (server.address() as AddressInfo).port, () => connections)
+  } finally {
+    await new Promise((resolve) => server.close(resolve))
+  }
+}
+
+const dial = (host: string, port: number): readonly string[] => ['/bin/bash', '-c', `cat < /dev/tcp/${host}/${String(port)}`]
+
+const python = (text: string): readonly string[] => ['/usr/bin/python3', '-c', text]
+
+const OVER_LOOPBACK = `import socket, threading
+server = socket.create_server(("127.0.0.1", 0))
+threading.Thread(target=lambda: server.accept()[0].sendall(b"own"), daemon=True).start()
+print(socket.create_connection(server.getsockname(), 5).recv(9).decode())`
+
+const OVER_UNIX = `import os, socket, threading
+path = os.environ["TMPDIR"] + "/s"
+server = socket.socket(socket.AF_UNIX); server.bind(path); server.listen()
+threading.Thread(target=lambda: server.accept()[0].sendall(b"own"), daemon=True).start()
+client = socket.socket(socket.AF_UNIX); client.connect(path); print(client.recv(9).decode())`
+
+export const network: Area = area('Network', [
+  ...['127.0.0.1', '::1'].map((host) => ({
+    claim: `without a grant no service of the host is reached (${host})`,
+    tell: async ({ run }: Stage) => {
+      await withListener({ host }, async (port, connections) => {
+        const result = await run(dial(host, port))
+        expect(result).toMatchObject({ exitCode: 1, profile: { network: 'none' } })
+        expect(connections()).toBe(0)
+      })
+    },
+  })),
+  { claim: 'without a grant an address that is not here is refused, and the attempt reported', run: ['/bin/bash', '-c', 'exec 2> /dev/null; cat < /dev/tcp/192.0.2.1/80'], then: { exitCode: 1, violations: [{ kind: 'connect', attempted: '192.0.2.1:80' }] } },
+  {
+    claim: 'with network: all a service is reached',
+    tell: async ({ run }) => {
+      await withListener({ host: '127.0.0.1' }, async (port, connections) => {
+        const result = await run(dial('127.0.0.1', port), { policy: { network: 'all' } })
+        expect({ stdout: textOf(result.stdout), network: result.profile.network, connections: connections() }).toEqual({ stdout: 'hello\n', network: 'all', connections: 1 })
+      })
+    },
+  },
+  {
+    claim: 'with network: all a program can offer a service to itself',
+    run: python(OVER_LOOPBACK),
+    policy: { network: 'all' },
+    then: { stdout: 'own\n' },
+  },
+  { claim: 'a program can talk to itself over the loopback without a grant', run: python(OVER_LOOPBACK), then: { stdout: 'own\n' } },
+  { claim: 'a program can talk to itself over a Unix socket without a grant', run: python(OVER_UNIX), then: { stdout: 'own\n' } },
+  ...(['none', 'all'] as const).map((granted) => ({
+    claim: `a Unix socket of the host in a granted folder is not reached (network: ${granted})`,
+    tell: async ({ run, root }: Stage) => {
+      const path = join(root, 's')
+      await withListener(path, async (_port, connections) => {
+        const result = await run(python(`import socket\nsocket.socket(socket.AF_UNIX).connect("${path}")`), { policy: { filesystem: { write: ['@/.'] }, network: granted } })
+        expect(result.exitCode).toBe(1)
+        expect(result.violations).toMatchObject([{ kind: 'connect', attempted: `unix:${path}` }])
+        expect(connections()).toBe(0)
+      })
+    },
+  })),
+  { claim: 'a grant by host is refused while nothing can hold it', policy: { network: ['example.com'] }, run: ['/bin/true'], then: { refused: 'network-grant-unsupported' } },
+])
