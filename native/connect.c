@@ -63,6 +63,14 @@ static bool is_loopback(const union address *address)
 	return IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr) || memcmp(&address->v6.sin6_addr, &mapped, 13) == 0;
 }
 
+/* By file system, not by path: folders of the host may be bound beneath the private /tmp. */
+static bool in_private_folder(const struct plan *plan, int object, const char *path)
+{
+	struct stat file, folder;
+
+	return is_beneath(path, plan->scratch) && fstat(object, &file) == 0 && stat(plan->scratch, &folder) == 0 && file.st_dev == folder.st_dev;
+}
+
 /* A socket file in the call's private folder, or one whose socket a process of the call holds. */
 static bool belongs_to_call(const struct plan *plan, int object)
 {
@@ -70,7 +78,7 @@ static bool belongs_to_call(const struct plan *plan, int object)
 
 	if (!path_of_descriptor(object, path, sizeof path))
 		return false;
-	return is_beneath(path, plan->scratch) || is_own_socket(object);
+	return in_private_folder(plan, object, path) || is_own_socket(object);
 }
 
 /* Rewrites the address to the very object that was judged. Returns 0 or an error. */
@@ -193,6 +201,13 @@ void answer_listen(const struct notification *call)
 	socklen_t length = sizeof address;
 
 	if (socket < 0 || getsockname(socket, &address.any, &length) < 0) {
+		respond(call, 0, EACCES);
+		return;
+	}
+	bool abstract = address.any.sa_family == AF_UNIX && length > offsetof(struct sockaddr_un, sun_path) && address.local.sun_path[0] == '\0';
+	if (abstract) {
+		/* A name that everybody in the host's network namespace can connect to. */
+		report_violation(call, "listen", "an abstract name of the host", "not granted");
 		respond(call, 0, EACCES);
 		return;
 	}

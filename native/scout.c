@@ -75,6 +75,17 @@ static bool is_carved_out(const struct watch_order *order, const char *path)
 	return false;
 }
 
+/* There before the call, and no link: sealed in its cell. If it was replaced, then by somebody else. */
+static bool was_sealed(const struct watch_order *order, const char *path)
+{
+	const struct territory *territory = order->territory;
+
+	for (size_t i = 0; i < territory->found_count; i++)
+		if (strcmp(territory->found[i].path, path) == 0)
+			return territory->found[i].seen <= order->since && !territory->found[i].target;
+	return false;
+}
+
 /* Parts of a repository that was there before the call; a new one is looked at when the call has ended. */
 static bool in_old_repository(const struct watch_order *order, const char *path)
 {
@@ -116,7 +127,7 @@ static void on_appearance(struct territory *territory, const char *path, bool is
 	for (struct watch_order *order = scout->orders; order; order = order->next) {
 		bool unwanted = is_carved_out(order, path) ||
 				(is_protected && must_not_appear(scout, order, path) && !link_is_unchanged(territory, path));
-		if (order->territory != territory || !unwanted)
+		if (order->territory != territory || !unwanted || was_sealed(order, path))
 			continue;
 		if (put_aside(territory, path, aside, sizeof aside)) {
 			tell_aside(order, path, aside);

@@ -117,7 +117,7 @@ static uint64_t bytes_below(int folder, int depth, uint64_t enough)
 		int inner = depth < DEEPEST_COUNTED ? openat(dirfd(entries), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
 		if (inner >= 0)
 			sum += bytes_below(inner, depth + 1, enough - sum);
-		else if (depth >= DEEPEST_COUNTED)
+		else if (depth >= DEEPEST_COUNTED || errno == EACCES) /* or closed to us, by its owner */
 			sum = UNCOUNTABLE;
 		if (sum > enough)
 			break;

@@ -9,7 +9,7 @@
  * Left out on purpose: clone3 and openat2 carry what must be checked (namespace
  * flags, set-id modes) behind a pointer that a filter cannot follow; io_uring
  * does I/O past the filter; SysV IPC and POSIX queues hold memory that no limit
- * of the cell counts.
+ * of the cell counts, and vmsplice pins huge pages that nobody has mapped.
  */
 
 /* files */
@@ -23,7 +23,7 @@ CALL(renameat, ALLOW) CALL(renameat2, ALLOW) CALL(linkat, ALLOW) CALL(symlinkat,
 CALL(mknodat, NODE_AT) CALL(truncate, TRUNCATE) CALL(ftruncate, ALLOW) CALL(fallocate, ALLOW)
 CALL(chdir, ALLOW) CALL(fchdir, ALLOW) CALL(getcwd, ALLOW) CALL(umask, ALLOW)
 CALL(dup, ALLOW) CALL(dup3, ALLOW) CALL(fcntl, DESCRIPTOR) CALL(flock, ALLOW) CALL(ioctl, IOCTL)
-CALL(pipe2, ALLOW) CALL(sendfile, ALLOW) CALL(splice, ALLOW) CALL(tee, ALLOW) CALL(vmsplice, ALLOW)
+CALL(pipe2, ALLOW) CALL(sendfile, ALLOW) CALL(splice, ALLOW) CALL(tee, ALLOW)
 CALL(copy_file_range, ALLOW) CALL(sync, ALLOW) CALL(fsync, ALLOW) CALL(fdatasync, ALLOW)
 CALL(sync_file_range, ALLOW) CALL(syncfs, ALLOW) CALL(readahead, ALLOW) CALL(fadvise64, ALLOW) CALL(cachestat, ALLOW)
 CALL(getxattr, ALLOW) CALL(lgetxattr, ALLOW) CALL(fgetxattr, ALLOW)

@@ -276,10 +276,11 @@ static void take_event(struct territory *territory, const struct inotify_event *
 	if (!kind)
 		return;
 	bool found = is_protected(names, count, path, kind);
-	if (found)
-		remember(territory, path, kind);
+	/* Judged before it is remembered: a link that was put there just now must not be taken for the one that was. */
 	if (appeared)
 		appeared(territory, path, found, context);
+	if (found)
+		remember(territory, path, kind);
 	if (kind == 'd' && !found && strcmp(base_name(folder), ".git") != 0)
 		explore(territory, path, names, count);
 }
