@@ -204,13 +204,6 @@ void answer_listen(const struct notification *call)
 		respond(call, 0, EACCES);
 		return;
 	}
-	bool abstract = address.any.sa_family == AF_UNIX && length > offsetof(struct sockaddr_un, sun_path) && address.local.sun_path[0] == '\0';
-	if (abstract) {
-		/* A name that everybody in the host's network namespace can connect to. */
-		report_violation(call, "listen", "an abstract name of the host", "not granted");
-		respond(call, 0, EACCES);
-		return;
-	}
 	if (address.any.sa_family != AF_UNIX) {
 		report_violation(call, "listen", "a port of the host", "not granted");
 		respond(call, 0, EACCES);
