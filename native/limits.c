@@ -119,8 +119,8 @@ void look_after_limits(struct call *call, uint64_t now)
 		call->next_look = call->next_measure;
 	/* A tool that makes looking expensive gets fewer looks; the streams and the wall clock come first. */
 	uint64_t ended = milliseconds();
-	if (call->next_look < ended + 5 * (ended - now))
-		call->next_look = ended + 5 * (ended - now);
+	if (call->next_look < ended + (ended - now))
+		call->next_look = ended + (ended - now);
 }
 
 int time_to_wait(const struct call *call, uint64_t now)
