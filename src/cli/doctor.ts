@@ -76,30 +76,32 @@ const reasonFor = (form: Form | null, { namespaces, landlock }: Readonly<Record<
   return `no form of the cell holds here: namespaces: ${namespaces.problem ?? ''}; landlock: ${landlock.problem ?? ''}`
 }
 
-/** Everything a policy can ask for, so that the table shows what would hold it. */
-const DEMANDING = { exec: 'none', limits: { memory: '512M', processes: 64, cpu: '1m', wall: '1m', output: '1M', openFiles: 256, fileSize: '1M', scratch: '1M' } } as const
-const { processes: _counted, ...UNCOUNTED } = DEMANDING.limits
+interface Demands {
+  readonly exec?: 'none'
+  readonly limits: Readonly<Record<string, string | number>>
+}
 
-/** The same, then without what some hosts refuse: it is then missing in the table, and the rest can be seen. */
-const DEMANDS: readonly unknown[] = [DEMANDING, { ...DEMANDING, limits: UNCOUNTED }, { limits: UNCOUNTED }, {}]
+/** Everything a policy can ask for, so that the table shows what would hold it. */
+const EVERYTHING: Demands = { exec: 'none', limits: { memory: '512M', processes: 64, cpu: '1m', wall: '1m', output: '1M', openFiles: 256, fileSize: '1M', scratch: '1M' } }
+
+/** The demands without the one that the host refused; undefined when the refusal is about something else. */
+const withoutRefused = ({ exec, limits }: Demands, { code, params }: CordonError): Demands | undefined => {
+  if (code === 'host-cannot-hold' && params['mechanism'] === 'exec' && exec !== undefined) return { limits }
+  const { [String(params['limit'])]: refused, ...others } = limits
+  return code === 'limit-unsupported' && refused !== undefined ? { ...(exec === undefined ? {} : { exec }), limits: others } : undefined
+}
 
 /** By running a program in a real cell: what is said here was seen, not concluded. */
-const tryForm = async (sandbox: Sandbox, form: Form, searchPath: string): Promise<FormDiagnosis> => {
+const tryForm = async (sandbox: Sandbox, form: Form, searchPath: string, demands = EVERYTHING): Promise<FormDiagnosis> => {
   const cwd = parseAbsolutePath(tmpdir(), 'the temporary folder')
-  const attempt = async (policy: unknown): Promise<FormDiagnosis> => {
-    const boundary = resolvePolicy(parsePolicy(policy, 'cordon doctor'), { workspace: cwd, home: cwd, kind: 'process' })
+  try {
+    const boundary = resolvePolicy(parsePolicy(demands, 'cordon doctor'), { workspace: cwd, home: cwd, kind: 'process' })
     const { profile, status, exitCode } = await sandbox.run({ boundary, cwd: '/', form, searchPath, argv: ['true'] })
     const held = status === 'exited' && exitCode === 0
     return { held, problem: held ? null : `a program that does nothing ended with ${status} ${String(exitCode)}`, enforced: profile.enforced }
+  } catch (error) {
+    if (!(error instanceof CordonError)) throw error
+    const less = withoutRefused(demands, error)
+    return less === undefined ? { held: false, problem: error.message, enforced: null } : tryForm(sandbox, form, searchPath, less)
   }
-  let problem = ''
-  for (const demand of DEMANDS) {
-    try {
-      return await attempt(demand)
-    } catch (error) {
-      if (!(error instanceof CordonError)) throw error
-      problem = error.message
-    }
-  }
-  return { held: false, problem, enforced: null }
 }

@@ -1,8 +1,8 @@
 """Sits at a terminal: runs a command in a new one and plays a script of steps against it.
 
 Reads {"argv": [...], "environment": {...}, "steps": [...], "timeout": seconds} from stdin, where a step is
-{"expect": text}, {"send": text}, {"resize": [rows, columns]}, {"signal": number}, {"quiet": seconds}
-(nothing was printed for so long) or {"look": true} (remember the modes of the terminal).
+{"expect": text}, {"send": text}, {"resize": [rows, columns]}, {"touch": file}, {"look": true} (remember the
+modes of the terminal), {"raw": true} or {"raw": false} (wait until the keys are passed on as they are, or not).
 Prints {"output": text, "status": exit or -signal, "modes": [...], "failed": step or null}.
 """
 import fcntl, json, os, pty, select, signal, struct, sys, termios, time
@@ -20,6 +20,11 @@ if child == 0:
 
 def resize(rows, columns):
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+
+def modes_now():
+    flags = termios.tcgetattr(terminal)[3]
+    return {"canonical": bool(flags & termios.ICANON), "echo": bool(flags & termios.ECHO), "signals": bool(flags & termios.ISIG)}
 
 
 def read_more(wait):
@@ -47,14 +52,14 @@ def play(step):
         os.write(terminal, step["send"].encode())
     elif "resize" in step:
         resize(*step["resize"])
-    elif "signal" in step:
-        os.kill(child, step["signal"])
-    elif "quiet" in step:
-        while read_more(step["quiet"]):
-            pass
+    elif "touch" in step:
+        open(step["touch"], "w").close()
+    elif "raw" in step:
+        while modes_now()["signals"] is step["raw"]:
+            if time.monotonic() > deadline or read_more(0.05) is False:
+                return False
     elif "look" in step:
-        flags = termios.tcgetattr(terminal)[3]
-        modes.append({"canonical": bool(flags & termios.ICANON), "echo": bool(flags & termios.ECHO)})
+        modes.append(modes_now())
     return True
 
 

@@ -4,8 +4,12 @@ import { expect, test } from 'vitest'
 
 import { CORDON, describeForms, temporaryFolder } from './cordon.js'
 import { CTRL_C, CTRL_D, CTRL_Z, atTerminal } from './terminal.js'
+import type { Step } from './terminal.js'
 
 const SHELL = ['bash', '--norc', '--noediting', '-i']
+const PROMPT: Step = { expect: 'shell> ' }
+/** The keys are the command's now; typed before, they would be echoed by the caller's terminal, too. */
+const TAKEN: Step = { raw: true }
 const folder = temporaryFolder()
 
 describeForms('at a terminal', (_, form) => {
@@ -18,104 +22,104 @@ describeForms('at a terminal', (_, form) => {
   })
 
   test('keys reach it, and its terminal echoes them once', () => {
-    const { output } = atTerminal(run('--', 'sh', '-c', 'echo ready; read line; echo "got $line"'), [{ expect: 'ready' }, { quiet: 0.3 }, { send: 'hello\n' }])
+    const { output } = atTerminal(run('--', 'sh', '-c', 'echo ready; read line; echo "got $line"'), [{ expect: 'ready' }, TAKEN, { send: 'hello\n' }])
     expect(output).toBe('ready\r\nhello\r\ngot hello\r\n')
   })
 
   test('it can switch the echo off, as for a password', () => {
-    const { output } = atTerminal(run('--', 'bash', '-c', 'read -rsp "password: " p; echo; echo "${#p} characters"'), [{ expect: 'password: ' }, { quiet: 0.3 }, { send: 'hunter2\n' }])
-    expect(output).toBe('password: \r\n7 characters\r\n')
+    const { output } = atTerminal(run('--', 'sh', '-c', 'stty -echo; echo password:; read p; echo "${#p} characters"'), [{ expect: 'password:' }, TAKEN, { send: 'hunter2\n' }])
+    expect(output).toBe('password:\r\n7 characters\r\n')
   })
 
   test('a change of the size reaches it', () => {
     const script = 'trap "stty size; exit" WINCH; echo ready; while :; do sleep 0.1; done'
-    const { output } = atTerminal(run('--', 'bash', '-c', script), [{ expect: 'ready' }, { quiet: 0.3 }, { resize: [50, 132] }, { expect: '50 132' }])
+    const { output } = atTerminal(run('--', 'bash', '-c', script), [{ expect: 'ready' }, TAKEN, { resize: [50, 132] }, { expect: '50 132' }])
     expect(output).toBe('ready\r\n50 132\r\n')
   })
 
   test('^C interrupts it', () => {
-    expect(atTerminal(run('--', 'sh', '-c', 'echo ready; exec sleep 100'), [{ expect: 'ready' }, { quiet: 0.3 }, { send: CTRL_C }]).status).toBe(130)
+    expect(atTerminal(run('--', 'cat'), [TAKEN, { send: 'line\n' }, { expect: 'line\r\nline' }, { send: CTRL_C }]).status).toBe(130)
   })
 
-  test('the modes of the terminal are those from before when it ends, is killed, or Cordon is', () => {
-    // "ready" must not stand in the line as it is typed.
-    const raw = ['sh', '-c', 'stty raw -echo; echo rea""dy; exec sleep "$0"'] as const
-    const ended = atTerminal(SHELL, [{ expect: 'shell> ' }, { look: true }, { send: `${typed('--', ...raw, '0')}\n` }, { expect: 'shell> ' }, { look: true }, { send: 'exit\n' }])
+  test('the modes of the terminal are those from before when it ends, and when a limit ends it', () => {
+    const raw = ['sh', '-c', 'stty raw -echo; exec sleep "$0"'] as const
+    const ended = atTerminal(SHELL, [PROMPT, { look: true }, { send: `${typed('--', ...raw, '0')}; echo ov""er\n` }, { expect: 'over\r\n' }, { look: true }, { send: 'exit\n' }])
     expect(ended.modes[1]).toEqual(ended.modes[0])
-    const limited = atTerminal(SHELL, [{ expect: 'shell> ' }, { look: true }, { send: `${typed('--timeout', '1s', '--', ...raw, '100')}\n` }, { expect: '(--timeout)' }, { expect: 'shell> ' }, { look: true }, { send: 'exit\n' }])
+    const limited = atTerminal(SHELL, [PROMPT, { look: true }, { send: `${typed('--timeout', '1s', '--', ...raw, '100')}; echo ov""er\n` }, { expect: 'wall-clock limit' }, { expect: 'over\r\n' }, { look: true }, { send: 'exit\n' }])
     expect(limited.modes[1]).toEqual(limited.modes[0])
-    const killer = `(sleep 3; kill -KILL $(pgrep -f -- '^${process.execPath} .*--form ${form} -- .* 94${String(process.pid)}$')) & ${typed('--', ...raw, `94${String(process.pid)}`)}\n`
-    const killed = atTerminal(SHELL, [{ expect: 'shell> ' }, { look: true }, { send: killer }, { expect: 'ready' }, { look: true }, { expect: 'Killed' }, { quiet: 0.5 }, { look: true }, { send: 'exit\n' }])
-    expect(killed.modes[1]).toEqual({ canonical: false, echo: false })
-    expect(killed.modes[2]).toEqual(killed.modes[0])
+  })
+
+  test('the modes of the terminal are those from before when Cordon is killed', () => {
+    const mark = `94${String(process.pid)}`
+    const now = join(folder, `${form}-now`)
+    const killer = `(until [ -e ${now} ]; do sleep 0.1; done; kill -KILL $(pgrep -f -- '^${process.execPath} .*--form ${form} -- sleep ${mark}$')) &`
+    const { modes } = atTerminal(SHELL, [PROMPT, { look: true }, { send: `${killer} ${typed('--', 'sleep', mark)}; echo ov""er\n` }, TAKEN, { look: true }, { touch: now }, { expect: 'Killed' }, { raw: false }, { look: true }, { send: 'exit\n' }])
+    expect(modes[1]).toEqual({ canonical: false, echo: false, signals: false })
+    expect(modes[2]).toEqual(modes[0])
   })
 
   test('^Z stops the job, and fg continues it', () => {
-    const { output } = atTerminal(SHELL, [
-      { expect: 'shell> ' },
-      { send: `${typed('--', 'cat')}; echo "status $?"\n` },
-      { quiet: 1.5 },
+    atTerminal(SHELL, [
+      PROMPT,
+      { send: `${typed('--', 'cat')}\n` },
+      TAKEN,
       { send: 'one\n' },
       { expect: 'one\r\none\r\n' },
       { send: CTRL_Z },
       { expect: 'Stopped' },
-      { expect: 'shell> ' },
+      PROMPT,
       { send: 'fg\n' },
-      { quiet: 0.7 },
+      TAKEN,
       { send: 'two\n' },
       { expect: 'two\r\ntwo\r\n' },
       { send: CTRL_D },
-      { expect: 'shell> ' },
+      PROMPT,
       { send: 'exit\n' },
     ])
-    expect(output).toContain('Stopped')
   })
 
   test('a shell inside has job control of its own', () => {
-    atTerminal(run('--', 'bash', '--norc', '--noediting', '-i'), [
-      { quiet: 1.5 },
-      { send: 'sleep 100\n' },
-      { quiet: 0.5 },
+    atTerminal(run('--', ...SHELL), [
+      TAKEN,
+      { send: 'cat\n' },
+      { send: 'running\n' },
+      { expect: 'running\r\nrunning' },
       { send: CTRL_Z },
       { expect: 'Stopped' },
-      { send: 'kill %1; wait; echo "done here"; exit\n' },
-      { expect: 'done here\r\n' },
-      { quiet: 0.3 },
+      { send: 'kill %1; wait; echo do""ne\n' },
+      { expect: 'done' },
       { send: 'exit\n' },
     ])
   })
 
   test('in a pipeline the keys are left to the others until it asks for them', () => {
-    const script = 'echo ready; sleep 1; read line < /dev/tty; echo "got $line"'
-    const { output } = atTerminal(SHELL, [
-      { expect: 'shell> ' },
+    const script = 'echo rea""dy; sleep 1; read line < /dev/tty; echo "got $line"'
+    const { modes } = atTerminal(SHELL, [
+      PROMPT,
+      { look: true },
       { send: `${typed('--', 'sh', '-c', script)} | cat\n` },
       { expect: 'ready\r\n' },
       { look: true },
-      { quiet: 1.5 },
-      { look: true },
+      TAKEN,
       { send: 'typed\n' },
       { expect: 'got typed' },
-      { expect: 'shell> ' },
+      PROMPT,
       { send: 'exit\n' },
     ])
-    expect(output).toContain('got typed')
+    expect(modes[1]).toEqual(modes[0])
   })
 
   test('a job in the background stops when it reads, and goes on in the foreground', () => {
     atTerminal(SHELL, [
-      { expect: 'shell> ' },
-      { send: `${typed('--', 'cat')} &\n` },
-      { expect: 'shell> ' },
-      { quiet: 2 },
-      { send: '\n' },
+      PROMPT,
+      { send: `set -b; ${typed('--', 'cat')} &\n` },
       { expect: 'Stopped' },
       { send: 'fg\n' },
-      { quiet: 0.7 },
+      TAKEN,
       { send: 'late\n' },
       { expect: 'late\r\nlate\r\n' },
       { send: CTRL_D },
-      { expect: 'shell> ' },
+      PROMPT,
       { send: 'exit\n' },
     ])
   })

@@ -12,18 +12,19 @@ export type Step =
   | { readonly expect: string }
   | { readonly send: string }
   | { readonly resize: readonly [number, number] }
-  | { readonly signal: number }
-  | { readonly quiet: number }
+  | { readonly touch: string }
   | { readonly look: true }
+  | { readonly raw: boolean }
 
 interface Played {
   readonly output: string
   readonly status: number
-  readonly modes: readonly { readonly canonical: boolean; readonly echo: boolean }[]
+  readonly modes: readonly { readonly canonical: boolean; readonly echo: boolean; readonly signals: boolean }[]
 }
 
 /** Runs a command at a terminal and plays the steps; fails with all that was printed when one does not come true. */
 export const atTerminal = (argv: readonly string[], steps: readonly Step[]): Played => {
+  // Long enough for a machine that does ten other things.
   const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/', TERM: 'xterm', PS1: 'shell> ' }
   const { stdout, stderr } = spawnSync(PYTHON, [DRIVER], { input: JSON.stringify({ argv, environment, steps, timeout: 40 }), encoding: 'utf8', timeout: 55_000 })
   expect(stderr).toBe('')
