@@ -4,7 +4,14 @@ const PIECE_BY_PIECE = 'Landlock rules only add rights, so what lies beside a ca
 const NO_NAMESPACES = 'this form is for hosts that have no namespaces to give'
 const HOST_PROC = 'it is the /proc of the host, of which only the program\'s own process and figures of the machine are open'
 
+/** In both forms. */
+export const NATIVE_GAPS: Readonly<Record<string, string>> = {
+  'a limit of processes does not make fork fail when a signal comes in':
+    'each fork is asked about through a seccomp listener, and until the question is heard the kernel lets a signal interrupt it: a program whose handler does not restart calls then sees EINTR',
+}
+
 export const LANDLOCK_GAPS: Readonly<Record<string, string>> = {
+  ...NATIVE_GAPS,
   'beside what is carved out of a write root new files can be made': PIECE_BY_PIECE,
   'new files can be made in a folder that holds protected names': PIECE_BY_PIECE,
   '/tmp can be written': 'the private folder is one in the temporary folder of the host, named by TMPDIR and HOME',

@@ -6,6 +6,16 @@ import { textOf } from '../stage.js'
 
 const python = (text: string): readonly string[] => ['/usr/bin/python3', '-c', text]
 
+// A handler that does not restart calls, as that of many a shell.
+const FORKS = `import os, signal
+signal.signal(signal.SIGCHLD, lambda number, frame: None)
+for made in range(400):
+  if os.fork() == 0: os._exit(0)
+  try:
+    while os.waitpid(-1, os.WNOHANG)[0] > 0: pass
+  except ChildProcessError: pass
+print(made + 1)`
+
 export const limits: Area = area('Limits', [
   { claim: 'a call that takes too long is ended, with what it wrote, and says so', policy: { limits: { wall: '300ms' } }, run: 'echo begun; sleep 300', then: { limit: 'wall', stdout: 'begun\n', violations: [{ kind: 'wall' }] } },
   { claim: 'a call within its time is its own', policy: { limits: { wall: '60s' } }, run: 'echo done', then: { stdout: 'done\n' } },
@@ -22,7 +32,8 @@ export const limits: Area = area('Limits', [
   { claim: 'output beyond the limit ends the call, which says so', policy: { limits: { output: 1024 } }, run: 'head -c 5000 /dev/zero | tr "\\0" x; sleep 300', then: { limit: 'output', stdout: 'x'.repeat(1024), violations: [{ kind: 'output' }] } },
   { claim: 'output up to the limit is whole', policy: { limits: { output: 1024 } }, run: 'head -c 1000 /dev/zero | tr "\\0" x; head -c 24 /dev/zero | tr "\\0" y >&2', then: { stdout: 'x'.repeat(1000), stderr: 'y'.repeat(24) } },
   { claim: 'a process beyond the limit is refused and reported', policy: { limits: { processes: 4, wall: '60s' } }, run: '(sleep 1 & sleep 1 & sleep 1 & sleep 1 & sleep 1 & wait) 2> /dev/null; true', then: { violations: [{ kind: 'processes' }] } },
-  { claim: 'processes within the limit are made', policy: { limits: { processes: 8 } }, run: 'echo a | cat | cat | cat', then: { stdout: 'a\n' } },
+  { claim: 'processes within the limit are made', policy: { limits: { processes: 8 } }, run: ['/bin/bash', '-c', 'echo a | cat | cat | cat'], then: { stdout: 'a\n' } },
+  { claim: 'a limit of processes does not make fork fail when a signal comes in', policy: { limits: { processes: 16 } }, run: python(FORKS), then: { stdout: '400\n' } },
   { claim: 'threads count as processes', policy: { limits: { processes: 6, wall: '60s' } }, run: python('import threading, time\nfor i in range(20):\n  try: threading.Thread(target=time.sleep, args=(1,), daemon=True).start()\n  except RuntimeError: print("refused"); break'), then: { stdout: 'refused\n', violations: [{ kind: 'processes' }] } },
   { claim: 'a descriptor beyond the limit is refused', policy: { limits: { openFiles: 16 } }, run: python('try:\n  files = [open("/dev/null") for i in range(32)]\nexcept OSError as error: print(error.errno)'), then: { stdout: '24\n' } },
   { claim: 'a file beyond the limit is refused', policy: { limits: { fileSize: 1024 } }, run: '(head -c 5000 /dev/zero > "$TMPDIR/f") 2> /dev/null; wc -c < "$TMPDIR/f"', then: { stdout: '1024\n' } },

@@ -32,6 +32,14 @@ const until = async (isSo: () => boolean): Promise<void> => {
 
 const processesOf = ({ backend }: Stage): readonly number[] => backend.cellProcesses?.() ?? []
 
+const end = (pid: number): void => {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // That of an earlier call, which ended by itself just now.
+  }
+}
+
 export const warmCells: Area = area('Warm cells', [
   {
     claim: 'a warm call is like any other: arguments, input, output, exit code',
@@ -81,7 +89,7 @@ export const warmCells: Area = area('Warm cells', [
           await pool.ready()
           const waiting = processesOf(stage)
           expect(waiting.length).toBeGreaterThan(0)
-          for (const pid of waiting) process.kill(pid, 'SIGKILL')
+          for (const pid of waiting) end(pid)
           await until(() => processesOf(stage).every((pid) => !waiting.includes(pid)))
           expect(await outputOf(pool, 'echo fine')).toBe('fine\n')
         }
