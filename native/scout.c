@@ -339,12 +339,13 @@ int serve_scout(void)
 		struct frame frame;
 		polled[0] = (struct pollfd){ .fd = HOST_FD, .events = POLLIN };
 		for (size_t i = 0; i < scout.territory_count; i++)
-			polled[1 + i] = (struct pollfd){ .fd = scout.territories[i]->inotify, .events = scout.orders ? POLLIN : 0 };
+			/* What happens where no call works is for the next call there to take in. */
+			polled[1 + i] = (struct pollfd){ .fd = scout.territories[i]->inotify, .events = in_use(&scout, scout.territories[i]) ? POLLIN : 0 };
 		if (poll(polled, 1 + scout.territory_count, -1) < 0 && errno != EINTR)
 			return EXIT_REFUSED;
 		for (size_t i = 0; i < scout.territory_count; i++)
 			if (polled[1 + i].revents & POLLIN)
-				refresh(&scout, scout.territories[i]);
+				hear_territory(scout.territories[i], scout.names, scout.name_count, on_appearance, &scout);
 		if (!polled[0].revents)
 			continue;
 		if (!read_frame(HOST_FD, &frame)) {

@@ -52,6 +52,8 @@ void close_territory(struct territory *territory);
 /* Takes in what has happened; calls `appeared` for each name that was created or moved in since. */
 typedef void name_appeared(struct territory *territory, const char *path, bool is_protected, void *context);
 void refresh_territory(struct territory *territory, const struct name *names, size_t count, name_appeared *appeared, void *context);
+/* The same without ever walking the whole: what happened in folders that are not under watch is left for the end. */
+void hear_territory(struct territory *territory, const struct name *names, size_t count, name_appeared *appeared, void *context);
 
 /* Whether the link that was at `path` before is there now (also: put back). */
 bool link_is_unchanged(const struct territory *territory, const char *path);

@@ -302,14 +302,13 @@ static void forget_vanished(struct territory *territory)
 	territory->found_count = kept;
 }
 
-void refresh_territory(struct territory *territory, const struct name *names, size_t count, name_appeared *appeared, void *context)
+/* The events alone: during a call, when a tree that cannot be watched as a whole must not be walked for each of them. */
+void hear_territory(struct territory *territory, const struct name *names, size_t count, name_appeared *appeared, void *context)
 {
 	char events[65536] __attribute__((aligned(__alignof__(struct inotify_event))));
 	ssize_t length;
 
 	territory->turn++;
-	if (territory->turn == 1 || territory->unwatched)
-		explore(territory, "", names, count);
 	while ((length = read(territory->inotify, events, sizeof events)) > 0) {
 		for (char *at = events; at < events + length;) {
 			const struct inotify_event *event = (const struct inotify_event *)at;
@@ -318,4 +317,13 @@ void refresh_territory(struct territory *territory, const struct name *names, si
 		}
 	}
 	forget_vanished(territory);
+}
+
+void refresh_territory(struct territory *territory, const struct name *names, size_t count, name_appeared *appeared, void *context)
+{
+	if (territory->turn == 0 || territory->unwatched) {
+		territory->turn++;
+		explore(territory, "", names, count);
+	}
+	hear_territory(territory, names, count, appeared, context);
 }

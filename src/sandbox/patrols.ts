@@ -5,6 +5,7 @@ import { PROTECTED_NAMES, isNamedBy, isWithinPath } from '../policy/index.js'
 import { realBoundary } from './carve-outs.js'
 import type { Violation } from './events.js'
 import { objectAt } from './object-at.js'
+import { refuseUngrantable } from './resolve-grant.js'
 import type { FoundName, Patrol, Scout } from './scout.js'
 import type { Place } from './survey.js'
 
@@ -21,6 +22,8 @@ export const NO_PATROL: CallPatrol = { sealed: [], end: () => Promise.resolve([]
 
 export const beginPatrol = async (scout: Scout, boundary: Boundary, onAppearance: () => void): Promise<CallPatrol> => {
   const real = realBoundary(boundary)
+  // Before the scout walks what is refused anyway: the whole file system, for one.
+  for (const { negated, kind, base, text } of real.write) if (!negated && kind !== 'pattern') refuseUngrantable(base, 'write', text)
   const begun = await Promise.allSettled(writeFolders(real).map((root) => scout.begin(root, real, onAppearance)))
   const patrols = begun.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
   const failed = begun.find((each) => each.status === 'rejected')
