@@ -27,8 +27,17 @@ export const protectionOf = (write: readonly PathPattern[], path: AbsolutePath):
   return undefined
 }
 
+// By the last part of the name: every path argument of every call is asked about, at every depth.
+const BY_LAST_NAME: ReadonlyMap<string, readonly ProtectedName[]> = PROTECTED_NAMES.filter(({ object }) => object === 'any').reduce(
+  (byName, entry) => {
+    const last = entry.name.slice(entry.name.lastIndexOf('/') + 1)
+    return byName.set(last, [...(byName.get(last) ?? []), entry])
+  },
+  new Map<string, readonly ProtectedName[]>(),
+)
+
 const protectedEntryAt = (grants: readonly PathPattern[], path: AbsolutePath): ProtectedName | undefined =>
-  PROTECTED_NAMES.find((entry) => entry.object === 'any' && endsInName(path, entry.name) && isInScope(grants, entry, path))
+  BY_LAST_NAME.get(path.slice(path.lastIndexOf('/') + 1))?.find((entry) => endsInName(path, entry.name) && isInScope(grants, entry, path))
 
 const endsInName = (path: AbsolutePath, name: string): boolean => path.endsWith(`/${name}`)
 
