@@ -129,7 +129,9 @@ static void take_keys(struct call *call)
 	char bytes[1024];
 	ssize_t got = read(call->terminal.caller, bytes, sizeof bytes);
 
-	if (got > 0)
+	if (got > 0 && terminal_insists(&call->terminal, bytes, got))
+		kill_cell(call);
+	else if (got > 0)
 		inbox_put(&call->input, bytes, got);
 	else if (got == 0 || (errno != EAGAIN && errno != EINTR))
 		terminal_leave(&call->terminal); /* hung up; the host gets a signal for that */

@@ -145,3 +145,29 @@ void terminal_show(struct terminal *terminal, const char *bytes, size_t length)
 			terminal->pending[terminal->length++] = bytes[i];
 	terminal_flush(terminal);
 }
+
+/*
+ * Whether these keys ask a second time for an end that the first did not bring. A
+ * command that was typed to, or that reads single keys, is a shell or the like, where
+ * ^C twice in a row means nothing of the kind; ^\ twice does everywhere.
+ */
+bool terminal_insists(struct terminal *terminal, const char *keys, size_t length)
+{
+	struct termios modes;
+
+	if (tcgetattr(terminal->own, &modes) < 0 || !(modes.c_lflag & ISIG)) {
+		terminal->typed = true;
+		return false;
+	}
+	for (size_t i = 0; i < length; i++) {
+		cc_t key = keys[i];
+		bool interrupts = key == modes.c_cc[VINTR], quits = key == modes.c_cc[VQUIT];
+
+		if (terminal->asked && terminal->last_key == key && (quits || (interrupts && !terminal->typed && modes.c_lflag & ICANON)))
+			return true;
+		terminal->asked = interrupts || quits;
+		terminal->typed = terminal->typed || !(terminal->asked || key == modes.c_cc[VSUSP]);
+		terminal->last_key = key;
+	}
+	return false;
+}

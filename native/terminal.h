@@ -14,6 +14,8 @@ struct terminal {
 	struct termios modes; /* of the caller's, to be put back */
 	char pending[8192];   /* written by the tool, not yet shown */
 	size_t at, length;
+	bool asked, typed; /* the last key was ^C or ^\\; any other was typed before */
+	cc_t last_key;
 };
 
 void terminal_begin(struct terminal *terminal, int own);
@@ -24,5 +26,6 @@ void terminal_leave(struct terminal *terminal);
 bool terminal_has_pending(const struct terminal *terminal);
 void terminal_show(struct terminal *terminal, const char *bytes, size_t length);
 void terminal_flush(struct terminal *terminal);
+bool terminal_insists(struct terminal *terminal, const char *keys, size_t length);
 
 #endif

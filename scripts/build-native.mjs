@@ -4,6 +4,7 @@
 //   node scripts/build-native.mjs --target x86_64      cross-compiled into build/x86_64/ (or aarch64)
 //   node scripts/build-native.mjs --target … --pack    and put into the launcher package of that target
 //   node scripts/build-native.mjs --sanitize           build/sanitize/cordon-cell with ASan and UBSan
+//   node scripts/build-native.mjs --install            what `npm install cordon` runs: only where no launcher is there yet
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -23,7 +24,9 @@ const CROSS_PACKAGES = {
   aarch64: 'gcc-aarch64-linux-gnu libc6-dev-arm64-cross',
 }
 
-const COMMON = ['-std=gnu11', '-Wall', '-Wextra', '-Werror', '-D_GNU_SOURCE']
+const COMMON = ['-std=gnu11', '-D_GNU_SOURCE', '-Wall', '-Wextra']
+// Not where it is installed: a compiler that warns of more than ours do must not keep anybody from installing.
+const STRICT = ['-Werror']
 // Distributions predefine _FORTIFY_SOURCE at their own level; redefining it without -U is an error under -Werror.
 const fortify = (level) => ['-O2', '-fstack-protector-strong', '-U_FORTIFY_SOURCE', `-D_FORTIFY_SOURCE=${level}`]
 const STATIC_PIE = ['-fPIE', '-static-pie', '-Wl,-z,relro,-z,now']
@@ -52,7 +55,7 @@ const findCompiler = (target) => {
 // Flags are chosen by compiling a trivial program, so that a mistake in native/ is reported
 // once, as itself, and never hidden behind a retry with weaker flags.
 const accepts = (compiler, flags) =>
-  spawnSync(compiler, [...COMMON, ...flags, '-x', 'c', '-', '-o', '/dev/null'], {
+  spawnSync(compiler, [...COMMON, ...STRICT, ...flags, '-x', 'c', '-', '-o', '/dev/null'], {
     input: '#include <stdio.h>\nint main(void) { return puts("") < 0; }\n',
     stdio: ['pipe', 'ignore', 'ignore'],
   }).status === 0
@@ -88,29 +91,44 @@ const compile = (compiler, flags, form, output) => {
   say(`${output} built by ${compiler} (${form})`)
 }
 
-const usePrebuilt = (output) => {
-  const name = `@cordon/launcher-linux-${process.arch}`
-  const fix = `install a compiler (apt-get install gcc libc6-dev) or the prebuilt launcher (npm install ${name})`
+const PREBUILT = `@cordon/launcher-linux-${process.arch}`
+
+const findPrebuilt = () => createRequire(import.meta.url).resolve(`${PREBUILT}/bin/cordon-cell`)
+
+const hasPrebuilt = () => {
   try {
-    const prebuilt = createRequire(import.meta.url).resolve(`${name}/bin/cordon-cell`)
+    return findPrebuilt() !== ''
+  } catch {
+    return false
+  }
+}
+
+const usePrebuilt = (output) => {
+  const fix = `install a compiler (apt-get install gcc libc6-dev) or the prebuilt launcher (npm install ${PREBUILT}), then run this again`
+  try {
+    const prebuilt = findPrebuilt()
     mkdirSync(dirname(output), { recursive: true })
     rmSync(`${output}.stamp`, { force: true })
     copyFileSync(prebuilt, output)
     chmodSync(output, 0o755)
-    say(`no C compiler here; ${output} copied from ${name}`)
+    say(`no C compiler here; ${output} copied from ${PREBUILT}`)
   } catch (cause) {
     stop(`no working C compiler and no prebuilt launcher for ${process.arch} (${cause.code ?? cause.message}); ${fix}`)
   }
 }
 
 const { values: options } = parseArgs({
-  options: { target: { type: 'string' }, pack: { type: 'boolean' }, sanitize: { type: 'boolean' } },
+  options: { target: { type: 'string' }, pack: { type: 'boolean' }, sanitize: { type: 'boolean' }, install: { type: 'boolean' } },
 })
 const target = options.target ?? HOST_TARGET
 
 if (options.target !== undefined && !(options.target in NODE_ARCH)) stop(`--target is x86_64 or aarch64, not ${options.target}`)
 if (options.target === undefined && process.platform !== 'linux') {
   say(`skipped: the native cell exists on Linux only, this is ${process.platform}`)
+} else if (options.install && existsSync(join(ROOT, 'src'))) {
+  say('skipped: a checkout is built by npm run build, which npm runs next')
+} else if (options.install && hasPrebuilt()) {
+  say(`nothing to build: ${PREBUILT} brings the launcher`)
 } else if (listNative('.c').length === 0) {
   stop('native/ holds no C sources: this checkout is incomplete')
 } else {
@@ -119,7 +137,7 @@ if (options.target === undefined && process.platform !== 'linux') {
   const compiler = target === undefined ? undefined : findCompiler(target)
   const chosen = compiler === undefined ? undefined : options.sanitize ? { flags: SANITIZE, form: 'sanitizers' } : chooseFlags(compiler)
 
-  if (chosen !== undefined) compile(compiler, chosen.flags, chosen.form, output)
+  if (chosen !== undefined) compile(compiler, [...(options.install ? [] : STRICT), ...chosen.flags], chosen.form, output)
   else if (options.target !== undefined) stop(`${target}-linux-gnu-gcc is missing or broken; apt-get install ${CROSS_PACKAGES[target]}`)
   else if (options.sanitize) stop('the sanitizer build needs a C compiler; apt-get install gcc libc6-dev')
   else usePrebuilt(output)

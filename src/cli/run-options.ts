@@ -66,7 +66,8 @@ export const RUN_HELP: CommandHelp = {
     '',
     "Exit status: the command's own; 124 wall-clock limit; 125 Cordon refused or could not build the",
     'boundary; 126 not executable; 127 not found; 128+N killed by signal N.',
-    'Signals: SIGINT, SIGTERM, SIGHUP and SIGQUIT are passed on; the second one kills.',
+    'Signals: SIGINT, SIGTERM, SIGHUP and SIGQUIT are passed on; the second one kills. At a terminal so does',
+    'a second ^C, but not where the command was typed to or reads single keys (a shell): there ^\\ twice.',
     'The program is looked up in the PATH of here; in the cell PATH is that of the system (see --env).',
   ],
 }

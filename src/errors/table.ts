@@ -86,12 +86,6 @@ export const ERRORS = {
     agent: 'The working directory of this tool does not exist.',
     fix: 'create it, or name another with --cwd',
   },
-  'cwd-not-granted': {
-    when: 'The working directory is not inside anything the cell can see.',
-    message: 'the working directory {path} is not within any granted path',
-    agent: 'The working directory of this tool is outside of what it may use.',
-    fix: 'grant it (--read {path}), or choose a granted one with --cwd',
-  },
   'grant-inexpressible': {
     when: 'The host\'s mechanisms cannot hold a grant exactly as written; it is never widened instead.',
     message: 'the {section} grant "{grant}" cannot be held exactly here: {problem}',
@@ -115,18 +109,13 @@ export const ERRORS = {
     message: 'the boundary cannot be planned: {problem}',
     agent: 'The boundary of this tool cannot be built.',
   },
-  'nesting-widens': {
-    when: 'A cell inside a cell asks for more than the outer cell holds.',
-    message: 'the outer cell does not hold {what}, so an inner cell cannot be granted it',
-    agent: 'This tool asks for more than its own sandbox allows.',
-  },
 
   // the host and the launcher
   'launcher-missing': {
     when: 'The compiled launcher is not installed.',
     message: 'the launcher cordon-cell was not found (looked at {looked})',
     agent: 'The sandbox is not installed on this host.',
-    fix: 'in a checkout: install gcc and libc6-dev, then run npm run build; otherwise: npm install {package}',
+    fix: 'install a C compiler (apt-get install gcc libc6-dev) and run `npm rebuild cordon` (in a checkout: `npm run build`), or install the prebuilt launcher: npm install {package}',
   },
   'launcher-mismatch': {
     when: 'The launcher speaks another version of the plan than this library.',
@@ -176,12 +165,6 @@ export const ERRORS = {
     message: 'program not executable: {program}: {problem}',
     agent: 'The program {program} cannot be executed.',
     fix: '{fix}',
-  },
-  'timed-out': {
-    when: 'The wall-clock limit ended the call.',
-    message: 'the call was ended by its wall-clock limit of {limit}',
-    agent: 'The tool took longer than {limit} and was stopped.',
-    fix: 'raise limits.wall (--timeout)',
   },
   'cancelled': {
     when: 'The caller\'s abort signal ended the call.',

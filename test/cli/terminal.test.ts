@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { CORDON, describeForms, temporaryFolder } from './cordon.js'
-import { CTRL_C, CTRL_D, CTRL_Z, atTerminal } from './terminal.js'
+import { CTRL_BACKSLASH, CTRL_C, CTRL_D, CTRL_Z, atTerminal } from './terminal.js'
 import type { Step } from './terminal.js'
 
 const SHELL = ['bash', '--norc', '--noediting', '-i']
@@ -39,6 +39,25 @@ describeForms('at a terminal', (_, form) => {
 
   test('^C interrupts it', () => {
     expect(atTerminal(run('--', 'cat'), [TAKEN, { send: 'line\n' }, { expect: 'line\r\nline' }, { send: CTRL_C }]).status).toBe(130)
+  })
+
+  const stubborn = 'trap "" INT QUIT; echo ready; while :; do sleep 0.1; done'
+
+  test('^C a second time kills a command that does not end by the first', () => {
+    const { status, output } = atTerminal(run('--', 'sh', '-c', stubborn), [{ expect: 'ready' }, TAKEN, { send: CTRL_C }, { expect: '^C' }, { send: CTRL_C }])
+    expect({ status, output }).toEqual({ status: 137, output: 'ready\r\n^C' })
+  })
+
+  test('a program that answers the first may end as it likes', () => {
+    const script = 'trap "echo heard; exit 9" INT; echo ready; while :; do sleep 0.1; done'
+    expect(atTerminal(run('--', 'sh', '-c', script), [{ expect: 'ready' }, TAKEN, { send: CTRL_C }, { expect: 'heard' }]).status).toBe(9)
+  })
+
+  test('a shell that is typed to lives on after any number of ^C; ^\\ a second time kills that, too', () => {
+    const { status } = atTerminal(run('--', ...SHELL), [TAKEN, { send: 'echo he""re\n' }, { expect: 'here\r\n' }, { send: CTRL_C }, { expect: '^C' }, { send: CTRL_C }, { expect: '^C' }, { send: 'exit 5\n' }])
+    expect(status).toBe(5)
+    const typed: readonly Step[] = [TAKEN, { send: `${stubborn}\n` }, { expect: '\nready' }]
+    expect(atTerminal(run('--', 'sh'), [...typed, { send: CTRL_C }, { expect: '^C' }, { send: CTRL_C }, { expect: '^C' }, { send: CTRL_BACKSLASH }, { expect: '^\\' }, { send: CTRL_BACKSLASH }]).status).toBe(137)
   })
 
   test('the modes of the terminal are those from before when it ends, and when a limit ends it', () => {

@@ -36,3 +36,4 @@ export const atTerminal = (argv: readonly string[], steps: readonly Step[]): Pla
 export const CTRL_C = '\u0003'
 export const CTRL_D = '\u0004'
 export const CTRL_Z = '\u001a'
+export const CTRL_BACKSLASH = '\u001c'
