@@ -22,6 +22,7 @@ export const combinePolicies = (files: readonly SourcedPolicy[], typed: ToolPoli
       write: addUp(everything.map(({ filesystem }) => filesystem.write)),
     },
     network: lastWord<HostGrant>(policies.map(({ network }) => network), typed.network),
+    egressClass: combineEgressClasses(policies, typed),
     environment: combineEnvironment(files, typed),
     exec: lastWord<ProgramGrant>(policies.map(({ exec }) => exec), typed.exec),
     limits: combineLimits(policies, typed),
@@ -40,6 +41,14 @@ const lastWord = <Item>(given: readonly SectionOrAll<Item>[], typed: SectionOrAl
   if (typed.kind === 'none' || typed.kind === 'all') return typed
   if (given.some(({ kind }) => kind === 'all')) return { kind: 'all' }
   return addUp([...given, typed].filter((section): section is Section<Item> => section.kind !== 'all'))
+}
+
+/** Entries of a list carry what their class allows; only "all" depends on a class of the whole. */
+const combineEgressClasses = (policies: readonly ToolPolicy[], typed: ToolPolicy): ToolPolicy['egressClass'] => {
+  const opening = policies.filter(({ network }) => network.kind === 'all')
+  const readsOnly = ({ egressClass }: ToolPolicy) => egressClass.kind === 'declared' && egressClass.level === 'read_only'
+  if (typed.network.kind === 'all' || typed.network.kind === 'none' || opening.length === 0 || !opening.every(readsOnly)) return { kind: 'unspecified' }
+  return { kind: 'declared', level: 'read_only' }
 }
 
 /** "All" beside a list would make the denials of that list vanish. */

@@ -33,6 +33,7 @@ export const ERRORS = {
     when: 'A value has the wrong type or form.',
     message: '{source}: {where} must be {expected}, not {found}',
     agent: 'The policy of this tool is invalid.',
+    fix: '{hint}',
   },
   'policy-conflict': {
     when: 'Two entries of one policy contradict each other.',

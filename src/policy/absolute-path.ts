@@ -10,7 +10,7 @@ export const ROOT_PATH = '/' as AbsolutePath
 /** The normalised form of an absolute path, by its text alone; what it names is for the kernel to say. */
 export const parseAbsolutePath = (text: string, where = 'path'): AbsolutePath => {
   const reject = (expected: string) =>
-    fail('policy-invalid-value', { source: where, where: 'a path', expected, found: JSON.stringify(text) })
+    fail('policy-invalid-value', { source: where, where: 'a path', expected, found: JSON.stringify(text), hint: '' })
   if (!text.startsWith('/')) throw reject('absolute')
   if (text.includes('\0')) throw reject('without NUL bytes')
   const names: string[] = []

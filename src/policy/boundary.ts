@@ -1,5 +1,5 @@
 import type { HostGrant } from './host-grant.js'
-import type { EnvironmentEntry, Limits, Mechanism, PresetName } from './model.js'
+import type { Assessed, EgressClass, EnvironmentEntry, Limits, Mechanism, PresetName, Risk } from './model.js'
 import type { PathPattern } from './path-pattern.js'
 
 /** A policy applied to one place: everything decided, nothing unspecified, ready to be enforced. */
@@ -13,10 +13,12 @@ export interface Boundary {
     | { readonly kind: 'none' }
     | { readonly kind: 'all' }
     | { readonly kind: 'hosts'; readonly entries: readonly HostGrant[] }
+  readonly egressClass: Assessed<EgressClass>
   readonly environment: readonly EnvironmentEntry[]
   /** Programs are absolute paths, or bare names that are looked up when the cell starts. */
   readonly exec: { readonly kind: 'none' } | { readonly kind: 'all' } | { readonly kind: 'list'; readonly programs: readonly string[] }
   readonly limits: Limits
   readonly presets: readonly PresetName[]
   readonly require: readonly Mechanism[]
+  readonly risk: Assessed<Risk>
 }

@@ -6,11 +6,26 @@ export type None = { readonly kind: 'none' }
 export type All = { readonly kind: 'all' }
 export type List<Item> = { readonly kind: 'list'; readonly items: readonly Item[] }
 
+export type Declared<Level> = { readonly kind: 'declared'; readonly level: Level }
+
 /** What every section can be. "Unspecified" is a stance of its own and never means "everything". */
 export type Section<Item> = Unspecified | None | List<Item>
 
 export const RISKS = ['low', 'medium', 'high', 'critical', 'unknown'] as const
 export type Risk = (typeof RISKS)[number]
+
+/** How much a tool may change outside: nothing reachable, requests that only read, or anything its hosts allow. */
+export const EGRESS_CLASSES = ['none', 'read_only', 'write'] as const
+export type EgressClass = (typeof EGRESS_CLASSES)[number]
+
+/** The methods that `read_only` leaves. */
+export const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
+
+/** A level that its author stated, or that follows from the rest of the policy. */
+export interface Assessed<Level> {
+  readonly level: Level
+  readonly derived: boolean
+}
 
 /** A name alone is passed on from the host; a name with a text is set. */
 export interface EnvironmentEntry {
@@ -57,9 +72,11 @@ export type Mechanism = (typeof MECHANISMS)[number]
 
 /** A policy in its normal form: every section present, every value parsed. */
 export interface ToolPolicy {
-  readonly risk: Unspecified | { readonly kind: 'declared'; readonly level: Risk }
+  readonly risk: Unspecified | Declared<Risk>
   readonly filesystem: { readonly read: Section<PathGlob>; readonly write: Section<PathGlob> }
   readonly network: Section<HostGrant> | All
+  /** Of `read_only`, the entries of `network` carry the methods already; `all` does not. */
+  readonly egressClass: Unspecified | Declared<EgressClass>
   readonly environment: Section<EnvironmentEntry>
   readonly exec: Section<ProgramGrant> | All
   readonly limits: Limits

@@ -1,6 +1,6 @@
 import { fail } from '../errors/index.js'
 
-import type { HostGrant } from './host-grant.js'
+import type { HostAction, HostGrant } from './host-grant.js'
 import { parseDestination, renderDestination } from './host-grant.js'
 import type { PathGlob } from './path-glob.js'
 import { parsePathGlob } from './path-glob.js'
@@ -12,6 +12,7 @@ const METHOD = /^[A-Z][A-Z-]*$/
 
 export const parseHostGrants = (items: readonly PolicyNode[]): readonly HostGrant[] => {
   const grants = new Map<string, HostGrant>()
+  const actionsAt = new Map<string, Set<HostAction>>()
   for (const item of items) {
     const grant = parseHostGrant(item)
     const scope = scopeOf(grant)
@@ -20,6 +21,13 @@ export const parseHostGrants = (items: readonly PolicyNode[]): readonly HostGran
       const conflict = `${renderDestination(grant)} is already given with action ${before.action}`
       throw fail('policy-conflict', { source: sourceOf(item), where: keyOf(item), conflict })
     }
+    const destination = renderDestination(grant)
+    const actions = (actionsAt.get(destination) ?? new Set()).add(grant.action)
+    if (actions.has('direct') && actions.size > 1) {
+      const conflict = `${destination} is direct and is filtered too; nothing can be checked on a direct connection`
+      throw fail('policy-conflict', { source: sourceOf(item), where: keyOf(item), conflict })
+    }
+    actionsAt.set(destination, actions)
     grants.set(scope, before ?? grant)
   }
   return [...grants.values()]

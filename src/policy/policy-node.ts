@@ -33,8 +33,11 @@ export const describeValue = (value: unknown): string => {
   return typeof value === 'number' || typeof value === 'boolean' ? `the ${typeof value} ${value}` : `a ${typeof value}`
 }
 
-export const invalid = (node: PolicyNode, expected: string): CordonError =>
-  fail('policy-invalid-value', { source: sourceOf(node), where: keyOf(node), expected, found: describeValue(node.value) })
+/** `hint` is the way out where a likely one is known. */
+export const invalid = (node: PolicyNode, expected: string, hint = ''): CordonError =>
+  fail('policy-invalid-value', { source: sourceOf(node), where: keyOf(node), expected, found: describeValue(node.value), hint })
+
+const didYouMean = (near: string | undefined): string | undefined => (near === undefined ? undefined : `did you mean "${near}"?`)
 
 /** The entries of a mapping that has no other keys than the known ones. */
 export const mappingOf = <Key extends string>(node: PolicyNode, known: readonly Key[]): Readonly<Partial<Record<Key, PolicyNode>>> => {
@@ -47,8 +50,7 @@ export const mappingOf = <Key extends string>(node: PolicyNode, known: readonly 
     const childPath = [...path, key]
     const name = known.find((candidate) => candidate === key)
     if (name === undefined) {
-      const near = nearestKey(key, known)
-      const hint = near === undefined ? `known keys: ${known.join(', ')}` : `did you mean "${near}"?`
+      const hint = didYouMean(nearestKey(key, known)) ?? `known keys: ${known.join(', ')}`
       throw fail('policy-unknown-key', { source: locate(childPath), key, where: keyOf(node), hint })
     }
     // In a TypeScript value `{ network: undefined }` is how a section is left out.
@@ -74,6 +76,6 @@ export const namesOutOf = <Name extends string>(node: PolicyNode, known: readonl
 
 export const oneOf = <Name extends string>(node: PolicyNode, known: readonly Name[]): Name => {
   const name = known.find((candidate) => candidate === node.value)
-  if (name === undefined) throw invalid(node, `one of: ${known.join(', ')}`)
+  if (name === undefined) throw invalid(node, `one of: ${known.join(', ')}`, typeof node.value === 'string' ? didYouMean(nearestKey(node.value, known)) : undefined)
   return name
 }

@@ -1,5 +1,6 @@
 import { joinNames, namesOf, parentOf } from './absolute-path.js'
 import type { AbsolutePath } from './absolute-path.js'
+import { matches } from './matches.js'
 import { isMatch, startWalk, step } from './pattern-walk.js'
 import type { PathPattern } from './path-pattern.js'
 import { PROTECTED_NAMES } from './protected.js'
@@ -48,8 +49,17 @@ const isInScope = (grants: readonly PathPattern[], { scope }: ProtectedName, pat
     case 'project':
       return !path.includes('/node_modules/')
     case 'root':
-      return grants.some(({ base }) => base === parentOf(path))
+      return isDirectlyInRoot(grants, path)
   }
+}
+
+/**
+ * A folder is a root where a grant begins. One that lies in the reach of another grant is an ordinary
+ * folder of that: otherwise adding a grant could take a right away.
+ */
+const isDirectlyInRoot = (grants: readonly PathPattern[], path: AbsolutePath): boolean => {
+  const folder = parentOf(path)
+  return grants.some(({ base }) => base === folder) && !grants.some((grant) => grant.base !== folder && matches(grant, path))
 }
 
 /**

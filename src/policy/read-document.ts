@@ -1,5 +1,5 @@
-import { LineCounter, isNode, parseDocument } from 'yaml'
-import type { Document } from 'yaml'
+import { LineCounter, isMap, isNode, isScalar, parseDocument } from 'yaml'
+import type { Document, Range } from 'yaml'
 
 import { fail } from '../errors/index.js'
 
@@ -28,11 +28,20 @@ const toValue = (document: Document, fileName: string): unknown => {
   }
 }
 
-/** The line of the value at a path, or of the closest thing around it that has one. */
+/** The line of the key or list item at a path, or of the closest thing around it that has one. */
 const locate = (document: Document, lines: LineCounter, fileName: string, path: KeyPath): string => {
   for (let length = path.length; length > 0; length -= 1) {
-    const node = document.getIn(path.slice(0, length), true)
-    if (isNode(node) && Array.isArray(node.range)) return `${fileName}:${lines.linePos(node.range[0]).line}`
+    const range = rangeAt(document, path.slice(0, length))
+    if (range !== undefined) return `${fileName}:${lines.linePos(range[0]).line}`
   }
   return fileName
+}
+
+/** A value may begin lines below its key, and it is the key that a person looks for. */
+const rangeAt = (document: Document, path: KeyPath): Range | undefined => {
+  const last = path.at(-1)
+  const around = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true)
+  const key = isMap(around) ? around.items.map((pair) => pair.key).find((node) => isScalar(node) && String(node.value) === last) : undefined
+  const node = isScalar(key) ? key : document.getIn(path, true)
+  return isNode(node) ? (node.range ?? undefined) : undefined
 }

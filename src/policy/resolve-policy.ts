@@ -1,5 +1,6 @@
 import { bug } from '../errors/index.js'
 
+import { assessEgressClass, assessRisk } from './assess.js'
 import type { Boundary } from './boundary.js'
 import type { PresetName, ProgramGrant, Section, ToolPolicy } from './model.js'
 import { parsePathGlob } from './path-glob.js'
@@ -18,17 +19,19 @@ export const resolvePolicy = (policy: ToolPolicy, context: ResolveContext): Boun
   const presets = withSystem(policy.presets)
   const presetPaths = (access: 'read' | 'write') =>
     presets.flatMap((name) => PRESETS[name][access].flatMap((glob) => bindGlob(parsePathGlob(glob, `preset ${name}`), context)))
-  return {
+  const boundary = {
     read: bindAll(policy.filesystem.read, context),
     write: [...presetPaths('write'), ...bindAll(policy.filesystem.write, context)],
     presetRead: presetPaths('read'),
     network: resolveNetwork(policy.network),
+    egressClass: assessEgressClass(policy),
     environment: policy.environment.kind === 'list' ? policy.environment.items : [],
     exec: resolveExec(policy.exec, context),
     limits: policy.limits,
     presets,
     require: policy.require,
   }
+  return { ...boundary, risk: assessRisk(policy, boundary) }
 }
 
 const withSystem = (presets: readonly PresetName[]): readonly PresetName[] => ['system', ...presets.filter((name) => name !== 'system')]

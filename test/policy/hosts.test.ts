@@ -89,6 +89,16 @@ describe('a network entry', () => {
     expect(() => hosts({ host: 'a.org', action: 'direct', methods: ['GET'] })).toThrow(expect.objectContaining({ code: 'policy-conflict' }))
   })
 
+  it.each([
+    ['a filter', { host: 'a.org', methods: ['GET'] }],
+    ['a partial denial', { host: 'a.org', methods: ['DELETE'], action: 'deny' }],
+  ])('cannot be direct beside %s of the same destination, in any order', (_, filter) => {
+    const direct = { host: 'A.org', action: 'direct' }
+    expect(() => hosts(direct, filter)).toThrow(expect.objectContaining({ code: 'policy-conflict' }))
+    expect(() => hosts(filter, direct)).toThrow(expect.objectContaining({ code: 'policy-conflict' }))
+    expect(hosts({ host: 'a.org:22', action: 'direct' }, filter)).toHaveLength(2)
+  })
+
   it('collapses with an equal one', () => {
     expect(destinations('a.org', 'A.org', { host: 'a.org' })).toEqual(['a.org'])
   })

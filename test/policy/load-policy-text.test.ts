@@ -21,6 +21,10 @@ describe('a policy file', () => {
     ['limits:\n  memory: lots\n', 'policy-invalid-value', /^a.yaml:2: limits.memory must be/],
     ['network:\n', 'policy-invalid-value', /^a.yaml:1: network must be .* not nothing/],
     ['network:\n  - host: a.org\n    methods: [get]\n', 'policy-invalid-value', /^a.yaml:3: network\[0\].methods\[0\]/],
+    ['network:\n  none\nnetwrok:\n  - a.org\n', 'policy-unknown-key', /^a.yaml:3: /],
+    ['limits:\n  memory:\n\n    lots\n', 'policy-invalid-value', /^a.yaml:2: limits.memory/],
+    ['{\n  "network": [\n    "a.org",\n    { "host": "b.org", "methdos": ["GET"] }\n  ]\n}', 'policy-unknown-key', /^a.yaml:4: unknown key "methdos" in network\[1\]/],
+    ['egress_class: none\nnetwork: all\n', 'policy-conflict', /^a.yaml:1: egress_class: /],
     ['- a\n', 'policy-not-an-object', /^a.yaml: the policy must be a mapping/],
     ['', 'policy-not-an-object', /not nothing/],
   ])('that is wrong is refused by file, line and key: %j', (text, code, message) => {

@@ -11,6 +11,7 @@ describe('a policy', () => {
       risk: unspecified,
       filesystem: { read: unspecified, write: unspecified },
       network: unspecified,
+      egressClass: unspecified,
       environment: unspecified,
       exec: unspecified,
       limits: {},
@@ -56,9 +57,19 @@ describe('a policy', () => {
     [{ filesystem: { wirte: [] } }, 'did you mean "write"?'],
     [{ limits: { time: '1s' } }, 'known keys: memory, processes, cpu, wall, output, openFiles, fileSize, scratch'],
     [{ network: [{ host: 'a.org', method: ['GET'] }] }, 'did you mean "methods"?'],
-    [JSON.parse('{"__proto__": {"network": "all"}}'), 'known keys: risk, filesystem, network, environment, exec, limits, presets, require'],
+    [JSON.parse('{"__proto__": {"network": "all"}}'), 'known keys: risk, filesystem, network, egress_class, environment, exec, limits, presets, require'],
   ])('is refused with a hint when it has an unknown key: %j', (policy, fix) => {
     expect(() => parsePolicy(policy, 'test')).toThrow(expect.objectContaining({ code: 'policy-unknown-key', fix }))
+  })
+
+  it.each([
+    [{ risk: 'hihg' }, 'did you mean "high"?'],
+    [{ presets: ['toolchain'] }, 'did you mean "toolchains"?'],
+    [{ egress_class: 'readonly' }, 'did you mean "read_only"?'],
+    [{ network: [{ host: 'a.org', action: 'alow' }] }, 'did you mean "allow"?'],
+    [{ risk: 'enormous' }, undefined],
+  ])('is refused with a hint when a word is misspelt: %j', (policy, fix) => {
+    expect(() => parsePolicy(policy, 'test')).toThrow(expect.objectContaining({ code: 'policy-invalid-value', fix }))
   })
 
   it.each([

@@ -87,3 +87,14 @@ describe('the table of protected names', () => {
     expect(isNamedBy(patterns('!.git'), entry, link)).toBe(false)
   })
 })
+
+describe('a name that is protected directly in a write root', () => {
+  it('is so where the grant begins, and only there', () => {
+    expect(writable(['sub'], 'sub/package.json')).toBe(false)
+    expect(writable(['.'], 'sub/package.json')).toBe(true)
+  })
+
+  it.each([['a folder', ['.', 'sub']], ['a pattern', ['sub', '**/*.json']]])('is not taken away again by a grant inside of %s that gives it', (_, write) => {
+    expect(writable(write, 'sub/package.json')).toBe(true)
+  })
+})

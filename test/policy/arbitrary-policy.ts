@@ -1,0 +1,61 @@
+// Policies as a person would write them, over so small a vocabulary that two of them often overlap.
+import fc from 'fast-check'
+
+const name = fc.constantFrom('a', 'b', 'ab', '.git', 'hooks', 'package.json')
+const wildcard = fc.constantFrom('*', 'a*', '*b', '?', '*a*', '?b', '*.json')
+
+const segment = fc.oneof({ weight: 4, arbitrary: name }, { weight: 2, arbitrary: wildcard }, { weight: 2, arbitrary: fc.constant('**') }, fc.constant('{a,b}'))
+
+const start = fc.constantFrom('/', '/d/', '~/', './', '../', '/home/')
+
+export const grantGlob: fc.Arbitrary<string> = fc
+  .tuple(start, fc.array(segment, { minLength: 1, maxLength: 3 }))
+  .map(([anchor, segments]) => `${anchor}${segments.join('/')}`)
+
+export const glob: fc.Arbitrary<string> = fc.oneof({ weight: 3, arbitrary: grantGlob }, grantGlob.map((text) => `!${text}`))
+
+const globs = fc.array(glob, { maxLength: 4 })
+
+const host = fc.constantFrom('a.org', 'b.a.org', 'c.b.a.org', '*.a.org', '*.b.a.org', 'a.org:443', 'b.a.org:22', '*.a.org:22', '10.0.0.0/8', '10.1.0.0/16', '10.1.2.3', '10.1.2.3:22', '::/0', 'fd00::1')
+const methods = fc.uniqueArray(fc.constantFrom('GET', 'HEAD', 'POST', 'DELETE'), { minLength: 1, maxLength: 3 })
+const urlPath = fc.constantFrom('/', '/a', '/a/**', '/**', '/a/*', '/*/b', '/**/b', '/{a,b}', '/a*')
+const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 1 })
+
+export const hostEntry: fc.Arbitrary<unknown> = fc.oneof(
+  host,
+  fc.record({ host, methods: optional(methods), paths: optional(fc.uniqueArray(urlPath, { minLength: 1, maxLength: 2 })), action: fc.constantFrom('allow', 'allow', 'deny') }),
+  fc.record({ host, action: fc.constant('direct') }),
+)
+
+const section = <T>(list: fc.Arbitrary<T>, ...words: readonly string[]) => fc.oneof({ weight: 5, arbitrary: list }, fc.constantFrom(undefined, 'none', ...words))
+
+export const network: fc.Arbitrary<unknown> = section<unknown>(fc.array(hostEntry, { maxLength: 4 }), 'all')
+
+const size = fc.constantFrom('1K', '64M', '1.5G', 4096)
+const duration = fc.constantFrom('500ms', '30s', '1.5m', '1h')
+const count = fc.integer({ min: 1, max: 64 })
+
+export const limits: fc.Arbitrary<unknown> = fc.record(
+  { memory: size, processes: count, cpu: duration, wall: duration, output: size, openFiles: count, fileSize: size, scratch: size },
+  { requiredKeys: [] },
+)
+
+export const environment: fc.Arbitrary<unknown> = section<unknown>(fc.uniqueArray(fc.constantFrom('LANG', 'TZ=UTC', 'A=1', 'HOME'), { maxLength: 3 }))
+export const exec: fc.Arbitrary<unknown> = section<unknown>(fc.array(fc.constantFrom('git', 'sh', '/usr/bin/make', './build.sh'), { maxLength: 3 }), 'all')
+export const filesystem: fc.Arbitrary<unknown> = fc.record({ read: section<unknown>(globs), write: section<unknown>(globs) }, { requiredKeys: [] })
+
+/** Whatever has a wrong combination of network entries or class is refused by the parser; callers filter. */
+export const policyValue: fc.Arbitrary<Readonly<Record<string, unknown>>> = fc.record(
+  {
+    risk: fc.constantFrom('low', 'medium', 'high', 'critical', 'unknown'),
+    filesystem,
+    network,
+    egress_class: fc.constantFrom('none', 'read_only', 'write'),
+    environment,
+    exec,
+    limits,
+    presets: fc.subarray(['system', 'toolchains', 'workspace']),
+    require: fc.subarray(['mount-namespace', 'landlock', 'seccomp']),
+  },
+  { requiredKeys: [] },
+)
