@@ -8,5 +8,5 @@ export const TEST_NEEDS = [
   { command: 'python3', packages: ['python3'], because: 'some attacks are Python programs' },
   { command: 'git', packages: ['git'], because: 'some attacks are about git hooks' },
   { command: 'bwrap', packages: ['bubblewrap'], because: 'hosts that refuse something are imitated with it' },
-  { command: 'podman', packages: ['podman', 'uidmap', 'slirp4netns', 'fuse-overlayfs'], because: 'cells are tried inside a rootless container' },
+  { command: 'podman', packages: ['podman', 'crun', 'uidmap', 'slirp4netns', 'fuse-overlayfs'], because: 'cells are tried inside a rootless container' },
 ]

@@ -87,7 +87,16 @@ const folderAt = (path: string): AbsolutePath => {
 }
 
 const homeOf = ({ HOME: home }: Readonly<Record<string, string | undefined>>): AbsolutePath =>
-  parseAbsolutePath(home?.startsWith('/') === true ? home : homedir(), 'HOME')
+  parseAbsolutePath(home?.startsWith('/') === true ? home : homeOfAccount(), 'HOME')
+
+/** A container may run as a user whom its /etc/passwd does not know. */
+const homeOfAccount = (): string => {
+  try {
+    return homedir()
+  } catch (cause) {
+    throw fail('usage-error', { problem: 'HOME is not set, and this user has no entry in /etc/passwd', fix: 'set HOME to a folder' }, cause)
+  }
+}
 
 /** A word with a slash or an ending is a file; any other is a name. */
 const loadPolicy = (word: string): SourcedPolicy => {

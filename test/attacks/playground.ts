@@ -66,7 +66,8 @@ afterEach(() => {
 
 const remove = (folder: string): void => {
   openUp(folder)
-  rmSync(folder, { recursive: true, force: true })
+  // Somebody may still be putting things away in it.
+  rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
 }
 
 /** A test may have closed a folder to its own user. */
