@@ -32,25 +32,31 @@ union address {
 	char bytes[sizeof(struct sockaddr_storage)];
 };
 
+/* Of the longest path or name: each of its bytes as \u00XX. */
+#define ADDRESS_FIELDS (6 * sizeof(struct sockaddr_un) + 64)
+
+/* As fields of a report. */
 static void describe(const union address *address, char *into, size_t room)
 {
-	char host[INET6_ADDRSTRLEN];
+	char host[INET6_ADDRSTRLEN], name[sizeof address->local.sun_path + 1] = "", escaped[ADDRESS_FIELDS];
+	bool abstract = address->local.sun_path[0] == '\0';
 
 	switch (address->any.sa_family) {
 	case AF_INET:
 		inet_ntop(AF_INET, &address->v4.sin_addr, host, sizeof host);
-		snprintf(into, room, "%s:%u", host, ntohs(address->v4.sin_port));
+		snprintf(into, room, "\"family\":\"inet\",\"address\":\"%s\",\"port\":%u", host, ntohs(address->v4.sin_port));
 		break;
 	case AF_INET6:
 		inet_ntop(AF_INET6, &address->v6.sin6_addr, host, sizeof host);
-		snprintf(into, room, "[%s]:%u", host, ntohs(address->v6.sin6_port));
+		snprintf(into, room, "\"family\":\"inet6\",\"address\":\"%s\",\"port\":%u", host, ntohs(address->v6.sin6_port));
 		break;
 	case AF_UNIX:
-		snprintf(into, room, "unix:%s%.100s", address->local.sun_path[0] ? "" : "@",
-			 address->local.sun_path + (address->local.sun_path[0] ? 0 : 1));
+		memcpy(name, address->local.sun_path + abstract, sizeof address->local.sun_path - abstract);
+		json_escape(escaped, sizeof escaped, name);
+		snprintf(into, room, "\"family\":\"%s\",\"%s\":\"%s\"", abstract ? "abstract" : "unix", abstract ? "name" : "path", escaped);
 		break;
 	default:
-		snprintf(into, room, "family %d", address->any.sa_family);
+		snprintf(into, room, "\"family\":\"other\",\"number\":%d", address->any.sa_family);
 	}
 }
 
@@ -88,7 +94,7 @@ static int judge_unix(const struct notification *call, union address *address, s
 	char path[sizeof address->local.sun_path + 1] = "";
 	socklen_t name = *length - offsetof(struct sockaddr_un, sun_path);
 
-	if (name == 0)
+	if (name == 0 || *length > sizeof address->local)
 		return EINVAL;
 	if (address->local.sun_path[0] == '\0') {
 		/* Abstract names live in the network namespace: ours alone, or everybody's. */
@@ -155,7 +161,7 @@ void answer_connect(const struct notification *call)
 	union address address = { 0 };
 	socklen_t length = call->request->data.args[2];
 	CLOSE_ON_RETURN int object = -1;
-	char text[160];
+	char fields[ADDRESS_FIELDS + 64];
 
 	if (length < sizeof(sa_family_t) || length > sizeof address.bytes) {
 		respond(call, 0, EINVAL);
@@ -165,10 +171,10 @@ void answer_connect(const struct notification *call)
 		respond(call, 0, EFAULT);
 		return;
 	}
-	describe(&address, text, sizeof text);
+	describe(&address, fields, sizeof fields);
 	int refusal = judge(call, &address, &length, &object);
 	if (refusal == EACCES || refusal == EPERM || refusal == ENETUNREACH)
-		report_violation(call, "connect", text, "not granted");
+		report_violation(call, "connect", fields);
 	if (refusal) {
 		respond(call, 0, refusal);
 		return;
@@ -197,15 +203,17 @@ void answer_connect(const struct notification *call)
 void answer_listen(const struct notification *call)
 {
 	CLOSE_ON_RETURN int socket = borrow_descriptor(call, call->request->data.args[0]);
-	union address address;
+	union address address = { 0 };
 	socklen_t length = sizeof address;
+	char fields[ADDRESS_FIELDS + 64];
 
 	if (socket < 0 || getsockname(socket, &address.any, &length) < 0) {
 		respond(call, 0, EACCES);
 		return;
 	}
 	if (address.any.sa_family != AF_UNIX) {
-		report_violation(call, "listen", "a port of the host", "not granted");
+		describe(&address, fields, sizeof fields);
+		report_violation(call, "listen", fields);
 		respond(call, 0, EACCES);
 		return;
 	}

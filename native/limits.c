@@ -4,10 +4,10 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-static void tell_violation(struct call *call, const char *limit, uint64_t allowed, uint64_t used)
+static void tell_violation(struct call *call, const char *limit, uint64_t allowed, uint64_t used, const char *effect)
 {
-	tell(call, "{\"event\":\"violation\",\"kind\":\"%s\",\"attempted\":\"%llu\",\"detail\":\"limit %llu\"}", limit,
-	     (unsigned long long)used, (unsigned long long)allowed);
+	tell(call, "{\"event\":\"violation\",\"kind\":\"%s\",\"limit\":%llu,\"used\":%llu,\"effect\":\"%s\"}", limit,
+	     (unsigned long long)allowed, (unsigned long long)used, effect);
 }
 
 void stop_for_limit(struct call *call, const char *limit, uint64_t allowed, uint64_t used)
@@ -15,7 +15,7 @@ void stop_for_limit(struct call *call, const char *limit, uint64_t allowed, uint
 	if (call->limit)
 		return;
 	call->limit = limit;
-	tell_violation(call, limit, allowed, used);
+	tell_violation(call, limit, allowed, used, "ended");
 	kill_cell(call);
 }
 
@@ -37,7 +37,7 @@ uint64_t look_at_scratch(struct call *call)
 	/* Nearly full is told, too: a tool that fails for want of space may be gone before the next look. */
 	if (!call->scratch_told && (status.f_bfree <= status.f_blocks / 16 || status.f_ffree == 0)) {
 		call->scratch_told = true;
-		tell_violation(call, "scratch", limit, in_use);
+		tell_violation(call, "scratch", limit, in_use, "refused");
 	}
 	return in_use;
 }

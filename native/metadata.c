@@ -206,7 +206,7 @@ void answer_metadata(const struct notification *call)
 	if (!in_write_root(call->plan, object)) {
 		char path[PATH_MAX] = "?";
 		path_of_descriptor(object, path, sizeof path);
-		report_violation(call, "file", path, "metadata outside the write roots");
+		report_path_violation(call, "metadata", path);
 		respond(call, 0, EPERM);
 		return;
 	}

@@ -131,13 +131,13 @@ bool is_beneath(const char *path, const char *folder)
 }
 
 /* A tool can try the same thing a million times; each thing is told once, and not more than a few hundred. */
-static bool worth_telling(const char *kind, const char *what)
+static bool worth_telling(const char *kind, const char *fields)
 {
 	static uint64_t told[MOST_TOLD];
 	static size_t count;
 	uint64_t hash = 1469598103934665603u;
 
-	for (const char *parts[] = { kind, " ", what }, **part = parts; part < parts + 3; part++)
+	for (const char *parts[] = { kind, " ", fields }, **part = parts; part < parts + 3; part++)
 		for (const char *c = *part; *c; c++)
 			hash = (hash ^ (unsigned char)*c) * 1099511628211u;
 	for (size_t i = 0; i < count; i++)
@@ -149,16 +149,23 @@ static bool worth_telling(const char *kind, const char *what)
 	return true;
 }
 
-void report_violation(const struct notification *call, const char *kind, const char *what, const char *detail)
+void report_violation(const struct notification *call, const char *kind, const char *fields)
 {
-	char escaped[3000], line[3800];
+	char line[3800];
 
-	if (!worth_telling(kind, what))
+	if (!worth_telling(kind, fields))
 		return;
-	json_escape(escaped, sizeof escaped, what);
-	snprintf(line, sizeof line, "{\"event\":\"violation\",\"kind\":\"%s\",\"attempted\":\"%s\",\"detail\":\"%s\"}", kind,
-		 escaped, detail);
+	snprintf(line, sizeof line, "{\"event\":\"violation\",\"kind\":\"%s\",%s}", kind, fields);
 	send_packet(call->supervisor, PACKET_EVENT, 0, line, -1);
+}
+
+void report_path_violation(const struct notification *call, const char *kind, const char *path)
+{
+	char escaped[3000], fields[3100];
+
+	json_escape(escaped, sizeof escaped, path);
+	snprintf(fields, sizeof fields, "\"path\":\"%s\"", escaped);
+	report_violation(call, kind, fields);
 }
 
 /* Processes and threads are counted here because nothing else counts both, for every user, in every form. */
@@ -174,10 +181,11 @@ static void answer_fork(const struct notification *call)
 		assumed = now.tasks;
 	}
 	if (assumed + 1 > limit) {
-		char detail[64];
-		snprintf(detail, sizeof detail, "limit %llu", (unsigned long long)limit);
+		char fields[128];
+		snprintf(fields, sizeof fields, "\"limit\":%llu,\"used\":%llu,\"effect\":\"refused\"", (unsigned long long)limit,
+			 (unsigned long long)assumed + 1);
 		if (!reported)
-			report_violation(call, "processes", "one more process or thread", detail);
+			report_violation(call, "processes", fields);
 		reported = true;
 		respond(call, 0, EAGAIN);
 		return;
@@ -234,7 +242,7 @@ static void answer_execute(const struct notification *call)
 				let_through(call);
 				return;
 			}
-	report_violation(call, "exec", path, "not a granted program");
+	report_path_violation(call, "exec", path);
 	respond(call, 0, EACCES);
 }
 

@@ -30,7 +30,9 @@ int open_tool_directory(const struct notification *call, int at);
 int open_tool_path(const struct notification *call, int at, const char *path, int flags);
 bool path_of_descriptor(int fd, char *into, size_t room);
 bool is_beneath(const char *path, const char *folder);
-void report_violation(const struct notification *call, const char *kind, const char *what, const char *detail);
+/* `fields`: what this kind of violation tells, as the inside of a JSON object (src/sandbox/events.ts reads it). */
+void report_violation(const struct notification *call, const char *kind, const char *fields);
+void report_path_violation(const struct notification *call, const char *kind, const char *path);
 
 void answer_connect(const struct notification *call);
 void answer_socket(const struct notification *call);

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import type { AbsolutePath } from '../policy/index.js'
 import { parseAbsolutePath, parsePolicy, resolvePolicy } from '../policy/index.js'
-import { openSandbox } from '../sandbox/index.js'
+import { describeEnding, openSandbox } from '../sandbox/index.js'
 import type { CallResult, Sandbox } from '../sandbox/index.js'
 
 import { STDOUT, oneLine, paintFor, writeText } from './console-text.js'
@@ -21,6 +21,8 @@ interface Scene {
 
 const SECRET = 'the-secret-of-the-demo'
 
+const failed = (result: CallResult): boolean => result.status !== 'exited' || result.exitCode !== 0
+
 const SCENES: readonly Scene[] = [
   {
     title: 'computes, and reads programs of the system',
@@ -32,7 +34,7 @@ const SCENES: readonly Scene[] = [
     title: 'cannot see a file that was not granted',
     policy: {},
     script: 'cat private/secret',
-    holds: ({ exitCode }, output) => exitCode !== 0 && !output.includes(SECRET),
+    holds: (result, output) => failed(result) && !output.includes(SECRET),
   },
   {
     title: 'can read it when it is granted',
@@ -44,7 +46,7 @@ const SCENES: readonly Scene[] = [
     title: 'can write where it may, but plants no git hook',
     policy: { filesystem: { write: ['project'] } },
     script: 'echo done > project/result && cat project/result; echo evil > project/.git/hooks/pre-commit',
-    holds: ({ exitCode }, output) => exitCode !== 0 && output.startsWith('done'),
+    holds: (result, output) => failed(result) && output.startsWith('done'),
   },
   {
     title: 'has no variables of the caller',
@@ -56,7 +58,7 @@ const SCENES: readonly Scene[] = [
     title: 'is ended by its limit of time, with everything it started',
     policy: { limits: { wall: '300ms' } },
     script: 'sleep 60 & sleep 60',
-    holds: ({ limit }) => limit === 'wall',
+    holds: (result) => result.status === 'limit' && result.limit === 'wall',
   },
 ]
 
@@ -84,13 +86,8 @@ const play = async (sandbox: Sandbox, folder: AbsolutePath, paint: Paint): Promi
     const held = holds(result, output)
     failures += held ? 0 : 1
     form = result.profile.form
-    writeText(STDOUT, `${held ? paint('green', 'held') : paint('red', 'NOT HELD')}  ${title}\n      policy  ${JSON.stringify(policy)}\n      $ ${script}\n      ${outcomeOf(result)}${output === '' ? '' : `: ${output}`}\n\n`)
+    writeText(STDOUT, `${held ? paint('green', 'held') : paint('red', 'NOT HELD')}  ${title}\n      policy  ${JSON.stringify(policy)}\n      $ ${script}\n      ${describeEnding(result)}${output === '' ? '' : `: ${output}`}\n\n`)
   }
   writeText(STDOUT, `${String(SCENES.length - failures)} of ${String(SCENES.length)} held, in the form "${form}"; \`cordon doctor\` says by what.\n`)
   return failures === 0 ? 0 : 1
-}
-
-const outcomeOf = ({ status, exitCode, limit }: CallResult): string => {
-  if (limit !== undefined) return `ended by the ${limit} limit`
-  return status === 'exited' ? `exit ${String(exitCode)}` : 'killed'
 }

@@ -2,7 +2,7 @@ import { arch, tmpdir } from 'node:os'
 
 import { CordonError } from '../errors/index.js'
 import { parseAbsolutePath, parsePolicy, resolvePolicy } from '../policy/index.js'
-import { openSandbox } from '../sandbox/index.js'
+import { describeEnding, openSandbox } from '../sandbox/index.js'
 import type { Attempt, Enforced, Form, Sandbox } from '../sandbox/index.js'
 
 import { STDOUT, paintFor, writeText } from './console-text.js'
@@ -96,9 +96,9 @@ const tryForm = async (sandbox: Sandbox, form: Form, searchPath: string, demands
   const cwd = parseAbsolutePath(tmpdir(), 'the temporary folder')
   try {
     const boundary = resolvePolicy(parsePolicy(demands, 'cordon doctor'), { workspace: cwd, home: cwd, kind: 'process' })
-    const { profile, status, exitCode } = await sandbox.run({ boundary, cwd: '/', form, searchPath, argv: ['true'] })
-    const held = status === 'exited' && exitCode === 0
-    return { held, problem: held ? null : `a program that does nothing ended with ${status} ${String(exitCode)}`, enforced: profile.enforced }
+    const result = await sandbox.run({ boundary, cwd: '/', form, searchPath, argv: ['true'] })
+    const held = result.status === 'exited' && result.exitCode === 0
+    return { held, problem: held ? null : `a program that does nothing ended with ${describeEnding(result)}`, enforced: result.profile.enforced }
   } catch (error) {
     if (!(error instanceof CordonError)) throw error
     const less = withoutRefused(demands, error)

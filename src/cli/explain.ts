@@ -2,77 +2,53 @@
 import { CordonError } from '../errors/index.js'
 import type { AbsolutePath, Boundary } from '../policy/index.js'
 import { escapeGlob, isReadable, resolvePolicy } from '../policy/index.js'
-import { folderAround, startNeedsOf } from '../sandbox/index.js'
-import type { CallResult, StartContext, StartNeeds, Violation } from '../sandbox/index.js'
+import { describeViolation, folderAround, startNeedsOf } from '../sandbox/index.js'
+import type { CallResult, RefusedOpen, StartContext, StartNeeds, Violation } from '../sandbox/index.js'
 
 import type { RunOrder } from './run-request.js'
 
 const MOST_LINES = 20
 
 /** Limits and what was set aside are always told; refusals, when the command failed or was observed. */
-export const explainViolations = ({ violations, status, exitCode }: CallResult, observed: boolean): readonly string[] => {
-  const failed = status !== 'exited' || exitCode !== 0
-  const told = violations.filter(({ kind }) => ALWAYS_TOLD.has(kind) || failed || observed)
-  const lines = [...new Set(told.map(explainViolation))]
+export const explainViolations = (result: CallResult, observed: boolean): readonly string[] => {
+  const failed = result.status !== 'exited' || result.exitCode !== 0
+  const told = result.violations.filter(({ kind }) => ALWAYS_TOLD.has(kind) || failed || observed)
+  const lines = [...new Set(told.map((violation) => `${describeViolation(violation)}${wayOut(violation)}`))]
   const more = lines.length - MOST_LINES
   return more > 0 ? [...lines.slice(0, MOST_LINES), `and ${String(more)} more; --facts FILE has all of them`] : lines
 }
 
 const ALWAYS_TOLD: ReadonlySet<Violation['kind']> = new Set(['memory', 'processes', 'cpu', 'wall', 'output', 'scratch', 'protected'])
 
-const explainViolation = ({ kind, attempted, detail }: Violation): string => {
-  switch (kind) {
+/** The option that would have let it, where there is one. */
+const wayOut = (violation: Violation): string => {
+  switch (violation.kind) {
     case 'file':
-      return explainFile(attempted, detail)
+      return isGrantable(violation) ? `: add --${violation.access} ${asWord(escapeGlob(violation.path))}` : ''
     case 'connect':
-      return attempted.startsWith('/') ? `refused connection to the socket ${attempted}` : `refused connection to ${attempted}: add --net all`
-    case 'listen':
-      return `refused to listen on ${attempted}`
+      return violation.family === 'inet' || violation.family === 'inet6' ? ': add --net all' : ''
     case 'exec':
-      return `refused to execute ${attempted}: add --exec ${asWord(attempted)}`
+      return `: add --exec ${asWord(violation.path)}`
+    case 'listen':
+    case 'metadata':
     case 'protected':
-      return `protected name ${attempted}: ${detail}`
-    case 'processes':
-      return `refused ${attempted}: ${detail} (--processes)`
+      return ''
     case 'scratch':
-      return `its private folder is full: limit of ${asSize(limitIn(detail))} (limits.scratch)`
+      return ' (limits.scratch)'
+    case 'wall':
+      return ' (--timeout)'
     case 'memory':
     case 'output':
-      return `ended by its ${kind} limit of ${asSize(limitIn(detail))}: ${asSize(attempted)} used (--${kind})`
+    case 'processes':
     case 'cpu':
-      return `ended by its processor time limit of ${asTime(limitIn(detail))} (--cpu)`
-    case 'wall':
-      return `ended by its wall-clock limit of ${asTime(limitIn(detail))} (--timeout)`
+      return ` (--${violation.kind})`
   }
 }
 
-const explainFile = (path: string, detail: string): string => {
-  const access = /^(read|write): /.exec(detail)?.[1]
-  if (access === undefined) return `refused change of ${path}: ${detail}`
-  const reason = detail.includes('protected: ') ? ` (${detail.slice(access.length + 2)})` : ''
-  const grantable = access === 'read' ? !/^\/(?:proc|dev)\//.test(path) : !/^\/(?:proc|dev|sys)\//.test(path)
-  return `refused ${access} of ${path}${reason}${grantable ? `: add --${access} ${asWord(escapeGlob(path))}` : ''}`
-}
+const isGrantable = ({ access, path }: RefusedOpen): boolean => !(access === 'read' ? /^\/(?:proc|dev)\// : /^\/(?:proc|dev|sys)\//).test(path)
 
 /** As it can be typed into a shell. */
 const asWord = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
-
-/** Of `limit 1024`. */
-const limitIn = (detail: string): string => /\d+/.exec(detail)?.[0] ?? detail
-
-const UNITS: readonly (readonly [string, number])[] = [['G', 2 ** 30], ['M', 2 ** 20], ['K', 2 ** 10]]
-
-const asSize = (bytes: string): string => {
-  const number = Number(bytes)
-  const [unit, factor] = UNITS.find(([, size]) => number >= size) ?? ['B', 1]
-  return Number.isFinite(number) ? `${String(Math.round((number / factor) * 10) / 10)}${unit}` : bytes
-}
-
-const asTime = (milliseconds: string): string => {
-  const number = Number(milliseconds)
-  if (!Number.isFinite(number)) return milliseconds
-  return number < 1000 ? `${String(number)}ms` : `${String(Math.round(number / 10) / 100)}s`
-}
 
 /**
  * Why a program may have failed for want of files: it lies where only its own file was granted, or

@@ -65,9 +65,9 @@ export const describeRun = (order: RunOrder | undefined, outcome: Outcome, exitS
     result: {
       status: result?.status ?? 'refused',
       exit_status: exitStatus,
-      exit_code: result?.exitCode ?? null,
-      signal: result?.signal ?? null,
-      limit: result?.limit ?? null,
+      exit_code: result?.status === 'exited' ? result.exitCode : null,
+      signal: result === undefined || result.status === 'exited' ? null : result.signal,
+      limit: result?.status === 'limit' ? result.limit : null,
       error: outcome.kind === 'ran' ? null : describeError(outcome.error),
     },
   }

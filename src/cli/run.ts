@@ -19,7 +19,7 @@ import { parseRun } from './run-request.js'
 import type { RunOrder } from './run-request.js'
 
 const EXIT_TIMED_OUT = 124
-const { SIGKILL, SIGPIPE } = constants.signals
+const { SIGPIPE } = constants.signals
 
 export const run = async ({ given, environment }: Invocation): Promise<number> => {
   const file = given.values.get('facts')?.[0]
@@ -33,7 +33,7 @@ export const run = async ({ given, environment }: Invocation): Promise<number> =
     const boundary = boundaryOf(order)
     const result = await runAttached(order, boundary, reporting.observe, environment)
     outcome = { kind: 'ran', result }
-    if (result.exitCode !== undefined && result.exitCode !== 0) advice = adviseOnStart(order, boundary, result.exitCode, environment)
+    if (result.status === 'exited' && result.exitCode !== 0) advice = adviseOnStart(order, boundary, result.exitCode, environment)
   } catch (error) {
     outcome = { kind: 'refused', error }
   }
@@ -108,9 +108,9 @@ const isPipe = (descriptor: number): boolean => {
 const definedOf = (environment: Invocation['environment']): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined))
 
-const statusOf = ({ status, limit, exitCode, signal }: CallResult): number => {
-  if (limit === 'wall') return EXIT_TIMED_OUT
-  return status === 'exited' && exitCode !== undefined ? exitCode : 128 + (signal ?? SIGKILL)
+const statusOf = (result: CallResult): number => {
+  if (result.status === 'exited') return result.exitCode
+  return result.status === 'limit' && result.limit === 'wall' ? EXIT_TIMED_OUT : 128 + result.signal
 }
 
 const report = (order: RunOrder | undefined, outcome: Outcome, exitStatus: number, advice: readonly string[], reporting: Reporting, environment: Invocation['environment']): void => {

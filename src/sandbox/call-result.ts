@@ -1,10 +1,11 @@
 import type { Boundary } from '../policy/index.js'
 
 import type { CellEnd } from './cell.js'
-import type { LimitKind, Violation } from './events.js'
+import type { ExitEvent } from './events.js'
 import { realPathOnHost, refusedOpens } from './observed-files.js'
 import type { PlannedCell } from './plan-cell.js'
 import type { SandboxProfile } from './profile.js'
+import type { LimitKind, Violation } from './violations.js'
 
 export interface Usage {
   readonly wallMs: number
@@ -13,17 +14,33 @@ export interface Usage {
 }
 
 /** How a program ended inside its cell. A limit or a signal is a status of its own, never an exit code. */
-export interface CallResult {
-  readonly status: 'exited' | 'signaled' | 'limit'
-  readonly exitCode: number | undefined
-  readonly signal: number | undefined
-  readonly limit: LimitKind | undefined
+export type Ending =
+  | { readonly status: 'exited'; readonly exitCode: number }
+  | { readonly status: 'signaled'; readonly signal: number }
+  /** Ended by Cordon, or by the kernel on its behalf, with this signal. */
+  | { readonly status: 'limit'; readonly limit: LimitKind; readonly signal: number }
+
+export const describeEnding = (ending: Ending): string => {
+  switch (ending.status) {
+    case 'exited':
+      return `exit ${String(ending.exitCode)}`
+    case 'signaled':
+      return `killed by signal ${String(ending.signal)}`
+    case 'limit':
+      return `ended by the ${ending.limit} limit`
+  }
+}
+
+/** What a call gave back, and within what it ran. */
+export interface CallRecord {
   readonly stdout: Uint8Array
   readonly stderr: Uint8Array
   readonly profile: SandboxProfile
   readonly violations: readonly Violation[]
   readonly usage: Usage
 }
+
+export type CallResult = Ending & CallRecord
 
 /** What a call was given, and what was found in its write roots when it had ended. */
 export interface EndedCall {
@@ -36,16 +53,21 @@ export const describeEnd = ({ exit, ...end }: CellEnd, { planned, boundary, foun
   const observed = refusedOpens(end.opens, { boundary, temporary: planned.plan.temporary, realPathOf: realPathOnHost })
   const violations = [...end.violations, ...observed, ...found]
   return {
-    status: exit.limit !== '' ? 'limit' : exit.code < 0 ? 'signaled' : 'exited',
-    exitCode: exit.code < 0 ? undefined : exit.code,
-    signal: exit.signal === 0 ? undefined : exit.signal,
-    limit: exit.limit === '' ? undefined : exit.limit,
+    ...endingOf(exit),
     stdout,
     stderr,
     profile: { ...planned.profile, violation_refs: violations.map((_, index) => `violations/${String(index)}`) },
     violations,
     usage: { wallMs: exit.wall_ms, cpuMs: exit.cpu_ms, maxResidentBytes: exit.max_rss_kb * 1024 },
   }
+}
+
+const SIGKILL = 9
+
+const endingOf = ({ code, signal, limit }: ExitEvent): Ending => {
+  // A tool may still end by itself in the moment in which it is killed for a limit.
+  if (limit !== '') return { status: 'limit', limit, signal: signal === 0 ? SIGKILL : signal }
+  return code < 0 ? { status: 'signaled', signal } : { status: 'exited', exitCode: code }
 }
 
 interface Collected {

@@ -5,15 +5,15 @@ import type { CordonError } from '../errors/index.js'
 
 import { encodeCommand, encodePlan } from './encode-plan.js'
 import { parseCellEvent } from './events.js'
-import type { CellEvent, ExitEvent, Violation } from './events.js'
+import type { CellEvent, ExitEvent, OpenEvent, ReportedViolation } from './events.js'
 import { createFrameReader, encodeFrame, encodeInput } from './frames.js'
 import type { Command, Plan } from './plan.js'
 import { setupFailure } from './setup-failure.js'
 
 export interface CellEnd {
   readonly exit: ExitEvent
-  readonly violations: readonly Violation[]
-  readonly opens: readonly Extract<CellEvent, { event: 'open' }>[]
+  readonly violations: readonly ReportedViolation[]
+  readonly opens: readonly OpenEvent[]
   readonly landlock: number
   /** Whether the supervisor can see the tool's processes, and so add up what they use; only probes find out. */
   readonly measurable: boolean
@@ -50,8 +50,8 @@ export interface Cell {
 const MOST_KEPT = 10_000
 
 export const openCell = (connection: Duplex, plan: Plan): Cell => {
-  const violations: Violation[] = []
-  const opens: Extract<CellEvent, { event: 'open' }>[] = []
+  const violations: ReportedViolation[] = []
+  const opens: OpenEvent[] = []
   let landlock = 0
   let supervisor: number | undefined
   let measurable = true
@@ -74,7 +74,7 @@ export const openCell = (connection: Duplex, plan: Plan): Cell => {
         ready.resolve(undefined)
         break
       case 'violation':
-        if (violations.length < MOST_KEPT) violations.push({ kind: event.kind, attempted: event.attempted, detail: event.detail })
+        if (violations.length < MOST_KEPT) violations.push(event.violation)
         break
       case 'open':
         if (opens.length < MOST_KEPT) opens.push(event)

@@ -1,19 +1,42 @@
+// What a launcher reports: one JSON object per event frame. Here, and nowhere else, it becomes typed; what
+// is not understood is an error of the call, because a word that one side does not know may be a boundary.
 import { bug } from '../errors/index.js'
 
 import { textOfName } from './file-names.js'
+import { LIMIT_KINDS } from './violations.js'
+import type { LimitKind, SocketAddress, Violation } from './violations.js'
 
-/** What a launcher reports, parsed. */
 export type CellEvent =
   | { readonly event: 'applied'; readonly landlock: number; readonly supervisor: number; readonly measurable: boolean }
-  | { readonly event: 'violation'; readonly kind: ViolationKind; readonly attempted: string; readonly detail: string }
-  | { readonly event: 'open'; readonly path: string; readonly access: 'read' | 'write' }
+  | { readonly event: 'violation'; readonly violation: ReportedViolation }
+  | OpenEvent
   | { readonly event: 'stopped'; readonly signal: number }
-  | { readonly event: 'error'; readonly stage: string; readonly errno: number; readonly error: string; readonly detail: string }
+  | ErrorEvent
   | ExitEvent
+
+/** The launcher sees everything but what the host alone can tell: why an open was refused, and what was put aside. */
+export type ReportedViolation = Exclude<Violation, { readonly kind: 'file' | 'protected' }>
+
+/** An open that found nothing, or that wanted to write. */
+export interface OpenEvent {
+  readonly event: 'open'
+  readonly path: string
+  readonly access: 'read' | 'write'
+}
+
+export interface ErrorEvent {
+  readonly event: 'error'
+  readonly stage: string
+  readonly errno: number
+  readonly error: string
+  readonly detail: string
+}
 
 export interface ExitEvent {
   readonly event: 'exit'
+  /** Negative when a signal ended the tool. */
   readonly code: number
+  /** 0 when none did. */
   readonly signal: number
   readonly limit: '' | LimitKind
   readonly wall_ms: number
@@ -21,24 +44,100 @@ export interface ExitEvent {
   readonly max_rss_kb: number
 }
 
-export type LimitKind = 'memory' | 'processes' | 'cpu' | 'wall' | 'output' | 'scratch'
-export type ViolationKind = 'connect' | 'listen' | 'exec' | 'file' | 'protected' | LimitKind
-
-/** A boundary that was touched: what was tried, and against what. */
-export interface Violation {
-  readonly kind: ViolationKind
-  readonly attempted: string
-  readonly detail: string
-}
-
-const KINDS: ReadonlySet<string> = new Set(['applied', 'violation', 'open', 'stopped', 'error', 'exit'])
+export const EVENT_NAMES = ['applied', 'violation', 'open', 'stopped', 'error', 'exit'] as const satisfies readonly CellEvent['event'][]
+export const REPORTED_KINDS = ['connect', 'listen', 'exec', 'metadata', ...LIMIT_KINDS] as const satisfies readonly ReportedViolation['kind'][]
+export const ADDRESS_FAMILIES = ['inet', 'inet6', 'unix', 'abstract', 'other'] as const satisfies readonly SocketAddress['family'][]
 
 export const parseCellEvent = (payload: Buffer): CellEvent => {
-  const parsed = JSON.parse(payload.toString('latin1'), bytesToText) as { event?: unknown }
-  if (typeof parsed.event !== 'string' || !KINDS.has(parsed.event)) return bug(`the launcher sent ${payload.toString('latin1').slice(0, 200)}`)
-  return parsed as CellEvent
+  const line = payload.toString('latin1')
+  const fields = fieldsOf(JSON.parse(line, bytesToText), line)
+  const event = fields.oneOf('event', EVENT_NAMES)
+  switch (event) {
+    case 'applied':
+      return { event, landlock: fields.number('landlock'), supervisor: fields.number('supervisor'), measurable: fields.flag('measurable') }
+    case 'violation':
+      return { event, violation: parseViolation(fields) }
+    case 'open':
+      return { event, path: fields.text('path'), access: fields.oneOf('access', ['read', 'write']) }
+    case 'stopped':
+      return { event, signal: fields.number('signal') }
+    case 'error':
+      return { event, stage: fields.text('stage'), errno: fields.number('errno'), error: fields.text('error'), detail: fields.text('detail') }
+    case 'exit':
+      return {
+        event,
+        code: fields.number('code'),
+        signal: fields.number('signal'),
+        limit: fields.oneOf('limit', ['', ...LIMIT_KINDS]),
+        wall_ms: fields.number('wall_ms'),
+        cpu_ms: fields.number('cpu_ms'),
+        max_rss_kb: fields.number('max_rss_kb'),
+      }
+  }
+}
+
+const parseViolation = (fields: Fields): ReportedViolation => {
+  const kind = fields.oneOf('kind', REPORTED_KINDS)
+  switch (kind) {
+    case 'connect':
+    case 'listen':
+      return { kind, ...parseAddress(fields) }
+    case 'exec':
+    case 'metadata':
+      return { kind, path: fields.text('path') }
+    case 'memory':
+    case 'processes':
+    case 'cpu':
+    case 'wall':
+    case 'output':
+    case 'scratch':
+      return { kind, limit: fields.number('limit'), used: fields.number('used'), effect: fields.oneOf('effect', ['ended', 'refused']) }
+  }
+}
+
+const parseAddress = (fields: Fields): SocketAddress => {
+  const family = fields.oneOf('family', ADDRESS_FAMILIES)
+  switch (family) {
+    case 'inet':
+    case 'inet6':
+      return { family, address: fields.text('address'), port: fields.number('port') }
+    case 'unix':
+      return { family, path: fields.text('path') }
+    case 'abstract':
+      return { family, name: fields.text('name') }
+    case 'other':
+      return { family, number: fields.number('number') }
+  }
 }
 
 /** The launcher writes bytes beyond ASCII as \u00XX, because a file name need not be UTF-8. */
 const bytesToText = (_key: string, value: unknown): unknown =>
   typeof value === 'string' ? textOfName(Buffer.from(value, 'latin1')) : value
+
+interface Fields {
+  readonly text: (name: string) => string
+  readonly number: (name: string) => number
+  readonly flag: (name: string) => boolean
+  readonly oneOf: <const Word extends string>(name: string, words: readonly Word[]) => Word
+}
+
+const fieldsOf = (parsed: unknown, line: string): Fields => {
+  const record = typeof parsed === 'object' && parsed !== null ? (parsed as Readonly<Record<string, unknown>>) : {}
+  const refuse = (name: string): never => bug(`the launcher sent an unknown or missing ${name}: ${line.slice(0, 200)}`)
+  const text = (name: string): string => {
+    const value = record[name]
+    return typeof value === 'string' ? value : refuse(name)
+  }
+  return {
+    text,
+    number: (name) => {
+      const value = record[name]
+      return typeof value === 'number' ? value : refuse(name)
+    },
+    flag: (name) => {
+      const value = record[name]
+      return typeof value === 'boolean' ? value : refuse(name)
+    },
+    oneOf: (name, words) => words.find((word) => word === text(name)) ?? refuse(name),
+  }
+}

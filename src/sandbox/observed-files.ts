@@ -3,13 +3,8 @@ import { realpathSync } from 'node:fs'
 import type { AbsolutePath, Boundary } from '../policy/index.js'
 import { isReadable, isWithinPath, isWritable, parentOf, parseAbsolutePath, protectionOf } from '../policy/index.js'
 
-import type { Violation } from './events.js'
-
-/** An open that found nothing, or that wanted to write, as the launcher saw it. */
-export interface ObservedOpen {
-  readonly path: string
-  readonly access: 'read' | 'write'
-}
+import type { OpenEvent } from './events.js'
+import type { RefusedOpen } from './violations.js'
 
 export interface ObservedCell {
   readonly boundary: Boundary
@@ -23,19 +18,19 @@ export interface ObservedCell {
  * Which observed opens were refused by the boundary, and not because there is nothing to open: of a
  * read the object exists on the host, of a write its folder does.
  */
-export const refusedOpens = (opens: readonly ObservedOpen[], cell: ObservedCell): readonly Violation[] => {
+export const refusedOpens = (opens: readonly OpenEvent[], cell: ObservedCell): readonly RefusedOpen[] => {
   const refused = opens.flatMap((open) => refusal(open, cell))
-  return refused.filter(({ attempted, detail }, at) => refused.findIndex((other) => other.attempted === attempted && other.detail === detail) === at)
+  return refused.filter(({ path, access, openedAs }, at) => refused.findIndex((other) => other.path === path && other.access === access && other.openedAs === openedAs) === at)
 }
 
-const refusal = ({ path: text, access }: ObservedOpen, cell: ObservedCell): readonly Violation[] => {
+const refusal = ({ path: text, access }: OpenEvent, cell: ObservedCell): readonly RefusedOpen[] => {
   const path = normal(text)
   if (path === undefined || isOwnView(path)) return []
   const real = cell.realPathOf(path) ?? (access === 'write' ? inRealFolder(path, cell) : undefined)
   if (real === undefined || isGranted(real, access, cell)) return []
   const protection = access === 'write' ? protectionOf(cell.boundary.write, real) : undefined
-  const reason = protection === undefined ? 'not granted' : `protected: ${protection.entry.because}`
-  return [{ kind: 'file', attempted: real, detail: `${access}: ${reason}${real === path ? '' : ` (opened as ${path})`}` }]
+  const reason: RefusedOpen['reason'] = protection === undefined ? { kind: 'not-granted' } : { kind: 'protected', because: protection.entry.because }
+  return [{ kind: 'file', access, path: real, openedAs: path, reason }]
 }
 
 const isGranted = (path: AbsolutePath, access: 'read' | 'write', { boundary, temporary }: ObservedCell): boolean => {

@@ -3,11 +3,11 @@ import type { AbsolutePath, Boundary } from '../policy/index.js'
 import { PROTECTED_NAMES, isNamedBy, isWithinPath } from '../policy/index.js'
 
 import { realBoundary } from './carve-outs.js'
-import type { Violation } from './events.js'
 import { objectAt } from './object-at.js'
 import { refuseUngrantable } from './resolve-grant.js'
 import type { FoundName, Patrol, Scout } from './scout.js'
 import type { Place } from './survey.js'
+import type { Violation } from './violations.js'
 
 /** The watch over the write roots of one call. */
 export interface CallPatrol {
@@ -43,7 +43,7 @@ export const beginPatrol = async (scout: Scout, boundary: Boundary, onAppearance
 }
 
 const endOf = async (patrol: Patrol): Promise<readonly Violation[]> =>
-  (await patrol.end()).map(({ path, aside }) => ({ kind: 'protected', attempted: path, detail: `set aside as ${aside}` }))
+  (await patrol.end()).map(({ path, aside }) => ({ kind: 'protected', path, aside }))
 
 /** The folders that are write roots; one that lies in another is watched with it. */
 const writeFolders = (boundary: Boundary): readonly AbsolutePath[] => {

@@ -1,7 +1,7 @@
 import { fail } from '../errors/index.js'
 import type { CordonError } from '../errors/index.js'
 
-import type { CellEvent } from './events.js'
+import type { ErrorEvent } from './events.js'
 
 const ENOENT = 2
 const EACCES = 13
@@ -20,7 +20,7 @@ const WAYS_OUT: Readonly<Record<string, string>> = {
 }
 
 /** The error for a failed setup: its stage, and the way out. Never mistaken for the tool's own exit. */
-export const setupFailure = ({ stage, errno, error, detail }: Extract<CellEvent, { event: 'error' }>): CordonError => {
+export const setupFailure = ({ stage, errno, error, detail }: ErrorEvent): CordonError => {
   if (stage === 'exec') return executionFailure(errno, error, detail)
   return fail('setup-failed', { stage, errno: error, detail, fix: WAYS_OUT[stage] ?? 'run `cordon doctor`' })
 }

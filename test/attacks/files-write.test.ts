@@ -4,6 +4,8 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
+import { exitCodeOf } from '../ending.js'
+
 import { describeForms, expectHeld, expectHeldOrRefused, mustRun, programs } from './harness.js'
 import { playground, snapshot } from './playground.js'
 
@@ -63,7 +65,7 @@ describeForms('writing outside of write roots', (cell) => {
       policy: { filesystem: { write: [inside] } },
       cwd: inside,
     })
-    expect(call.result.exitCode).toBeDefined()
+    expect(exitCodeOf(call.result)).toBeDefined()
     expect(snapshot(outside)).toEqual(before)
   })
 

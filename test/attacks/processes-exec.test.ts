@@ -3,6 +3,8 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
+import { exitCodeOf } from '../ending.js'
+
 import { describeForms, expectHeld, expectHeldOrRefused, mustRun, programs } from './harness.js'
 import { playground } from './playground.js'
 
@@ -65,8 +67,8 @@ describeForms('the exec policy', (cell) => {
     writeFileSync(script, '#!/proc/self/exe\n')
     chmodSync(script, 0o755)
     const call = await cell.call([script], { policy: { filesystem: { write: [inside] } }, cwd: inside })
-    if (call.kind === 'ran') expect(call.result.exitCode).not.toBe(0)
+    if (call.kind === 'ran') expect(exitCodeOf(call.result)).not.toBe(0)
     else expect(call.error.code).not.toBe('')
-    expect((await cell.run([...programs.command('burn'), 'files', '1'])).result.exitCode).toBe(0)
+    expect(exitCodeOf((await cell.run([...programs.command('burn'), 'files', '1'])).result)).toBe(0)
   })
 })

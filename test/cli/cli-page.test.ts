@@ -55,7 +55,7 @@ const RUN_PAGE = [
   '| `permission_decision` | `decision` (`allow`; `deny` for what was refused; `unavailable` for what this host or version cannot do), `decision_source: command`, `decision_reason` with the grants that were typed, `decision_id`, `scope: call` |',
   '| `permission_state` | `mode`, `policy_sources`, `interactive` |',
   '| `sandbox_profile` | the boundary as applied: `form`, `cwd`, `read_roots`, `write_roots`, `network`, `environment_ref` (names only), `process_limits`, and `enforced`, which names the mechanisms that hold each boundary; `null` when nothing ran |',
-  '| `violations` | what was tried and refused, or the limit that was hit: `kind`, `attempted`, `detail` |',
+  '| `violations` | what was tried and refused, or the limit that was reached: `kind`, and what that kind is about (an address, a path, `limit` and `used`) |',
   '| `usage` | `wall_ms`, `cpu_ms`, `max_rss_bytes` |',
   '| `command` | `argv`, `cwd` |',
   '| `result` | `status` (`exited`, `signaled`, `limit`, `refused`), `exit_status` of Cordon, `exit_code`, `signal`, `limit`, `error` |',

@@ -48,7 +48,7 @@ describeForms('--facts', (run, form) => {
 
   test('a refused connection is a violation with what was tried', () => {
     run(['--facts', file, '--', 'bash', '-c', 'echo > /dev/tcp/192.0.2.1/80'])
-    expect(facts().violations).toMatchObject([{ kind: 'connect', attempted: '192.0.2.1:80' }])
+    expect(facts().violations).toMatchObject([{ kind: 'connect', family: 'inet', address: '192.0.2.1', port: 80 }])
   })
 
   test('replaces the file as a whole and leaves nothing else behind', () => {

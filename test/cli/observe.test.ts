@@ -50,7 +50,7 @@ describeForms('--observe', (run, form) => {
 
   test('puts them into the facts', () => {
     run(['--observe', '--facts', path('facts'), '--', 'cat', path('secret')])
-    expect((JSON.parse(readFileSync(path('facts'), 'utf8')) as Facts).violations).toContainEqual({ kind: 'file', attempted: path('secret'), detail: 'read: not granted' })
+    expect((JSON.parse(readFileSync(path('facts'), 'utf8')) as Facts).violations).toContainEqual({ kind: 'file', access: 'read', path: path('secret'), openedAs: path('secret'), reason: { kind: 'not-granted' } })
   })
 
   test('without it the same command runs the same, and the reads are not reported', () => {
@@ -65,6 +65,6 @@ describeForms('--observe', (run, form) => {
     const boundary = resolvePolicy(parsePolicy({}, 'test'), { workspace, home: workspace, kind: 'process' })
     const { violations } = await sandbox.run({ boundary, cwd: '/', argv: ['/bin/cat', path('secret')], observe: true })
     await sandbox.close()
-    expect(violations).toContainEqual({ kind: 'file', attempted: path('secret'), detail: 'read: not granted' })
+    expect(violations).toContainEqual({ kind: 'file', access: 'read', path: path('secret'), openedAs: path('secret'), reason: { kind: 'not-granted' } })
   })
 })

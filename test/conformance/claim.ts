@@ -1,5 +1,5 @@
 // The shape of a claim. In every text of a claim `@/` stands for the folder that the claim has to itself.
-import type { LimitKind, ViolationKind } from '../../src/sandbox/index.js'
+import type { LimitKind, Violation } from '../../src/sandbox/index.js'
 
 import type { Stage } from './stage.js'
 
@@ -20,6 +20,9 @@ export type Given = Readonly<Record<string, string | { readonly link: string } |
 /** One thing that a tool may try, and the path it tries it on (`rename` and `link`: to `path.moved` and `path.linked`; `remove`: a file). */
 export type Attempt = readonly ['read' | 'list' | 'see' | 'write' | 'create' | 'mkdir' | 'remove' | 'rename' | 'link' | 'execute', string]
 
+/** Its kind, and as much of the rest as matters. */
+type Expected<Each extends Violation> = Each extends Violation ? Pick<Each, 'kind'> & Partial<Each> : never
+
 export interface Ending {
   /** 0 unless something else is said. */
   readonly exitCode?: number
@@ -29,7 +32,7 @@ export interface Ending {
   readonly stderr?: string
   /** It may end by itself or be ended: what counts is what it leaves. */
   readonly anyEnd?: true
-  readonly violations?: readonly { readonly kind: ViolationKind; readonly attempted?: string }[]
+  readonly violations?: readonly Expected<Violation>[]
 }
 
 export interface Refusal {

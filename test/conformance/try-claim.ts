@@ -6,6 +6,7 @@ import { dirname, resolve } from 'node:path'
 import { expect } from 'vitest'
 
 import type { CallResult } from '../../src/sandbox/index.js'
+import { endingOf } from '../ending.js'
 
 import type { AccessClaim, Attempt, Claim, Ending, RunClaim } from './claim.js'
 import type { CallOptions, Stage } from './stage.js'
@@ -43,18 +44,14 @@ const tryRun = async (claim: RunClaim, stage: Stage): Promise<void> => {
   for (const [path, content] of Object.entries(claim.leaves ?? {})) expect(contentAt(stage.at(path)), path).toBe(content)
 }
 
-const actualEnd = ({ status, exitCode, signal, limit, stdout, stderr }: CallResult, then: Ending): object => ({
-  status,
-  limit,
-  ...(then.limit === undefined ? { exitCode, signal } : {}),
+const actualEnd = ({ stdout, stderr, ...result }: CallResult, then: Ending): object => ({
+  ...(result.status === 'limit' ? { status: result.status, limit: result.limit } : endingOf(result)),
   ...(then.stdout === undefined ? {} : { stdout: textOf(stdout) }),
   ...(then.stderr === undefined ? {} : { stderr: textOf(stderr) }),
 })
 
 const wantedEnd = ({ exitCode, signal, limit, stdout, stderr }: Ending, stage: Stage): object => ({
-  status: limit !== undefined ? 'limit' : signal !== undefined ? 'signaled' : 'exited',
-  limit,
-  ...(limit === undefined ? { exitCode: signal === undefined ? (exitCode ?? 0) : undefined, signal } : {}),
+  ...(limit !== undefined ? { status: 'limit', limit } : signal !== undefined ? { status: 'signaled', signal } : { status: 'exited', exitCode: exitCode ?? 0 }),
   ...(stdout === undefined ? {} : { stdout: stage.at(stdout) }),
   ...(stderr === undefined ? {} : { stderr: stage.at(stderr) }),
 })

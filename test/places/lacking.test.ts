@@ -43,8 +43,8 @@ describePlace(
   (found) => {
     test('a tool can write, and what it plants is set aside when it ends', () => {
       expect(ran(found(), 'write').stdout).toBe('new\n')
-      expect(ran(found(), 'plant').violations.map(({ kind, attempted }) => ({ kind, attempted }))).toEqual(
-        ['.bashrc', 'new/.git/hooks/pre-commit'].map((name) => ({ kind: 'protected', attempted: `${written}/${name}` })),
+      expect(ran(found(), 'plant').violations).toMatchObject(
+        ['.bashrc', 'new/.git/hooks/pre-commit'].map((name) => ({ kind: 'protected', path: `${written}/${name}` })),
       )
       expect(ran(found(), 'look').stdout).toBe('')
     })

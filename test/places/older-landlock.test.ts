@@ -84,7 +84,7 @@ for (const abi of [1, 2, 3, 5, 6]) {
     test('nothing can be reached, and no port of the host taken', () => {
       expect(ran(found(), 'listen').stdout).toBe('refused\nrefused\n')
       expect(ran(found(), 'connect')).toMatchObject({ exitCode: 1, stdout: '' })
-      expect(ran(found(), 'connect').violations).toContainEqual(expect.objectContaining({ kind: 'connect', attempted: `127.0.0.1:${String(server.port)}` }))
+      expect(ran(found(), 'connect').violations).toContainEqual(expect.objectContaining({ kind: 'connect', port: server.port }))
     })
 
     test('what a tool does with its own files, processes and sockets works', () => {

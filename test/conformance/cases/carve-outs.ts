@@ -97,7 +97,7 @@ export const carveOuts: Area = area('Carve-outs', [
     given: { '@/w/conf/': '' },
     policy: { filesystem: { write: ['@/w', '!@/w/conf/secret'] } },
     run: 'echo new > @/w/conf/secret',
-    then: { anyEnd: true, violations: [{ kind: 'protected', attempted: '@/w/conf/secret' }] },
+    then: { anyEnd: true, violations: [{ kind: 'protected', path: '@/w/conf/secret' }] },
     leaves: { '@/w/conf/secret': null },
   },
 ])

@@ -5,6 +5,7 @@ import { expect } from 'vitest'
 import { area } from '../claim.js'
 import type { Area } from '../claim.js'
 import { textOf } from '../stage.js'
+import { exitCodeOf } from '../../ending.js'
 
 const openDescriptors = (): number => readdirSync('/proc/self/fd').length
 
@@ -42,7 +43,7 @@ export const manyCalls: Area = area('Many calls', [
     tell: async ({ run, at }) => {
       const policy = { filesystem: { write: ['@/w'] } }
       const calls = await Promise.all(Array.from({ length: 16 }, (_, index) => run(`echo ${String(index)} > @/w/${String(index)} && rm @/w/${String(index)}`, { policy })))
-      expect(calls.every(({ exitCode }) => exitCode === 0)).toBe(true)
+      expect(calls.every((call) => exitCodeOf(call) === 0)).toBe(true)
       expect(readdirSync(at('@/w'))).toEqual([])
     },
   },

@@ -57,7 +57,7 @@ export const protectedNames: Area = area('Protected names in write roots', [
     given: { '@/w/': '' },
     policy: WRITE,
     run: 'echo evil > @/w/.envrc',
-    then: { anyEnd: true, violations: [{ kind: 'protected', attempted: '@/w/.envrc' }] },
+    then: { anyEnd: true, violations: [{ kind: 'protected', path: '@/w/.envrc' }] },
     leaves: { '@/w/.envrc': null },
   },
   {
@@ -65,7 +65,7 @@ export const protectedNames: Area = area('Protected names in write roots', [
     given: { '@/w/plain': 'evil' },
     policy: WRITE,
     run: 'mkdir @/w/sub; mv @/w/plain @/w/sub/.bashrc',
-    then: { anyEnd: true, violations: [{ kind: 'protected', attempted: '@/w/sub/.bashrc' }] },
+    then: { anyEnd: true, violations: [{ kind: 'protected', path: '@/w/sub/.bashrc' }] },
     leaves: { '@/w/sub/.bashrc': null },
   },
   {
@@ -73,7 +73,7 @@ export const protectedNames: Area = area('Protected names in write roots', [
     given: { '@/w/': '' },
     policy: WRITE,
     run: 'echo evil > @/w/.envrc; sleep 300',
-    then: { signal: 9, violations: [{ kind: 'protected', attempted: '@/w/.envrc' }] },
+    then: { signal: 9, violations: [{ kind: 'protected', path: '@/w/.envrc' }] },
     leaves: { '@/w/.envrc': null },
   },
   {
@@ -89,7 +89,7 @@ export const protectedNames: Area = area('Protected names in write roots', [
     given: { '@/w/': '' },
     policy: WRITE,
     run: 'git init -q @/w/r; echo evil > @/w/r/.git/hooks/pre-commit',
-    then: { anyEnd: true, violations: [{ kind: 'protected', attempted: '@/w/r/.git/hooks/pre-commit' }] },
+    then: { anyEnd: true, violations: [{ kind: 'protected', path: '@/w/r/.git/hooks/pre-commit' }] },
     leaves: { '@/w/r/.git/hooks/pre-commit': null },
   },
   ...[
@@ -105,7 +105,7 @@ export const protectedNames: Area = area('Protected names in write roots', [
     given: { '@/config': text, '@/w/': '' },
     policy: { filesystem: { read: ['@/config'], write: ['@/w'] } },
     run: 'git init -q @/w/r; cat @/config > @/w/r/.git/config',
-    then: { anyEnd: true as const, violations: [{ kind: 'protected' as const, attempted: '@/w/r/.git/config' }] },
+    then: { anyEnd: true as const, violations: [{ kind: 'protected' as const, path: '@/w/r/.git/config' }] },
     leaves: { '@/w/r/.git/config': null },
   })),
   {
@@ -114,7 +114,7 @@ export const protectedNames: Area = area('Protected names in write roots', [
     tell: async ({ run, at, read }) => {
       const { violations } = await run('echo mine > @/w/plain; mv @/w/plain @/w/.profile', { policy: WRITE })
       const [aside = ''] = readdirSync(at('@/w'))
-      expect(violations).toMatchObject([{ kind: 'protected', detail: expect.stringContaining(aside) as string }])
+      expect(violations).toMatchObject([{ kind: 'protected', aside: expect.stringContaining(aside) as string }])
       expect(aside).not.toBe('.profile')
       expect(read(`@/w/${aside}`)).toBe('mine\n')
     },

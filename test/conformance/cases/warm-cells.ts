@@ -7,6 +7,7 @@ import { area } from '../claim.js'
 import type { Area, PolicyText } from '../claim.js'
 import { textOf } from '../stage.js'
 import type { Stage } from '../stage.js'
+import { exitCodeOf } from '../../ending.js'
 
 const withPool = async (stage: Stage, policy: PolicyText, use: (pool: Pool) => Promise<void>, settings: Partial<CellSettings> = {}): Promise<void> => {
   const pool = stage.backend.warm?.({ boundary: stage.boundary(policy), cwd: '/', program: '/bin/sh', ...settings })
@@ -46,7 +47,7 @@ export const warmCells: Area = area('Warm cells', [
     tell: async (stage) => {
       await withPool(stage, {}, async (pool) => {
         const result = await pool.run({ argv: ['/bin/sh', '-c', 'cat; echo "$1" >&2; exit 7', 'sh', 'an argument'], stdin: 'input' })
-        expect({ code: result.exitCode, out: textOf(result.stdout), err: textOf(result.stderr) }).toEqual({ code: 7, out: 'input', err: 'an argument\n' })
+        expect({ code: exitCodeOf(result), out: textOf(result.stdout), err: textOf(result.stderr) }).toEqual({ code: 7, out: 'input', err: 'an argument\n' })
       })
     },
   },
@@ -74,7 +75,7 @@ export const warmCells: Area = area('Warm cells', [
         expect(pool.size()).toBe(1)
         for (let burst = 0; burst < 3; burst += 1) {
           const calls = await Promise.all(Array.from({ length: 24 }, () => pool.run(sh('sleep 0.05'))))
-          expect(calls.every(({ exitCode }) => exitCode === 0)).toBe(true)
+          expect(calls.every((call) => exitCodeOf(call) === 0)).toBe(true)
           expect(pool.size()).toBeLessThanOrEqual(8)
         }
         expect(pool.size()).toBeGreaterThan(1)

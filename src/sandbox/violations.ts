@@ -1,0 +1,101 @@
+/** A limit whose reaching is told; `processes` counts threads too. */
+export const LIMIT_KINDS = ['memory', 'processes', 'cpu', 'wall', 'output', 'scratch'] as const
+export type LimitKind = (typeof LIMIT_KINDS)[number]
+
+/** Where a socket leads, as far as the launcher could tell. */
+export type SocketAddress =
+  | { readonly family: 'inet' | 'inet6'; readonly address: string; readonly port: number }
+  | { readonly family: 'unix'; readonly path: string }
+  | { readonly family: 'abstract'; readonly name: string }
+  | { readonly family: 'other'; readonly number: number }
+
+/** A boundary that was touched: what was tried, and against what. */
+export type Violation =
+  | ({ readonly kind: 'connect' } & SocketAddress)
+  | ({ readonly kind: 'listen' } & SocketAddress)
+  | { readonly kind: 'exec'; readonly path: string }
+  | RefusedOpen
+  /** Mode, owner, times or attributes of something outside the write roots. */
+  | { readonly kind: 'metadata'; readonly path: string }
+  /** A protected name appeared in a write root, and was renamed so that nothing runs it. */
+  | { readonly kind: 'protected'; readonly path: string; readonly aside: string }
+  | ReachedLimit
+
+export interface RefusedOpen {
+  readonly kind: 'file'
+  readonly access: 'read' | 'write'
+  /** Links resolved, and as the tool named it. */
+  readonly path: string
+  readonly openedAs: string
+  readonly reason: { readonly kind: 'not-granted' } | { readonly kind: 'protected'; readonly because: string }
+}
+
+/** Bytes, milliseconds or a count, by the kind of limit. */
+export interface ReachedLimit {
+  readonly kind: LimitKind
+  readonly limit: number
+  readonly used: number
+  /** Whether the call was ended, or what went beyond was refused and the call went on. */
+  readonly effect: 'ended' | 'refused'
+}
+
+export type ViolationKind = Violation['kind']
+
+/** A violation in words for people, without what would have allowed it: that depends on who is asked. */
+export const describeViolation = (violation: Violation): string => {
+  switch (violation.kind) {
+    case 'connect':
+      return `refused connection to ${describeAddress(violation)}`
+    case 'listen':
+      return `refused to listen on ${describeAddress(violation)}`
+    case 'exec':
+      return `refused to execute ${violation.path}`
+    case 'file':
+      return describeRefusedOpen(violation)
+    case 'metadata':
+      return `refused change of ${violation.path}: metadata outside the write roots`
+    case 'protected':
+      return `protected name ${violation.path}: set aside as ${violation.aside}`
+    case 'memory':
+    case 'output':
+      return `ended by its ${violation.kind} limit of ${asSize(violation.limit)}: ${asSize(violation.used)} used`
+    case 'scratch':
+      return `its private folder is full: limit of ${asSize(violation.limit)}`
+    case 'processes':
+      return violation.effect === 'refused'
+        ? `refused one more process or thread: limit of ${String(violation.limit)}`
+        : `ended by its limit of ${String(violation.limit)} processes and threads: ${String(violation.used)} counted`
+    case 'cpu':
+      return `ended by its processor time limit of ${asTime(violation.limit)}`
+    case 'wall':
+      return `ended by its wall-clock limit of ${asTime(violation.limit)}`
+  }
+}
+
+export const describeAddress = (at: SocketAddress): string => {
+  switch (at.family) {
+    case 'inet':
+      return `${at.address}:${String(at.port)}`
+    case 'inet6':
+      return `[${at.address}]:${String(at.port)}`
+    case 'unix':
+      return `the socket ${at.path}`
+    case 'abstract':
+      return `the abstract socket @${at.name}`
+    case 'other':
+      return `an address of family ${String(at.number)}`
+  }
+}
+
+const describeRefusedOpen = ({ access, path, reason }: RefusedOpen): string =>
+  `refused ${access} of ${path}${reason.kind === 'protected' ? ` (protected: ${reason.because})` : ''}`
+
+const UNITS: readonly (readonly [string, number])[] = [['G', 2 ** 30], ['M', 2 ** 20], ['K', 2 ** 10]]
+
+const asSize = (bytes: number): string => {
+  const [unit, factor] = UNITS.find(([, size]) => bytes >= size) ?? ['B', 1]
+  return `${String(Math.round((bytes / factor) * 10) / 10)}${unit}`
+}
+
+const asTime = (milliseconds: number): string =>
+  milliseconds < 1000 ? `${String(milliseconds)}ms` : `${String(Math.round(milliseconds / 10) / 100)}s`
