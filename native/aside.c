@@ -3,14 +3,12 @@
 #include "kernel.h"
 #include "scout.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -59,84 +57,6 @@ void restore_link(struct territory *territory, const char *path)
 	}
 }
 
-/*
- * Settings of a new repository that make git run nothing. A list of what is
- * harmless, because the list of what is not grows with every version of git.
- */
-static bool is_harmless(const char *section, const char *key)
-{
-	static const char *const harmless[] = {
-		"core.repositoryformatversion", "core.filemode", "core.bare", "core.logallrefupdates", "core.ignorecase",
-		"core.precomposeunicode", "core.symlinks", "core.autocrlf", "core.eol", "core.abbrev", "core.compression",
-		"remote.url", "remote.fetch", "remote.tagopt", "remote.prune", "remote.pushurl", "remote.promisor", "remote.partialclonefilter",
-		"branch.remote", "branch.merge", "branch.rebase", "branch.description", "submodule.url", "submodule.active", "submodule.branch",
-		"extensions.objectformat", "extensions.partialclone", "extensions.worktreeconfig", "extensions.refstorage",
-		"user.name", "user.email", "init.defaultbranch", "pull.rebase", "pull.ff", "push.default", "push.autosetupremote", "gc.auto", "index.version", "advice.detachedhead",
-	};
-	char full[256];
-
-	snprintf(full, sizeof full, "%s.%s", section, key);
-	for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
-		if (strcasecmp(full, harmless[i]) == 0)
-			return true;
-	return false;
-}
-
-/*
- * `[name]` or `[name "anything"]`, and nothing behind it: git also reads a setting
- * on the same line, and old names with dots, which this does not.
- */
-static bool read_section(const char *line, char *section, size_t room)
-{
-	size_t length = strspn(line + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-");
-	const char *at = line + 1 + length;
-
-	if (length == 0 || length >= room)
-		return false;
-	snprintf(section, room, "%.*s", (int)length, line + 1);
-	if (strncmp(at, " \"", 2) == 0) {
-		for (at += 2; *at && *at != '"'; at++)
-			if (*at == '\\' && *++at == '\0')
-				return false;
-		if (*at++ != '"')
-			return false;
-	}
-	return strcmp(at, "]") == 0;
-}
-
-/* One pass over lines: anything that is not plainly harmless makes the file suspect. */
-static bool config_is_harmless(FILE *file)
-{
-	char line[4096], section[128] = "", key[128];
-
-	while (fgets(line, sizeof line, file)) {
-		char *at = line + strspn(line, " \t\r\n");
-		size_t length = strlen(at);
-		/* A line that does not end here goes on where we would take it for another (also: behind a NUL byte). */
-		if (!strchr(line, '\n') && !feof(file))
-			return false;
-		if (*at == '\0' || *at == '#' || *at == ';')
-			continue;
-		while (length && isspace((unsigned char)at[length - 1]))
-			at[--length] = '\0';
-		/* Continued on the next line. */
-		if (at[length - 1] == '\\')
-			return false;
-		if (*at == '[') {
-			if (!read_section(at, section, sizeof section))
-				return false;
-			continue;
-		}
-		snprintf(key, sizeof key, "%.*s", (int)strcspn(at, " \t="), at);
-		if (!is_harmless(section, key))
-			return false;
-		/* `ext::` and the like name a program instead of a place. */
-		if (strstr(at, "::"))
-			return false;
-	}
-	return !ferror(file);
-}
-
 static void move_and_tell(struct territory *territory, const char *path, was_put_aside *moved, void *context)
 {
 	char aside[PATH_MAX];
@@ -172,12 +92,9 @@ void disarm(struct territory *territory, const struct found *found, was_put_asid
 		return;
 	}
 	if (config && found->kind == 'f') {
-		int fd = open_how(territory->fd, found->path, O_RDONLY | O_NOFOLLOW, CORDON_RESOLVE_BENEATH | CORDON_RESOLVE_NO_SYMLINKS);
-		FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
-		bool harmless = file && config_is_harmless(file);
-		if (file)
-			fclose(file);
-		if (harmless)
+		/* O_NONBLOCK: it may be a pipe, which nobody will ever write to. */
+		CLOSE_ON_RETURN int file = open_how(territory->fd, found->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, CORDON_RESOLVE_BENEATH | CORDON_RESOLVE_NO_SYMLINKS);
+		if (file >= 0 && config_file_is_harmless(file))
 			return;
 	}
 	/* A hooks folder or configuration that is a link, or anything else of a new repository that redirects git. */

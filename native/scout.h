@@ -1,4 +1,5 @@
-/* The scout's own structures: scout.c (requests), territory.c (what is where), aside.c (what is put aside). */
+/* The scout's own structures: scout.c (requests), territory.c (what is where), aside.c and
+ * git-config.c (what is put aside). */
 #ifndef CORDON_SCOUT_H
 #define CORDON_SCOUT_H
 
@@ -61,6 +62,10 @@ bool link_is_unchanged(const struct territory *territory, const char *path);
 void restore_link(struct territory *territory, const char *path);
 /* Moves what is at `path` to an inert name beside it. False when there was nothing. */
 bool put_aside(struct territory *territory, const char *path, char *aside, size_t room);
+/* git-config.c: whether git runs nothing because of this configuration of a repository */
+bool config_is_harmless(char *text, size_t length); /* changes the text; it has room for a NUL behind `length` */
+bool config_file_is_harmless(int file);
+
 /* Puts aside what would run in a repository that appeared; calls `moved` for each. */
 typedef void was_put_aside(struct territory *territory, const char *path, const char *aside, void *context);
 void disarm(struct territory *territory, const struct found *found, was_put_aside *moved, void *context);

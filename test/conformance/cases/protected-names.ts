@@ -100,6 +100,7 @@ export const protectedNames: Area = area('Protected names in write roots', [
     ['an alias', '[alias]\n\tstatus = !evil\n'],
     ['an include', '[include]\n\tpath = ../evil\n'],
     ['a continued line', '[core]\n\tbare = false\\\n\n\tfsmonitor = evil\n'],
+    ['a program in quotes as the place of a remote', '[remote "origin"]\n\turl = evil:"":anything\n'],
   ].map(([what = '', text = '']) => ({
     claim: `${what} of a new repository that makes git run something is not left live`,
     given: { '@/config': text, '@/w/': '' },
@@ -108,6 +109,14 @@ export const protectedNames: Area = area('Protected names in write roots', [
     then: { anyEnd: true as const, violations: [{ kind: 'protected' as const, path: '@/w/r/.git/config' }] },
     leaves: { '@/w/r/.git/config': null },
   })),
+  {
+    claim: 'a pipe as the configuration of a new repository is not left live, and waited for by nobody',
+    given: { '@/w/': '' },
+    policy: WRITE,
+    run: 'git init -q @/w/r; rm @/w/r/.git/config; mkfifo @/w/r/.git/config',
+    then: { anyEnd: true, violations: [{ kind: 'protected', attempted: '@/w/r/.git/config' }] },
+    leaves: { '@/w/r/.git/config': null },
+  },
   {
     claim: 'what is set aside keeps its content under a name that nothing reads',
     given: { '@/w/': '' },
