@@ -250,7 +250,7 @@ const char *parse_plan(char *bytes, size_t length, struct plan *plan)
 
 	*plan = (struct plan){ 0 };
 	if (!word || strcmp(word, "cordon-plan-" CORDON_CELL_VERSION) != 0)
-		return "made by another version of Cordon; rebuild with `npm run build`";
+		return "it expects plan version " CORDON_CELL_VERSION;
 	word = next_word(&words);
 	if (!word || strcmp(word, "form") != 0 || parse_choice(&words, "namespaces", "landlock", &landlock))
 		return "the form must come first";

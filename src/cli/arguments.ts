@@ -8,6 +8,8 @@ export interface Option {
   /** What stands for the value in help; without one the option is a switch. */
   readonly value?: string
   readonly repeatable?: boolean
+  /** Other words that people try for it. */
+  readonly meantBy?: readonly string[]
   readonly help: string
 }
 
@@ -61,6 +63,7 @@ const splitOnce = (word: string): readonly [string, string?] => {
 }
 
 const unknownOption = (given: string, options: readonly Option[], command: string): CordonError => {
-  const near = nearestKey(given.replace(/^-+/, ''), options.map(({ name }) => name))
+  const typed = given.replace(/^-+/, '')
+  const near = options.find(({ meantBy }) => meantBy?.includes(typed) === true)?.name ?? nearestKey(typed, options.map(({ name }) => name))
   return fail('usage-error', { problem: `unknown option ${given}`, fix: near === undefined ? `see: ${command} --help` : `did you mean --${near}?` })
 }

@@ -6,6 +6,7 @@ import { describeViolation, folderAround, startNeedsOf } from '../sandbox/index.
 import type { CallResult, RefusedOpen, StartContext, StartNeeds, Violation } from '../sandbox/index.js'
 
 import type { RunOrder } from './run-request.js'
+import { asWord } from './shell-word.js'
 
 const MOST_LINES = 20
 
@@ -46,9 +47,6 @@ const wayOut = (violation: Violation): string => {
 }
 
 const isGrantable = ({ access, path }: RefusedOpen): boolean => !(access === 'read' ? /^\/(?:proc|dev)\// : /^\/(?:proc|dev|sys)\//).test(path)
-
-/** As it can be typed into a shell. */
-const asWord = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
 
 /**
  * Why a program may have failed for want of files: it lies where only its own file was granted, or

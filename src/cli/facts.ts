@@ -7,8 +7,8 @@ import type { ErrorCode } from '../errors/index.js'
 import type { CallResult, SandboxProfile, Violation } from '../sandbox/index.js'
 
 import { writeFully } from './console-text.js'
+import { reasonOf } from './policy-file.js'
 import type { RunOrder } from './run-request.js'
-import { reasonOf } from './run-request.js'
 
 /** What `--facts` and `--json` say: why the command ran or did not, within what, and how it ended. */
 export interface Facts {

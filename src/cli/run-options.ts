@@ -2,29 +2,29 @@ import type { Option } from './arguments.js'
 import type { CommandHelp } from './help.js'
 
 const GRANTS: readonly Option[] = [
-  { name: 'read', value: 'GLOB', repeatable: true, help: 'may read this; a folder with all beneath it; "!GLOB" carves out' },
-  { name: 'write', value: 'GLOB', repeatable: true, help: 'may read and write this' },
-  { name: 'net', value: 'HOST[:PORT]', repeatable: true, help: '"none" (as without the option) or "all"; single hosts are not in this version yet' },
-  { name: 'env', value: 'NAME[=VALUE]', repeatable: true, help: 'gets this variable: the one of here, or with the value given' },
+  { name: 'read', value: 'GLOB', repeatable: true, meantBy: ['ro', 'ro-bind', 'allow-read', 'r'], help: 'may read this; a folder with all beneath it; "!GLOB" carves out' },
+  { name: 'write', value: 'GLOB', repeatable: true, meantBy: ['rw', 'bind', 'allow-write', 'w'], help: 'may read and write this, but for protected names (see below)' },
+  { name: 'net', value: 'HOST[:PORT]', repeatable: true, meantBy: ['network', 'allow-net', 'share-net'], help: '"none" (as without the option) or "all"; single hosts are not in this version yet' },
+  { name: 'env', value: 'NAME[=VALUE]', repeatable: true, meantBy: ['environment', 'setenv', 'e', 'allow-env'], help: 'gets this variable: the one of here, or with the value given' },
   { name: 'exec', value: 'PATH', repeatable: true, help: 'besides COMMAND itself may start only this; or "none", or "all" (as without the option)' },
   { name: 'preset', value: 'NAME', repeatable: true, help: 'may use: toolchains (version managers), workspace (write here)' },
-  { name: 'policy', value: 'NAME|FILE', repeatable: true, help: 'gets what this policy grants; the other options add to it' },
+  { name: 'policy', value: 'NAME|FILE', repeatable: true, help: 'gets what this policy grants; its relative globs start at this directory, too' },
 ]
 
 const LIMITS: readonly Option[] = [
   { name: 'memory', value: 'SIZE', help: 'of all its processes together, such as 128M' },
-  { name: 'processes', value: 'N', help: 'processes and threads at one time' },
+  { name: 'processes', value: 'N', meantBy: ['pids', 'procs', 'threads'], help: 'processes and threads at one time' },
   { name: 'cpu', value: 'TIME', help: 'processor time of all processes together, such as 10s' },
-  { name: 'timeout', value: 'TIME', help: 'wall-clock time; exit status 124 when it is over' },
+  { name: 'timeout', value: 'TIME', meantBy: ['wall', 'time', 't', 'wall-time'], help: 'wall-clock time; exit status 124 when it is over' },
   { name: 'output', value: 'SIZE', help: 'of stdout and stderr together' },
 ]
 
 const CELL: readonly Option[] = [
-  { name: 'cwd', value: 'DIR', help: 'working directory of the command (otherwise: this one)' },
+  { name: 'cwd', value: 'DIR', meantBy: ['chdir', 'dir', 'workdir', 'directory', 'C'], help: 'working directory of the command (otherwise: this one)' },
   { name: 'backend', value: 'NAME', help: 'auto, native; bubblewrap, firejail, seatbelt and container are to come' },
   { name: 'form', value: 'NAME', help: 'of the native backend: auto, namespaces, landlock' },
-  { name: 'require', value: 'NAME', repeatable: true, help: 'refuse unless this mechanism holds, such as mount-namespace' },
-  { name: 'mode', value: 'MODE', help: 'default, untrusted, on_request, on_failure, never, plan, bypass, auto' },
+  { name: 'require', value: 'NAME', repeatable: true, help: 'refuse unless this mechanism holds, such as mount-namespace, landlock, seccomp-listener' },
+  { name: 'mode', value: 'MODE', help: '"plan" refuses grants to write or to use the network; others are only recorded (see below)' },
 ]
 
 const EGRESS: readonly Option[] = [

@@ -1,17 +1,17 @@
 // From the words of `cordon run` to what is to be run: everything parsed, nothing started.
-import { readFileSync, realpathSync, statSync } from 'node:fs'
+import { realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 
 import { fail } from '../errors/index.js'
 import type { AbsolutePath, ToolPolicy } from '../policy/index.js'
-import { loadPolicyText, nearestKey, parseAbsolutePath, parsePolicy } from '../policy/index.js'
+import { nearestKey, parseAbsolutePath, parsePolicy } from '../policy/index.js'
 import type { Form } from '../sandbox/index.js'
 
 import type { Arguments } from './arguments.js'
 import { usage } from './arguments.js'
 import { combinePolicies } from './combine-policies.js'
-import type { SourcedPolicy } from './combine-policies.js'
+import { loadPolicy } from './policy-file.js'
 import { BACKENDS, FORMS, MODES } from './run-options.js'
 import type { Mode } from './run-options.js'
 
@@ -97,23 +97,6 @@ const homeOfAccount = (): string => {
     throw fail('usage-error', { problem: 'HOME is not set, and this user has no entry in /etc/passwd', fix: 'set HOME to a folder' }, cause)
   }
 }
-
-/** A word with a slash or an ending is a file; any other is a name. */
-const loadPolicy = (word: string): SourcedPolicy => {
-  if (!/\/|\.(?:ya?ml|json)$/.test(word)) {
-    throw fail('usage-error', { problem: `there is no policy named ${JSON.stringify(word)}: this version brings none along yet`, fix: `name a file, such as --policy ./${word}.yaml` })
-  }
-  let text: string
-  try {
-    text = readFileSync(word, 'utf8')
-  } catch (cause) {
-    throw fail('file-unreadable', { path: word, problem: reasonOf(cause) }, cause)
-  }
-  return { source: word, policy: loadPolicyText(text, word) }
-}
-
-/** `ENOENT: no such file or directory, open 'x'` without the part that the message has already. */
-export const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message.replace(/, \w+ '.*$/s, '') : String(cause))
 
 /** Every option by itself, so that an error names the option. */
 const typedPolicy = (given: Arguments): ToolPolicy => {

@@ -14,6 +14,7 @@ import { describeRun, openFactsFile } from './facts.js'
 import type { FactsFile, Outcome } from './facts.js'
 import { exitStatusOf, reportFailure } from './failure.js'
 import { controlJob, inForeground } from './job-control.js'
+import { withLookupAdvice } from './lookup-advice.js'
 import type { Invocation } from './main.js'
 import { parseRun } from './run-request.js'
 import type { RunOrder } from './run-request.js'
@@ -35,7 +36,7 @@ export const run = async ({ given, environment }: Invocation): Promise<number> =
     outcome = { kind: 'ran', result }
     if (result.status === 'exited' && result.exitCode !== 0) advice = adviseOnStart(order, boundary, result.exitCode, environment)
   } catch (error) {
-    outcome = { kind: 'refused', error }
+    outcome = { kind: 'refused', error: order === undefined ? error : withLookupAdvice(error, { ...order, searchPath: environment['PATH'] ?? '' }) }
   }
   const exitStatus = outcome.kind === 'ran' ? statusOf(outcome.result) : exitStatusOf(outcome.error)
   report(order, outcome, exitStatus, advice, reporting, environment)

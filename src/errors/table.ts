@@ -75,6 +75,12 @@ export const ERRORS = {
     agent: 'A path that this tool needs does not exist.',
     fix: 'create it first, or remove the grant',
   },
+  'path-denied': {
+    when: 'A granted path cannot be looked at by the user that runs Cordon, so whether it exists is not known.',
+    message: 'the granted path {path} cannot be looked at: {problem}',
+    agent: 'A path that this tool needs cannot be reached.',
+    fix: 'have somebody permit it (chmod, chown), or remove the grant; a cell has no more rights than the user who starts it',
+  },
   'path-is-symlink': {
     when: 'A granted path leads through a symbolic link; a grant follows no links, because they can be changed.',
     message: 'the granted path {path} is or contains a symbolic link',
@@ -119,10 +125,10 @@ export const ERRORS = {
     fix: 'install a C compiler (apt-get install gcc libc6-dev) and run `npm rebuild cordon` (in a checkout: `npm run build`), or install the prebuilt launcher: npm install {package}',
   },
   'launcher-mismatch': {
-    when: 'The launcher speaks another version of the plan than this library.',
-    message: 'the launcher {path} speaks plan version {found}, this library speaks {expected}',
+    when: 'The launcher is of another version than this library, and does not understand its plans.',
+    message: 'the launcher is of another version than this library: {problem}',
     agent: 'The sandbox is not installed correctly on this host.',
-    fix: 'run npm run build, or install the launcher package of the same version',
+    fix: 'build it anew: `npm rebuild cordon` (in a checkout: `npm run build`), or install the launcher package of the same version',
   },
   'launcher-died': {
     when: 'The launcher ended without reporting how the call ended.',
@@ -189,12 +195,13 @@ export const ERRORS = {
     when: 'The mode of the run permits less than what was granted.',
     message: 'the mode {mode} runs only what reads, and {what} was granted',
     agent: 'The mode of this session permits only reading.',
-    fix: 'remove the grant, or choose another mode',
+    fix: 'remove the grant, or run without --mode {mode}',
   },
   'file-unreadable': {
     when: 'A file named on the command line cannot be read.',
     message: 'cannot read {path}: {problem}',
     agent: 'A file that the command line names cannot be read.',
+    fix: '{fix}',
   },
   'file-unwritable': {
     when: 'A file named on the command line cannot be written.',

@@ -12,15 +12,24 @@ const SIZE: Quantity = { parse: parseSize, form: SIZE_FORM }
 const DURATION: Quantity = { parse: parseDuration, form: DURATION_FORM }
 const COUNT: Quantity = { parse: parseCount, form: COUNT_FORM }
 
+/** With less than this no program gets as far as its own first line: a slip of the unit, not a limit. */
+const atLeast = ({ parse, form }: Quantity, least: string | number): Quantity => ({
+  parse: (value) => {
+    const parsed = parse(value)
+    return parsed !== undefined && parsed >= (parse(least) ?? 0) ? parsed : undefined
+  },
+  form: `${form}, at least ${String(least)}`,
+})
+
 const LIMITS: Readonly<Record<keyof Limits, Quantity>> = {
-  memory: SIZE,
+  memory: atLeast(SIZE, '1M'),
   processes: COUNT,
-  cpu: DURATION,
-  wall: DURATION,
+  cpu: atLeast(DURATION, '10ms'),
+  wall: atLeast(DURATION, '10ms'),
   output: SIZE,
   openFiles: COUNT,
   fileSize: SIZE,
-  scratch: SIZE,
+  scratch: atLeast(SIZE, '4K'),
 }
 
 export const LIMIT_NAMES = Object.keys(LIMITS) as readonly (keyof Limits)[]

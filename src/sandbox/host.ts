@@ -59,7 +59,9 @@ export const probeHost = async (launcher: string): Promise<HostFacts> => {
       const { landlock, exit, measurable } = await cell.start({ program: at('/'), argv: ['-'], environment: {} }, undefined, { onStdout: ignore, onStderr: ignore })
       return { held: true, abi: landlock, status: exit.code, measurable }
     } catch (error) {
-      const { params, message } = error as CordonError
+      const { code, params, message } = error as CordonError
+      // Says nothing about the host.
+      if (code === 'launcher-mismatch') throw error
       return { held: false, stage: String(params['stage'] ?? 'launcher'), problem: `${String(params['errno'] ?? message)} ${String(params['detail'] ?? '')}`.trim(), abi: 0, status: -1, measurable: false }
     }
   }

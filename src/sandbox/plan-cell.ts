@@ -6,6 +6,7 @@ import { fail } from '../errors/index.js'
 import type { AbsolutePath, Boundary } from '../policy/index.js'
 import { isReadable } from '../policy/index.js'
 
+import { refuseCarvedOutProgram } from './carved-out-program.js'
 import { buildEnvironment } from './environment.js'
 import type { Environment } from './environment.js'
 import type { HostFacts } from './host.js'
@@ -51,6 +52,7 @@ export const planCell = (request: CellRequest, host: HostFacts, system: SystemVi
   const { boundary, cwd, form } = request
   if (!isFolder(cwd)) throw fail('cwd-missing', { path: cwd })
   const program = findProgram(request.program, cwd, request.searchPath)
+  refuseCarvedOutProgram(request.program, program, boundary)
   const granted = surveyGrants(boundary)
   const survey = { ...granted, hidden: [...granted.hidden, ...system.hidden] }
   const temporary = temporaryFor(form, [...survey.read, ...survey.write])

@@ -1,10 +1,12 @@
-import { accessSync, constants, closeSync, openSync, readSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { accessSync, constants, readdirSync, realpathSync, statSync } from 'node:fs'
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 
 import { fail } from '../errors/index.js'
 import type { AbsolutePath } from '../policy/index.js'
 
 import { readElfNeeds } from './elf.js'
+import { interpreterMissing, interpreterProblem, readInterpreterLine } from './interpreter.js'
+import type { InterpreterLine } from './interpreter.js'
 
 export const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
@@ -61,7 +63,7 @@ type Needs = Omit<Program, 'path'>
 const needsOf = (real: AbsolutePath, searchPath: string, depth: number): Needs => {
   const script = readInterpreterLine(real)
   if (script !== undefined && depth < 4) {
-    const interpreters = interpretersOf(script, searchPath).flatMap((path) => realPathOf(path) ?? [])
+    const interpreters = interpretersOf(real, script, searchPath).flatMap((path) => realPathOf(path) ?? [])
     const nested = interpreters.map((path) => needsOf(path, searchPath, depth + 1))
     return {
       executables: [real, ...nested.flatMap(({ executables }) => executables)],
@@ -75,23 +77,14 @@ const needsOf = (real: AbsolutePath, searchPath: string, depth: number): Needs =
   return { executables: [real], loaders: loader === undefined ? [] : [loader], libraries: librariesOf(real, needs.libraries, needs.searchPaths, new Set()) }
 }
 
-/** `#!/usr/bin/env -S node --flag`: the interpreter, and the program that env looks up. */
-const interpretersOf = (line: string, searchPath: string): readonly string[] => {
-  const [interpreter = '', ...words] = line.split(/\s+/)
-  if (!interpreter.endsWith('/env')) return [interpreter]
-  const name = words.find((word) => !word.startsWith('-') && !word.includes('='))
-  return [interpreter, ...(name === undefined ? [] : [lookUp(name, searchPath) ?? name])]
-}
-
-const readInterpreterLine = (path: string): string | undefined => {
-  const file = openSync(path, 'r')
-  try {
-    const bytes = Buffer.alloc(256)
-    const text = bytes.toString('latin1', 0, readSync(file, bytes, 0, bytes.length, 0))
-    return text.startsWith('#!') ? text.slice(2).split('\n')[0]?.trim() : undefined
-  } finally {
-    closeSync(file)
-  }
+/** The interpreter, and the program that env looks up. What is missing on the host is missing in the cell, too. */
+const interpretersOf = (script: string, { interpreter, lookedUp }: InterpreterLine, searchPath: string): readonly string[] => {
+  const problem = interpreterProblem(script, interpreter)
+  if (problem !== undefined) throw problem
+  if (lookedUp === undefined) return [interpreter]
+  const found = lookedUp.includes('/') ? lookedUp : lookUp(lookedUp, searchPath)
+  if (found === undefined) throw interpreterMissing(script, lookedUp, `env looked in ${searchPath}: install it, or correct the line`)
+  return [interpreter, found]
 }
 
 /** Libraries beside the program ($ORIGIN) that no system folder holds; the others the loader finds by itself. */

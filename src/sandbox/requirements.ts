@@ -1,5 +1,6 @@
 import { fail } from '../errors/index.js'
 import type { Mechanism } from '../policy/index.js'
+import { MECHANISMS } from '../policy/index.js'
 
 import type { Attempt, HostFacts } from './host.js'
 import type { Form } from './plan.js'
@@ -8,7 +9,7 @@ import type { Form } from './plan.js'
 export const refuseMissingMechanisms = (required: readonly Mechanism[], form: Form, host: HostFacts): void => {
   for (const mechanism of required) {
     const problem = problemWith(mechanism, form, host)
-    if (problem !== undefined) throw fail('host-cannot-hold', { mechanism, problem, fix: 'run `cordon doctor`: it says how to get more' })
+    if (problem !== undefined) throw fail('host-cannot-hold', { mechanism, problem, fix: fixFor(mechanism, form, host) })
   }
 }
 
@@ -22,12 +23,21 @@ const problemWith = (mechanism: Mechanism, form: Form, host: HostFacts): string 
     case 'seccomp-listener':
       return problemOf(host.listener)
     case 'cgroup':
-      return problemOf(host.cgroup)
+      return 'limits are held by rlimits and the supervisor; this version uses no cgroups'
     case 'broker':
-      return 'this version has no egress proxy yet'
+      return 'this version has no egress proxy yet, which is what answers a broker'
     default:
       return form === 'namespaces' ? undefined : host.namespaces.held ? 'the landlock form was chosen, which has no namespaces' : problemOf(host.namespaces)
   }
+}
+
+const NOT_YET: readonly Mechanism[] = ['cgroup', 'broker']
+
+const fixFor = (mechanism: Mechanism, form: Form, host: HostFacts): string => {
+  const held = MECHANISMS.filter((name) => problemWith(name, form, host) === undefined).join(', ')
+  if (NOT_YET.includes(mechanism)) return `no host has it in this version: do not require it; what can be required here: ${held}`
+  if (form === 'landlock' && host.namespaces.held && mechanism !== 'seccomp-listener') return 'leave the form to Cordon (--form auto), or do not require it'
+  return `run \`cordon doctor\`: it says how to get it; what can be required here as it is: ${held}`
 }
 
 const problemOf = (attempt: Attempt): string | undefined => (attempt.held ? undefined : `${attempt.stage}: ${attempt.problem}`)

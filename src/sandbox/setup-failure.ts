@@ -4,6 +4,7 @@ import type { CordonError } from '../errors/index.js'
 import type { ErrorEvent } from './events.js'
 
 const ENOENT = 2
+const ENOEXEC = 8
 const EACCES = 13
 
 const WAYS_OUT: Readonly<Record<string, string>> = {
@@ -14,7 +15,6 @@ const WAYS_OUT: Readonly<Record<string, string>> = {
   'cwd': 'grant the working directory, or choose another with --cwd',
   'landlock': 'run `cordon doctor`; Landlock needs Linux 5.13 with landlock in the lsm= list',
   'seccomp-listener': 'run `cordon doctor`; inside another cell or tracer the listener is taken, which the probe should have found',
-  'plan': 'rebuild the launcher with `npm run build`; it must be of the same version as the library',
   'scratch': 'choose a smaller limits.scratch',
   'limits': 'choose limits that are not above those of this process (ulimit -a)',
 }
@@ -22,11 +22,21 @@ const WAYS_OUT: Readonly<Record<string, string>> = {
 /** The error for a failed setup: its stage, and the way out. Never mistaken for the tool's own exit. */
 export const setupFailure = ({ stage, errno, error, detail }: ErrorEvent): CordonError => {
   if (stage === 'exec') return executionFailure(errno, error, detail)
+  // Both sides are written together: a plan that is not understood was made by another version.
+  if (stage === 'plan') return fail('launcher-mismatch', { problem: detail })
   return fail('setup-failed', { stage, errno: error, detail, fix: WAYS_OUT[stage] ?? 'run `cordon doctor`' })
 }
 
 const executionFailure = (errno: number, error: string, program: string): CordonError => {
-  const fix = 'grant what it needs to start: its folder with --read, or --preset toolchains for nvm, pyenv, cargo and the like'
-  if (errno === ENOENT) return fail('program-not-found', { program, fix })
-  return fail('program-not-executable', { program, problem: error, fix: errno === EACCES ? 'make it executable (chmod +x), or allow it with --exec' : fix })
+  const grant = 'grant what it needs to start: its folder with --read, or --preset toolchains for nvm, pyenv, cargo and the like'
+  switch (errno) {
+    case ENOENT:
+      return fail('program-not-found', { program: `${program}, or what it is loaded by`, fix: grant })
+    case ENOEXEC:
+      return fail('program-not-executable', { program, problem: `${error}: neither a program of this machine nor a script with a #! line`, fix: `run a script by its interpreter (sh ${program}), or give it a first line such as #!/bin/sh` })
+    case EACCES:
+      return fail('program-not-executable', { program, problem: error, fix: 'make it executable (chmod +x), or allow it with --exec; its file system may be mounted noexec' })
+    default:
+      return fail('program-not-executable', { program, problem: error, fix: grant })
+  }
 }

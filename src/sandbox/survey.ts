@@ -7,6 +7,7 @@ import { protectionOf } from '../policy/index.js'
 import { realBoundary, surveyCarveOuts } from './carve-outs.js'
 import type { CarveOuts } from './carve-outs.js'
 import { expandPattern } from './expand-pattern.js'
+import { missingPath } from './missing-path.js'
 import type { Link, ObjectKind } from './object-at.js'
 import { linkAt, objectAt } from './object-at.js'
 import { refuseUngrantable, resolveGrant } from './resolve-grant.js'
@@ -57,7 +58,7 @@ const surveyGrant = (pattern: PathPattern, section: 'read' | 'write'): Found => 
 
 const surveyObject = (pattern: PathPattern): Found => {
   const found = resolveGrant(pattern.base)
-  if (found === undefined) throw fail('path-missing', { path: pattern.base })
+  if (found === undefined) throw missingPath(pattern.base)
   if (found.path === '/') return { places: topLevel(), shown: [], links: [] }
   return { places: [found], shown: [], links: found.links }
 }

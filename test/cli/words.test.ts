@@ -1,12 +1,13 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
 import { renderHelp } from '../../src/cli/help.js'
 import { RUN_HELP } from '../../src/cli/run-options.js'
 
-import { CORDON, cordon } from './cordon.js'
+import { CORDON, cordon, temporaryFolder } from './cordon.js'
 
 describe('help', () => {
   test.each([[['--help']], [['-h']], [['help']], [[]]])('%j lists the commands', (words) => {
@@ -37,10 +38,14 @@ describe('help', () => {
 })
 
 describe('words that make no sense', () => {
+  const folder = temporaryFolder()
+
   test.each<readonly [readonly string[], string, string]>([
     [['runn'], 'unknown command runn', 'did you mean cordon run?'],
     [['--verison'], 'unknown option --verison', 'did you mean --version?'],
     [['run', '--raed', 'x', '--', 'true'], 'unknown option --raed', 'did you mean --read?'],
+    [['run', '--wall', '5s', '--', 'true'], 'unknown option --wall', 'did you mean --timeout?'],
+    [['run', '--rw', '.', '--', 'true'], 'unknown option --rw', 'did you mean --write?'],
     [['run', '--zzz', '--', 'true'], 'unknown option --zzz', 'see: cordon run --help'],
     [['run', '--observe=yes', '--', 'true'], '--observe takes no value', 'see: cordon run --help'],
     [['run', '--read'], '--read needs a value: GLOB', 'see: cordon run --help'],
@@ -62,6 +67,9 @@ describe('words that make no sense', () => {
     [['--memory', 'lots'], 'policy-invalid-value: --memory: limits.memory must be a size'],
     [['--processes', 'many'], 'policy-invalid-value: --processes: limits.processes must be a whole number'],
     [['--timeout', '30'], 'policy-invalid-value: --timeout: limits.wall must be a duration'],
+    [['--timeout', '0s'], 'policy-invalid-value: --timeout: limits.wall must be a duration such as 500ms, 30s, 2m or 1h, at least 10ms, not "0s"'],
+    [['--memory', '1K'], 'policy-invalid-value: --memory: limits.memory must be a size such as 256M or 1G (K, M, G, T: powers of 1024), at least 1M, not "1K"'],
+    [['--cpu', '1ms'], 'policy-invalid-value: --cpu: limits.cpu must be a duration such as 500ms, 30s, 2m or 1h, at least 10ms, not "1ms"'],
     [['--read', 'a[b'], 'glob-malformed: --read: filesystem.read[0]: the pattern "a[b" is malformed'],
     [['--env', '1A'], 'policy-invalid-value: --env: environment[0] must be'],
     [['--net', 'https://example.org/'], 'host-malformed: --net: network[0]: the network entry'],
@@ -76,6 +84,31 @@ describe('words that make no sense', () => {
     expect({ status, stdout }).toEqual({ status: 125, stdout: '' })
     expect(stderr.startsWith(`cordon: ${message}`), stderr).toBe(true)
     expect(stderr).not.toMatch(/\n\s+at /)
+  })
+
+  test('a mechanism that is misspelt, or that no host has in this version, is told from one that this host lacks', () => {
+    const fixOf = (mechanism: string) => cordon(['run', '--require', mechanism, '--', 'true']).stderr.split('\n')
+    expect(fixOf('landlok')[1]).toBe('fix: did you mean "landlock"?')
+    expect(fixOf('cgroup')).toEqual([
+      'cordon: host-cannot-hold: this host cannot hold cgroup: limits are held by rlimits and the supervisor; this version uses no cgroups',
+      expect.stringMatching(/^fix: no host has it in this version: do not require it; what can be required here: .*seccomp/),
+      '',
+    ])
+    expect(fixOf('broker')[1]).toContain('no host has it in this version')
+    const { stderr } = cordon(['run', '--form', 'landlock', '--require', 'mount-namespace', '--', 'true'])
+    expect(stderr).toMatch(/this host cannot hold mount-namespace: [^]*\nfix: (?:leave the form to Cordon|run `cordon doctor`)/)
+  })
+
+  test('a policy that is not there: the file that was probably meant is named', () => {
+    writeFileSync(join(folder, 'build.yaml'), 'network: none\n')
+    const fixOf = (word: string) => cordon(['run', '--policy', word, '--', 'true'], { cwd: folder }).stderr.split('\n')[1]
+    expect(fixOf('build')).toBe('fix: did you mean --policy ./build.yaml?')
+    expect(fixOf('biuld')).toBe('fix: did you mean --policy ./build.yaml?')
+    expect(fixOf('build.yml')).toBe('fix: did you mean --policy ./build.yaml?')
+    expect(fixOf(`${folder}/build.ymal`)).toBe(`fix: did you mean --policy ${folder}/build.yaml?`)
+    expect(fixOf('other.yaml')).toBe(`fix: files are looked for from the current directory, ${folder}`)
+    expect(fixOf('absent/other.yaml')).toBe('fix: there is no folder absent here')
+    expect(fixOf('./')).toBe('fix: name a file in it')
   })
 
   test('a name with control characters cannot write to the terminal', () => {

@@ -25,7 +25,7 @@ describe('fail', () => {
 
   it('keeps the cause', () => {
     const cause = new Error('ENOENT')
-    expect(fail('file-unreadable', { path: 'p', problem: 'x' }, cause).cause).toBe(cause)
+    expect(fail('file-unreadable', { path: 'p', problem: 'x', fix: '' }, cause).cause).toBe(cause)
   })
 
   it('refuses, as a bug, to build a message with a hole in it', () => {
