@@ -12,62 +12,78 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define CORDON_RESOLVE_BENEATH 0x08
-
-static int open_folder_of(const struct territory *territory, const char *path, const char **name)
+static int open_folder_of(struct territory *territory, const char *path, const char **name)
 {
 	char folder[PATH_MAX];
 	const char *slash = strrchr(path, '/');
 
 	*name = slash ? slash + 1 : path;
-	snprintf(folder, sizeof folder, "%.*s", (int)(slash ? slash - path : 1), slash ? path : ".");
-	return open_how(territory->fd, folder, O_PATH | O_DIRECTORY, CORDON_RESOLVE_BENEATH | CORDON_RESOLVE_NO_SYMLINKS);
+	snprintf(folder, sizeof folder, "%.*s", (int)(slash ? slash - path : 0), path);
+	return open_beneath(territory, folder, O_PATH | O_DIRECTORY);
 }
 
-bool put_aside(struct territory *territory, const char *path, char *aside, size_t room)
+static int rename_in(struct territory *territory, const char *path, int folder, const char *name, const char *inert)
 {
-	const char *name;
+	if (syscall(SYS_renameat2, folder, name, folder, inert, 1 /* RENAME_NOREPLACE */) == 0)
+		return 0;
+	if (errno != EACCES)
+		return -1;
+	/* The tool took the right to write from the folder. */
+	open_up(territory, path);
+	return syscall(SYS_renameat2, folder, name, folder, inert, 1);
+}
+
+enum put_aside put_aside(struct territory *territory, const char *path, char *aside, size_t room)
+{
+	const char *name, *slash = strrchr(path, '/');
 	CLOSE_ON_RETURN int folder = open_folder_of(territory, path, &name);
 	char inert[NAME_MAX + 1];
 
 	for (int attempt = 0; folder >= 0 && attempt < 100; attempt++) {
 		/* The name is cut, not the suffix: it is what makes the file inert. */
 		snprintf(inert, sizeof inert, "%.200s.set-aside-by-cordon-%llx-%d", name, (unsigned long long)time(NULL), attempt);
-		if (syscall(SYS_renameat2, folder, name, folder, inert, 1 /* RENAME_NOREPLACE */) == 0) {
-			const char *slash = strrchr(path, '/');
+		if (rename_in(territory, path, folder, name, inert) == 0) {
 			snprintf(aside, room, "%.*s%s", (int)(slash ? slash - path + 1 : 0), path, inert);
-			return true;
+			return PUT_ASIDE;
 		}
+		if (errno == ENOENT)
+			return NOTHING_THERE;
 		if (errno != EEXIST)
-			return false;
+			break;
 	}
-	return false;
+	return kind_at(territory, path) ? LEFT_THERE : NOTHING_THERE;
 }
 
-void restore_link(struct territory *territory, const char *path)
+bool restore_link(struct territory *territory, const char *path)
 {
+	const struct found *known = find(&territory->found, path);
 	const char *name;
 
-	for (size_t i = 0; i < territory->found_count; i++) {
-		if (!territory->found[i].target || strcmp(territory->found[i].path, path) != 0)
-			continue;
-		CLOSE_ON_RETURN int folder = open_folder_of(territory, path, &name);
-		if (folder >= 0)
-			(void)!symlinkat(territory->found[i].target, folder, name);
-	}
+	if (!known || !known->target)
+		return false;
+	CLOSE_ON_RETURN int folder = open_folder_of(territory, path, &name);
+	return folder >= 0 && symlinkat(known->target, folder, name) == 0;
 }
 
 static void move_and_tell(struct territory *territory, const char *path, was_put_aside *moved, void *context)
 {
 	char aside[PATH_MAX];
 
-	if (put_aside(territory, path, aside, sizeof aside))
+	switch (put_aside(territory, path, aside, sizeof aside)) {
+	case PUT_ASIDE:
 		moved(territory, path, aside, context);
+		break;
+	case LEFT_THERE:
+		moved(territory, path, NULL, context);
+		break;
+	case NOTHING_THERE:
+		break;
+	}
 }
 
 static void disarm_hooks(struct territory *territory, const char *path, was_put_aside *moved, void *context)
 {
-	int folder = open_how(territory->fd, path, O_RDONLY | O_DIRECTORY, CORDON_RESOLVE_BENEATH | CORDON_RESOLVE_NO_SYMLINKS);
+	int folder = open_beneath(territory, path, O_RDONLY | O_DIRECTORY);
 	DIR *entries = folder < 0 ? NULL : fdopendir(folder);
 	char hook[PATH_MAX];
 
@@ -93,7 +109,7 @@ void disarm(struct territory *territory, const struct found *found, was_put_asid
 	}
 	if (config && found->kind == 'f') {
 		/* O_NONBLOCK: it may be a pipe, which nobody will ever write to. */
-		CLOSE_ON_RETURN int file = open_how(territory->fd, found->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, CORDON_RESOLVE_BENEATH | CORDON_RESOLVE_NO_SYMLINKS);
+		CLOSE_ON_RETURN int file = open_beneath(territory, found->path, O_RDONLY | O_NONBLOCK);
 		if (file >= 0 && config_file_is_harmless(file))
 			return;
 	}

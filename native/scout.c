@@ -8,7 +8,8 @@
  *      (`=PATH` below the root, `*NAME` anywhere) and what it carves out that
  *      does not exist yet (`!PATH` below the root) -> F, what is protected there
  *   X  a call has ended: its number -> D, after everything was looked at
- * In between, A tells of something that appeared and was put aside.
+ * In between, A tells of something protected that was touched: the number of the
+ * call, the path, what was done about it (enum deed), the new name where it has one.
  */
 #include "cell.h"
 #include "scout.h"
@@ -26,6 +27,8 @@
 
 #define HOST_FD 3
 #define MOST_TERRITORIES 64
+#define TEXT_OF(number) TEXT_OF_(number)
+#define TEXT_OF_(number) #number
 
 struct watch_order {
 	unsigned long number;
@@ -37,21 +40,56 @@ struct watch_order {
 };
 
 struct scout {
-	struct name *names;
-	size_t name_count;
+	struct names names;
 	struct territory *territories[MOST_TERRITORIES];
 	size_t territory_count;
 	struct watch_order *orders;
 	uint64_t requests;
 };
 
-static void tell_aside(const struct watch_order *order, const char *path, const char *aside)
-{
-	char payload[3 * PATH_MAX];
-	int length = snprintf(payload, sizeof payload, "%lu%c%s/%s%c%s/%s%c", order->number, 0, order->territory->root, path, 0,
-			      order->territory->root, aside, 0);
+/* What was done about something protected that a call touched. */
+enum deed {
+	SET_ASIDE = 'm', /* moved to an inert name */
+	PUT_BACK = 'b',  /* a link that was removed is there again */
+	LEFT = 'l',      /* it could not be moved */
+	UNSEEN = 'u',    /* the root holds more than is looked through */
+};
 
-	write_frame(HOST_FD, 'A', payload, length < (int)sizeof payload ? length : (int)sizeof payload);
+static void tell(const struct watch_order *order, enum deed deed, const char *path, const char *aside)
+{
+	const char *root = order->territory->root;
+	char *payload = NULL;
+	size_t length = 0;
+	FILE *words = open_memstream(&payload, &length);
+
+	if (!words)
+		abort();
+	fprintf(words, "%lu%c%s%s%s%c%c%c", order->number, 0, root, *path ? "/" : "", path, 0, deed, 0);
+	if (aside)
+		fprintf(words, "%s/%s", root, aside);
+	fputc(0, words);
+	fclose(words);
+	write_frame(HOST_FD, 'A', payload, length);
+	free(payload);
+}
+
+/* True when it is no longer there. */
+static bool remove_for(const struct watch_order *order, const char *path)
+{
+	char aside[PATH_MAX];
+
+	switch (put_aside(order->territory, path, aside, sizeof aside)) {
+	case PUT_ASIDE:
+		tell(order, SET_ASIDE, path, aside);
+		restore_link(order->territory, path);
+		return true;
+	case LEFT_THERE:
+		tell(order, LEFT, path, NULL);
+		return false;
+	case NOTHING_THERE:
+		break;
+	}
+	return true;
 }
 
 static bool is_exempt(const struct watch_order *order, const char *path)
@@ -78,25 +116,28 @@ static bool is_carved_out(const struct watch_order *order, const char *path)
 /* There before the call, and no link: sealed in its cell. If it was replaced, then by somebody else. */
 static bool was_sealed(const struct watch_order *order, const char *path)
 {
-	const struct territory *territory = order->territory;
+	const struct found *known = find(&order->territory->found, path);
 
-	for (size_t i = 0; i < territory->found_count; i++)
-		if (strcmp(territory->found[i].path, path) == 0)
-			return territory->found[i].seen <= order->since && !territory->found[i].target;
-	return false;
+	return known && known->seen <= order->since && !known->target;
 }
 
 /* Parts of a repository that was there before the call; a new one is looked at when the call has ended. */
-static bool in_old_repository(const struct watch_order *order, const char *path)
+static bool in_old_repository(const struct scout *scout, const struct watch_order *order, const char *path)
 {
-	const struct territory *territory = order->territory;
 	const char *git = behind_git(path);
-	size_t length = git && *git ? (size_t)(git - path) + 1 : 0;
+	char other[PATH_MAX];
 
-	for (size_t i = 0; length && i < territory->found_count; i++)
-		if (territory->found[i].seen <= order->since && strncmp(territory->found[i].path, path, length) == 0 &&
-		    strcmp(territory->found[i].path, path) != 0)
+	if (!git || !*git)
+		return false;
+	for (size_t i = 0; i < scout->names.count; i++) {
+		const char *name = scout->names.list[i].path;
+		if (strncmp(name, ".git/", 5) != 0)
+			continue;
+		snprintf(other, sizeof other, "%.*s/%s", (int)(git - path), path, name + 5);
+		const struct found *part = find(&order->territory->found, other);
+		if (part && part->seen <= order->since && strcmp(other, path) != 0)
 			return true;
+	}
 	return false;
 }
 
@@ -105,41 +146,33 @@ static bool must_not_appear(const struct scout *scout, const struct watch_order 
 	if (is_exempt(order, path))
 		return false;
 	if (behind_git(path))
-		return in_old_repository(order, path);
-	for (size_t i = 0; i < scout->name_count; i++) {
-		if (!ends_in_name(path, scout->names[i].path))
+		return in_old_repository(scout, order, path);
+	for (size_t i = 0; i < scout->names.count; i++) {
+		if (!ends_in_name(path, scout->names.list[i].path))
 			continue;
-		if (strcmp(path, scout->names[i].path) == 0)
-			return scout->names[i].scope != SCOPE_FILE;
+		if (strcmp(path, scout->names.list[i].path) == 0)
+			return scout->names.list[i].scope != SCOPE_FILE;
 		/* Deeper down, editors' and package managers' files come with every scaffold and package. */
-		if (scout->names[i].scope == SCOPE_ANYWHERE)
+		if (scout->names.list[i].scope == SCOPE_ANYWHERE)
 			return true;
 	}
 	return false;
 }
 
 /* At once, not at the end: in between somebody else could run it. */
-static void on_appearance(struct territory *territory, const char *path, bool is_protected, void *context)
+static bool on_appearance(struct territory *territory, const char *path, bool is_protected, void *context)
 {
 	struct scout *scout = context;
-	char aside[PATH_MAX];
 
 	for (struct watch_order *order = scout->orders; order; order = order->next) {
+		if (order->territory != territory)
+			continue;
 		bool unwanted = is_carved_out(order, path) ||
 				(is_protected && must_not_appear(scout, order, path) && !link_is_unchanged(territory, path));
-		if (order->territory != territory || !unwanted || was_sealed(order, path))
-			continue;
-		if (put_aside(territory, path, aside, sizeof aside)) {
-			tell_aside(order, path, aside);
-			restore_link(territory, path);
-		}
-		return;
+		if (unwanted && !was_sealed(order, path))
+			return remove_for(order, path) && !find(&territory->found, path);
 	}
-}
-
-static void refresh(struct scout *scout, struct territory *territory)
-{
-	refresh_territory(territory, scout->names, scout->name_count, on_appearance, scout);
+	return false;
 }
 
 static bool in_use(const struct scout *scout, const struct territory *territory)
@@ -148,6 +181,12 @@ static bool in_use(const struct scout *scout, const struct territory *territory)
 		if (order->territory == territory)
 			return true;
 	return false;
+}
+
+static void refresh(struct scout *scout, struct territory *territory, enum thoroughness how)
+{
+	territory->in_use = in_use(scout, territory);
+	refresh_territory(territory, &scout->names, how, on_appearance, scout);
 }
 
 /* A root that was replaced by another folder of the same name is not the one we know. */
@@ -214,6 +253,42 @@ static const char *cannot_guard(const struct territory *territory, const char *w
 	return NULL;
 }
 
+/* The same, known after a look at it. */
+static const char *cannot_guard_all(const struct territory *territory)
+{
+	const struct found *root = find(&territory->found, "");
+
+	if (root && root->closed)
+		return "its user may not list it";
+	if (territory->too_large)
+		return "it holds more than " TEXT_OF(MOST_FOLDERS) " folders, or paths that are too long; grant smaller folders";
+	return NULL;
+}
+
+static void list_found(FILE *list, const struct territory *territory, char kind, const char *path)
+{
+	fprintf(list, "%c%s/%s", kind, territory->root, path);
+	fputc(0, list);
+}
+
+/* Who can change what a link leads to has no need to change the link. */
+static void guard_target(FILE *list, struct watch_order *order, const struct found *link)
+{
+	char kind = 0;
+	FREE_ON_RETURN char *target = is_exempt(order, link->path) ? NULL : target_below_root(order->territory, link, &kind);
+
+	if (!target)
+		return;
+	if (kind) {
+		list_found(list, order->territory, kind, target);
+	} else {
+		FREE_ON_RETURN char *word = NULL;
+		if (asprintf(&word, "!%s", target) < 0)
+			abort();
+		add_word(order, word);
+	}
+}
+
 static void answer_begin(struct scout *scout, unsigned long number, const char *root, char *exempt, char *end)
 {
 	struct territory *territory = territory_of(scout, root);
@@ -225,20 +300,25 @@ static void answer_begin(struct scout *scout, unsigned long number, const char *
 	if (!order || !list)
 		abort();
 	const char *problem = cannot_guard(territory, exempt, end);
+	if (!problem) {
+		refresh(scout, territory, EVERYTHING);
+		problem = cannot_guard_all(territory);
+	}
 	if (problem) {
 		fprintf(list, "!%s", problem);
 		fputc(0, list);
 		free(order);
 	} else {
-		refresh(scout, territory);
 		territory->used = ++scout->requests;
 		*order = (struct watch_order){ .number = number, .territory = territory, .since = territory->turn, .next = scout->orders };
 		for (; exempt < end; exempt += strlen(exempt) + 1)
 			add_word(order, exempt);
 		scout->orders = order;
-		for (size_t i = 0; i < territory->found_count; i++) {
-			fprintf(list, "%c%s/%s", territory->found[i].kind, territory->root, territory->found[i].path);
-			fputc(0, list);
+		for (size_t i = 0; i < territory->found.count; i++) {
+			const struct found *found = &territory->found.list[i];
+			list_found(list, territory, found->kind, found->path);
+			if (found->target)
+				guard_target(list, order, found);
 		}
 	}
 	fclose(list);
@@ -257,29 +337,46 @@ static struct watch_order *order_of(struct scout *scout, unsigned long number)
 static void on_disarmed(struct territory *territory, const char *path, const char *aside, void *context)
 {
 	(void)territory;
-	tell_aside(context, path, aside);
+	tell(context, aside ? SET_ASIDE : LEFT, path, aside);
+}
+
+/* A link that was changed or removed: put back. */
+static void mend_link(const struct watch_order *order, const struct found *link)
+{
+	if (link_is_unchanged(order->territory, link->path))
+		return;
+	if (kind_at(order->territory, link->path))
+		remove_for(order, link->path);
+	else if (restore_link(order->territory, link->path))
+		tell(order, PUT_BACK, link->path, NULL);
+}
+
+static void look_at_found(const struct scout *scout, struct watch_order *order, const struct found *found)
+{
+	if (is_exempt(order, found->path))
+		return;
+	if (found->seen <= order->since) {
+		if (found->target)
+			mend_link(order, found);
+	} else if (must_not_appear(scout, order, found->path)) {
+		remove_for(order, found->path);
+	} else if (behind_git(found->path)) {
+		disarm(order->territory, found, on_disarmed, order);
+	}
 }
 
 static void finish_order(struct scout *scout, struct watch_order *order)
 {
 	struct territory *territory = order->territory;
-	char aside[PATH_MAX];
 
-	refresh(scout, territory);
+	refresh(scout, territory, EVERYTHING);
 	for (size_t i = 0; i < order->word_count; i++)
-		if (order->words[i][0] == '!' && put_aside(territory, order->words[i] + 1, aside, sizeof aside))
-			tell_aside(order, order->words[i] + 1, aside);
-	for (size_t i = 0; i < territory->found_count; i++) {
-		const struct found *found = &territory->found[i];
-		if (found->seen <= order->since || is_exempt(order, found->path))
-			continue;
-		if (must_not_appear(scout, order, found->path)) {
-			if (put_aside(territory, found->path, aside, sizeof aside))
-				tell_aside(order, found->path, aside);
-		} else if (behind_git(found->path)) {
-			disarm(territory, found, on_disarmed, order);
-		}
-	}
+		if (order->words[i][0] == '!')
+			remove_for(order, order->words[i] + 1);
+	for (size_t i = 0; i < territory->found.count; i++)
+		look_at_found(scout, order, &territory->found.list[i]);
+	if (territory->too_large)
+		tell(order, UNSEEN, "", NULL);
 	for (struct watch_order **at = &scout->orders; *at; at = &(*at)->next) {
 		if (*at == order) {
 			*at = order->next;
@@ -295,10 +392,11 @@ static void finish_order(struct scout *scout, struct watch_order *order)
 static void take_names(struct scout *scout, char *words, char *end)
 {
 	for (; words < end; words += strlen(words) + 1) {
-		scout->names = realloc(scout->names, (scout->name_count + 1) * sizeof *scout->names);
-		if (!scout->names)
+		struct names *names = &scout->names;
+		names->list = realloc(names->list, (names->count + 1) * sizeof *names->list);
+		if (!names->list)
 			abort();
-		scout->names[scout->name_count++] = (struct name){ words[0], words + 1 };
+		names->list[names->count++] = (struct name){ words[0], words + 1 };
 	}
 }
 
@@ -345,7 +443,7 @@ int serve_scout(void)
 			return EXIT_REFUSED;
 		for (size_t i = 0; i < scout.territory_count; i++)
 			if (polled[1 + i].revents & POLLIN)
-				hear_territory(scout.territories[i], scout.names, scout.name_count, on_appearance, &scout);
+				refresh(&scout, scout.territories[i], WHAT_HAPPENED);
 		if (!polled[0].revents)
 			continue;
 		if (!read_frame(HOST_FD, &frame)) {

@@ -1,5 +1,8 @@
-/* The scout's own structures: scout.c (requests), territory.c (what is where), aside.c and
- * git-config.c (what is put aside). */
+/*
+ * The scout's own structures: scout.c (requests), territory.c (what happens in a
+ * write root), explore.c (walking it), found.c (the protected names found in it),
+ * aside.c and git-config.c (what is put aside).
+ */
 #ifndef CORDON_SCOUT_H
 #define CORDON_SCOUT_H
 
@@ -18,6 +21,11 @@ struct name {
 	const char *path; /* one or more names, joined by slashes */
 };
 
+struct names {
+	struct name *list;
+	size_t count;
+};
+
 struct folder {
 	char *path; /* below the root; "" is the root itself */
 };
@@ -25,8 +33,22 @@ struct folder {
 struct found {
 	char *path;    /* below the root */
 	char kind;     /* d, f or l */
+	bool closed;   /* a folder that its own user may not read: sealed as a whole, because nobody knows what is in it */
 	char *target;  /* of a link: a link cannot be sealed by a mount, so it is put back when it was changed */
 	uint64_t seen; /* the turn in which it was found */
+};
+
+/* The protected names found in a write root, with an index by path: a tool may make very many. */
+struct findings {
+	struct found *list;
+	size_t count, room;
+	size_t *index; /* positions in the list, plus one; 0 is free */
+	size_t index_room;
+};
+
+struct paths {
+	char **list;
+	size_t count, room;
 };
 
 /* One write root: its folders under watch, and the protected names found in them. */
@@ -36,37 +58,68 @@ struct territory {
 	int inotify;
 	struct folder *folders; /* by watch number */
 	size_t folder_room, folder_count;
-	struct found *found;
-	size_t found_count, found_room;
-	bool unwatched; /* more folders than can be watched: looked through anew each time */
+	struct findings found;
+	struct paths unexplored; /* folders that were made or moved in, to be walked once the events have been read */
+	bool unwatched; /* more folders than can be watched: looked through anew when a call begins and ends */
+	bool too_large; /* more folders than are looked through */
+	bool in_use;    /* a call is running: what appears may be the tool's */
 	uint64_t turn;
 	uint64_t used; /* when, in requests: the one unused for longest makes room */
 };
 
+/* How many folders of a write root are looked into. */
+#define MOST_FOLDERS 131072
+
+/* territory.c */
+struct territory *open_territory(const char *root);
+void close_territory(struct territory *territory);
+/* A protected or carved-out name was created or moved in. True when it is no longer there. */
+typedef bool name_appeared(struct territory *territory, const char *path, bool is_protected, void *context);
+enum thoroughness { WHAT_HAPPENED, EVERYTHING };
+/* Takes in what has happened. EVERYTHING also looks where nothing can be watched, and forgets what is gone. */
+void refresh_territory(struct territory *territory, const struct names *names, enum thoroughness how, name_appeared *appeared, void *context);
+
+/* explore.c */
+int open_beneath(struct territory *territory, const char *path, int flags);
+/* Gives folders on the way to `path` (and that one) back to their owner, whom the tool closed them to. */
+void open_up(struct territory *territory, const char *path);
+char kind_at(struct territory *territory, const char *path);
+void explore(struct territory *territory, const char *from, const struct names *names, name_appeared *appeared, void *context);
+void add_path(struct paths *paths, const char *path);
+void free_paths(struct paths *paths);
+
+/* found.c */
+bool is_protected_name(const struct names *names, const char *path, char kind);
+struct found *find(const struct findings *found, const char *path);
+/* False when it was known already: it stays as it was first seen, and what replaced it is judged against that. */
+bool remember(struct territory *territory, const char *path, char kind);
+void remember_closed(struct territory *territory, const char *path);
+bool is_in_closed(const struct territory *territory, const char *path);
+/* What is gone. Links are kept while a call runs, because they are put back when it ends. */
+void forget_vanished(struct territory *territory);
+/* Closed folders that have been opened by their owner are forgotten, and put among the unexplored. */
+void forget_opened(struct territory *territory);
+void free_findings(struct findings *found);
+/* Whether the link that was at `path` before is there now (also: put back). */
+bool link_is_unchanged(struct territory *territory, const char *path);
+/* Where a remembered link leads, below the root: kind 0 when nothing is there yet. NULL when it leads elsewhere. */
+char *target_below_root(struct territory *territory, const struct found *link, char *kind);
 /* Whether a path is this name, or ends in it behind a slash. */
 bool ends_in_name(const char *path, const char *name);
 /* Behind the component `.git` of a path (at a slash or the end), or NULL when it has none. */
 const char *behind_git(const char *path);
 
-struct territory *open_territory(const char *root);
-void close_territory(struct territory *territory);
-/* Takes in what has happened; calls `appeared` for each name that was created or moved in since. */
-typedef void name_appeared(struct territory *territory, const char *path, bool is_protected, void *context);
-void refresh_territory(struct territory *territory, const struct name *names, size_t count, name_appeared *appeared, void *context);
-/* The same without ever walking the whole: what happened in folders that are not under watch is left for the end. */
-void hear_territory(struct territory *territory, const struct name *names, size_t count, name_appeared *appeared, void *context);
-
-/* Whether the link that was at `path` before is there now (also: put back). */
-bool link_is_unchanged(const struct territory *territory, const char *path);
-/* Puts back the link that was at `path` before, if there was one. */
-void restore_link(struct territory *territory, const char *path);
-/* Moves what is at `path` to an inert name beside it. False when there was nothing. */
-bool put_aside(struct territory *territory, const char *path, char *aside, size_t room);
 /* git-config.c: whether git runs nothing because of this configuration of a repository */
 bool config_is_harmless(char *text, size_t length); /* changes the text; it has room for a NUL behind `length` */
 bool config_file_is_harmless(int file);
 
-/* Puts aside what would run in a repository that appeared; calls `moved` for each. */
+/* aside.c */
+enum put_aside { NOTHING_THERE, PUT_ASIDE, LEFT_THERE };
+/* Puts back the link that was at `path` before. False when there was none, or something is there. */
+bool restore_link(struct territory *territory, const char *path);
+/* Moves what is at `path` to an inert name beside it. */
+enum put_aside put_aside(struct territory *territory, const char *path, char *aside, size_t room);
+/* Puts aside what would run in a repository that appeared; calls `moved` for each; without a new name when it could not be moved. */
 typedef void was_put_aside(struct territory *territory, const char *path, const char *aside, void *context);
 void disarm(struct territory *territory, const struct found *found, was_put_aside *moved, void *context);
 

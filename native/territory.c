@@ -1,32 +1,22 @@
 /*
- * What is where in a write root: which protected names exist, at any depth.
+ * A write root in use. It is walked once; from then on inotify tells what
+ * changes, so that a call in a tree of hundreds of thousands of files costs no
+ * more than in an empty one.
  *
- * The tree is walked once; from then on inotify tells what changes, so that a
- * call in a tree of hundreds of thousands of files costs no more than in an
- * empty one. All paths are opened beneath the root and through no symbolic
- * link: a tool may be rearranging the tree while we look.
+ * A tool decides how much happens, so taking it in has a bound: the events that
+ * were waiting when we began, and one walk through the folders they name.
  */
 #include "cell.h"
 #include "kernel.h"
 #include "scout.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
-#include <sys/stat.h>
-
-#define MOST_FOLDERS 131072
-#define CORDON_RESOLVE_BENEATH 0x08
-#define WATCHED (IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR | IN_DONT_FOLLOW | IN_EXCL_UNLINK)
-
-static int open_beneath(const struct territory *territory, const char *path, int flags)
-{
-	return open_how(territory->fd, *path ? path : ".", flags | O_NOFOLLOW, CORDON_RESOLVE_BENEATH | CORDON_RESOLVE_NO_SYMLINKS);
-}
+#include <sys/ioctl.h>
 
 struct territory *open_territory(const char *root)
 {
@@ -51,212 +41,21 @@ void close_territory(struct territory *territory)
 	close(territory->inotify);
 	for (size_t i = 0; i < territory->folder_room; i++)
 		free(territory->folders[i].path);
-	for (size_t i = 0; i < territory->found_count; i++) {
-		free(territory->found[i].path);
-		free(territory->found[i].target);
-	}
 	free(territory->folders);
-	free(territory->found);
+	free_findings(&territory->found);
+	free_paths(&territory->unexplored);
 	free(territory->root);
 	free(territory);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-static bool in_dependencies(const char *path)
-{
-	return strncmp(path, "node_modules/", 13) == 0 || strstr(path, "/node_modules/");
-}
-
-bool ends_in_name(const char *path, const char *name)
-{
-	size_t length = strlen(path), tail = strlen(name);
-
-	return length >= tail && strcmp(path + length - tail, name) == 0 && (length == tail || path[length - tail - 1] == '/');
-}
-
-const char *behind_git(const char *path)
-{
-	for (const char *part = path; part; part = strchr(part, '/')) {
-		part += *part == '/';
-		size_t length = strcspn(part, "/");
-		if (length == 4 && strncmp(part, ".git", 4) == 0)
-			return part + 4;
-	}
-	return NULL;
-}
-
-static bool is_protected(const struct name *names, size_t count, const char *path, char kind)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (!ends_in_name(path, names[i].path))
-			continue;
-		switch (names[i].scope) {
-		case SCOPE_ANYWHERE:
-			return true;
-		case SCOPE_PROJECT:
-			if (!in_dependencies(path))
-				return true;
-			break;
-		case SCOPE_ROOT:
-			if (strcmp(path, names[i].path) == 0)
-				return true;
-			break;
-		case SCOPE_FILE:
-			if (kind != 'd')
-				return true;
-			break;
-		}
-	}
-	return false;
-}
-
-static char kind_at(const struct territory *territory, const char *path)
-{
-	CLOSE_ON_RETURN int object = open_beneath(territory, path, O_PATH);
-	struct stat status;
-
-	if (object < 0 || fstat(object, &status) < 0)
-		return 0;
-	return S_ISDIR(status.st_mode) ? 'd' : S_ISLNK(status.st_mode) ? 'l' : 'f';
-}
-
-static char *read_link(const struct territory *territory, const char *path)
-{
-	CLOSE_ON_RETURN int link = open_beneath(territory, path, O_PATH);
-	char target[PATH_MAX];
-	ssize_t length = link < 0 ? -1 : readlinkat(link, "", target, sizeof target - 1);
-
-	return length < 0 ? NULL : strndup(target, length);
-}
-
-bool link_is_unchanged(const struct territory *territory, const char *path)
-{
-	FREE_ON_RETURN char *now = read_link(territory, path);
-
-	for (size_t i = 0; now && i < territory->found_count; i++)
-		if (territory->found[i].target && strcmp(territory->found[i].path, path) == 0)
-			return strcmp(territory->found[i].target, now) == 0;
-	return false;
-}
-
-static void remember(struct territory *territory, const char *path, char kind)
-{
-	for (size_t i = 0; i < territory->found_count; i++)
-		if (strcmp(territory->found[i].path, path) == 0)
-			return; /* as it was first seen: what replaced it is judged against that */
-	if (territory->found_count == territory->found_room) {
-		territory->found_room = territory->found_room ? territory->found_room * 2 : 64;
-		territory->found = realloc(territory->found, territory->found_room * sizeof *territory->found);
-		if (!territory->found)
-			abort();
-	}
-	territory->found[territory->found_count++] =
-		(struct found){ strdup(path), kind, kind == 'l' ? read_link(territory, path) : NULL, territory->turn };
-}
-
-/* True when the folder is under watch now. */
-static bool watch(struct territory *territory, const char *path)
-{
-	char full[PATH_MAX];
-
-	if (territory->folder_count >= MOST_FOLDERS)
-		return false;
-	CLOSE_ON_RETURN int folder = open_beneath(territory, path, O_PATH | O_DIRECTORY);
-	if (folder < 0)
-		return true; /* gone again */
-	/* The descriptor's own name: whatever happens to the path, this folder is meant. */
-	snprintf(full, sizeof full, "/proc/self/fd/%d/.", folder);
-	int number = inotify_add_watch(territory->inotify, full, WATCHED);
-	if (number < 0)
-		return false;
-	if ((size_t)number >= territory->folder_room) {
-		size_t room = (number + 1) * 2;
-		territory->folders = realloc(territory->folders, room * sizeof *territory->folders);
-		if (!territory->folders)
-			abort();
-		memset(territory->folders + territory->folder_room, 0, (room - territory->folder_room) * sizeof *territory->folders);
-		territory->folder_room = room;
-	}
-	if (!territory->folders[number].path)
-		territory->folder_count++;
-	free(territory->folders[number].path);
-	territory->folders[number].path = strdup(path);
-	return true;
-}
-
-struct queue {
-	char **paths;
-	size_t first, count, room;
-};
-
-static void enqueue(struct queue *queue, const char *path)
-{
-	if (queue->count == queue->room) {
-		queue->room = queue->room ? queue->room * 2 : 1024;
-		queue->paths = realloc(queue->paths, queue->room * sizeof *queue->paths);
-		if (!queue->paths)
-			abort();
-	}
-	queue->paths[queue->count++] = strdup(path);
-}
-
-static void look_into(struct territory *territory, const char *path, const struct name *names, size_t count, struct queue *queue)
-{
-	/* Objects and references of git: many folders, no protected names. Its own folder is looked into, no deeper. */
-	bool of_git = strcmp(base_name(path), ".git") == 0;
-	int folder = open_beneath(territory, path, O_RDONLY | O_DIRECTORY);
-	DIR *entries = folder < 0 ? NULL : fdopendir(folder);
-	char below[PATH_MAX];
-
-	for (struct dirent *entry; entries && (entry = readdir(entries));) {
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-			continue;
-		if (snprintf(below, sizeof below, "%s%s%s", path, *path ? "/" : "", entry->d_name) >= (int)sizeof below)
-			continue;
-		char kind = entry->d_type == DT_DIR ? 'd' : entry->d_type == DT_LNK ? 'l' : entry->d_type == DT_UNKNOWN ? kind_at(territory, below) : 'f';
-		bool found = is_protected(names, count, below, kind);
-		if (found)
-			remember(territory, below, kind);
-		/* What is protected as a whole is not looked into: nothing can change in it. */
-		if (kind == 'd' && !of_git && !found)
-			enqueue(queue, below);
-	}
-	if (entries)
-		closedir(entries);
-}
-
-/* Breadth first, so that what a bound cuts off lies deepest. */
-static void explore(struct territory *territory, const char *from, const struct name *names, size_t count)
-{
-	struct queue queue = { 0 };
-
-	enqueue(&queue, from);
-	while (queue.first < queue.count && queue.first < MOST_FOLDERS) {
-		char *path = queue.paths[queue.first++];
-		/* Watched first, read second: what is made in between is seen twice, not missed. */
-		if (!watch(territory, path))
-			territory->unwatched = true;
-		look_into(territory, path, names, count, &queue);
-		free(path);
-	}
-	for (; queue.first < queue.count; queue.first++)
-		free(queue.paths[queue.first]);
-	free(queue.paths);
-}
-
-static void take_event(struct territory *territory, const struct inotify_event *event, const struct name *names, size_t count,
+/* Only notes which folders must be walked: a tool that moves a large one to and fro must not have us walk it each time. */
+static void take_event(struct territory *territory, const struct inotify_event *event, const struct names *names,
 		       name_appeared *appeared, void *context)
 {
 	char path[PATH_MAX];
 
 	if (event->mask & IN_Q_OVERFLOW) {
-		explore(territory, "", names, count);
+		add_path(&territory->unexplored, "");
 		return;
 	}
 	if (event->wd < 0 || (size_t)event->wd >= territory->folder_room || !territory->folders[event->wd].path)
@@ -270,60 +69,85 @@ static void take_event(struct territory *territory, const struct inotify_event *
 	if (!(event->mask & (IN_CREATE | IN_MOVED_TO)) || event->len == 0)
 		return;
 	const char *folder = territory->folders[event->wd].path;
-	if (snprintf(path, sizeof path, "%s%s%s", folder, *folder ? "/" : "", event->name) >= (int)sizeof path)
+	if (snprintf(path, sizeof path, "%s%s%s", folder, *folder ? "/" : "", event->name) >= (int)sizeof path) {
+		territory->too_large = true;
 		return;
+	}
 	char kind = kind_at(territory, path);
 	if (!kind)
 		return;
-	bool found = is_protected(names, count, path, kind);
+	bool is_protected = is_protected_name(names, path, kind);
 	/* Judged before it is remembered: a link that was put there just now must not be taken for the one that was. */
-	if (appeared)
-		appeared(territory, path, found, context);
-	if (found)
+	if (appeared && appeared(territory, path, is_protected, context))
+		return;
+	if (is_protected)
 		remember(territory, path, kind);
-	if (kind == 'd' && !found && strcmp(base_name(folder), ".git") != 0)
-		explore(territory, path, names, count);
+	else if (kind == 'd' && !ends_in_name(folder, ".git"))
+		add_path(&territory->unexplored, path);
 }
 
-static void forget_vanished(struct territory *territory)
+/* A folder before what lies in it. */
+static int by_place(const void *left, const void *right)
 {
-	size_t kept = 0;
+	const char *a = *(char *const *)left, *b = *(char *const *)right;
 
-	for (size_t i = 0; i < territory->found_count; i++) {
-		char kind = kind_at(territory, territory->found[i].path);
-		if (kind) {
-			territory->found[i].kind = kind;
-			territory->found[kept++] = territory->found[i];
-		} else {
-			free(territory->found[i].path);
-			free(territory->found[i].target);
-		}
-	}
-	territory->found_count = kept;
+	while (*a && *a == *b)
+		a++, b++;
+	return (*a == '/' ? 1 : (unsigned char)*a) - (*b == '/' ? 1 : (unsigned char)*b);
 }
 
-/* The events alone: during a call, when a tree that cannot be watched as a whole must not be walked for each of them. */
-void hear_territory(struct territory *territory, const struct name *names, size_t count, name_appeared *appeared, void *context)
+static bool lies_in(const char *path, const char *folder)
+{
+	size_t length = strlen(folder);
+
+	return length == 0 || (strncmp(path, folder, length) == 0 && (path[length] == '/' || path[length] == '\0'));
+}
+
+static void explore_the_new(struct territory *territory, const struct names *names, name_appeared *appeared, void *context)
+{
+	struct paths new = territory->unexplored;
+	const char *walked = NULL;
+
+	territory->unexplored = (struct paths){ 0 };
+	if (new.count)
+		qsort(new.list, new.count, sizeof *new.list, by_place);
+	for (size_t i = 0; i < new.count; i++) {
+		if (walked && lies_in(new.list[i], walked))
+			continue;
+		walked = new.list[i];
+		explore(territory, walked, names, appeared, context);
+	}
+	free_paths(&new);
+}
+
+static void read_events(struct territory *territory, const struct names *names, name_appeared *appeared, void *context)
 {
 	char events[65536] __attribute__((aligned(__alignof__(struct inotify_event))));
+	int waiting = 0;
 	ssize_t length;
 
-	territory->turn++;
-	while ((length = read(territory->inotify, events, sizeof events)) > 0) {
+	if (ioctl(territory->inotify, FIONREAD, &waiting) < 0)
+		return;
+	for (; waiting > 0 && (length = read(territory->inotify, events, sizeof events)) > 0; waiting -= length) {
 		for (char *at = events; at < events + length;) {
 			const struct inotify_event *event = (const struct inotify_event *)at;
-			take_event(territory, event, names, count, appeared, context);
+			take_event(territory, event, names, appeared, context);
 			at += sizeof *event + event->len;
 		}
 	}
-	forget_vanished(territory);
 }
 
-void refresh_territory(struct territory *territory, const struct name *names, size_t count, name_appeared *appeared, void *context)
+void refresh_territory(struct territory *territory, const struct names *names, enum thoroughness how, name_appeared *appeared, void *context)
 {
-	if (territory->turn == 0 || territory->unwatched) {
-		territory->turn++;
-		explore(territory, "", names, count);
+	territory->turn++;
+	if (how == EVERYTHING) {
+		forget_opened(territory);
+		if (territory->turn == 1 || territory->unwatched || territory->too_large)
+			add_path(&territory->unexplored, "");
+		territory->too_large = false;
 	}
-	hear_territory(territory, names, count, appeared, context);
+	read_events(territory, names, appeared, context);
+	explore_the_new(territory, names, appeared, context);
+	if (how == EVERYTHING)
+		forget_vanished(territory);
 }

@@ -43,7 +43,7 @@ export const beginPatrol = async (scout: Scout, boundary: Boundary, onAppearance
 }
 
 const endOf = async (patrol: Patrol): Promise<readonly Violation[]> =>
-  (await patrol.end()).map(({ path, aside }) => ({ kind: 'protected', path, aside }))
+  (await patrol.end()).map((intrusion) => ({ kind: 'protected', ...intrusion }))
 
 /** The folders that are write roots; one that lies in another is watched with it. */
 const writeFolders = (boundary: Boundary): readonly AbsolutePath[] => {

@@ -9,23 +9,18 @@ import { bytesOfName, textOfName } from './file-names.js'
 import { createFrameReader, encodeFrame } from './frames.js'
 import { objectAt } from './object-at.js'
 import type { ObjectKind } from './object-at.js'
+import type { Intrusion } from './violations.js'
 
 export interface FoundName {
   readonly path: AbsolutePath
   readonly object: ObjectKind
 }
 
-/** Something protected that appeared during a call and was renamed, so that nothing runs it. */
-export interface PutAside {
-  readonly path: string
-  readonly aside: string
-}
-
 export interface Patrol {
   /** The protected names that exist in the write root now. */
   readonly found: readonly FoundName[]
-  /** Looks once more at what the call left; settles with everything that was put aside. */
-  readonly end: () => Promise<readonly PutAside[]>
+  /** Looks once more at what the call left; settles with everything that it should not have touched. */
+  readonly end: () => Promise<readonly Intrusion[]>
 }
 
 /** Knows every write root in use: which protected names exist in it, and which appear. */
@@ -41,10 +36,17 @@ const letterOf = ({ scope, object }: ProtectedName): string => (object === 'file
 
 const KINDS: Readonly<Record<string, ObjectKind>> = { d: 'directory', f: 'file', l: 'link' }
 
+const DEEDS: Readonly<Record<string, 'put-back' | 'left' | 'unseen'>> = { b: 'put-back', l: 'left', u: 'unseen' }
+
+const intrusionOf = (path: string, letter: string, aside: string): Intrusion => {
+  const deed = DEEDS[letter]
+  return deed === undefined ? { deed: 'set-aside', path, aside } : { deed, path }
+}
+
 export const startScout = (launcher: string): Scout => {
   const child = spawn(launcher, ['scout'], { stdio: ['ignore', 'ignore', 'ignore', 'pipe'], env: {} })
   const line = child.stdio[3] as Socket
-  const asides = new Map<number, { readonly list: PutAside[]; readonly onAppearance: () => void }>()
+  const asides = new Map<number, { readonly list: Intrusion[]; readonly onAppearance: () => void }>()
   const answers: { readonly resolve: (words: readonly string[]) => void; readonly reject: (error: Error) => void }[] = []
   let lastNumber = 0
   let gone = false
@@ -59,9 +61,9 @@ export const startScout = (launcher: string): Scout => {
       answers.shift()?.resolve(words)
       return
     }
-    const [number = '', path = '', aside = ''] = words
+    const [number = '', path = '', deed = '', aside = ''] = words
     const order = asides.get(Number(number))
-    order?.list.push({ path, aside })
+    order?.list.push(intrusionOf(path, deed, aside))
     order?.onAppearance()
   })
   line.on('data', read)
@@ -95,7 +97,7 @@ export const startScout = (launcher: string): Scout => {
     begin: async (root, boundary, onAppearance) => {
       lastNumber += 1
       const number = lastNumber
-      const list: PutAside[] = []
+      const list: Intrusion[] = []
       asides.set(number, { list, onAppearance })
       const words = await ask('B', [String(number), root, ...exemptions(root, boundary.write), ...missingCarveOuts(root, boundary)])
       const [first = ''] = words

@@ -9,6 +9,17 @@ export type SocketAddress =
   | { readonly family: 'abstract'; readonly name: string }
   | { readonly family: 'other'; readonly number: number }
 
+/** A protected name in a write root that the call touched, and what was done about it. */
+export type Intrusion =
+  /** It appeared, and was renamed so that nothing runs it. */
+  | { readonly deed: 'set-aside'; readonly path: string; readonly aside: string }
+  /** It is a link, was removed, and is there again. */
+  | { readonly deed: 'put-back'; readonly path: string }
+  /** It appeared and could not be renamed. */
+  | { readonly deed: 'left'; readonly path: string }
+  /** The write root grew beyond what is looked through. */
+  | { readonly deed: 'unseen'; readonly path: string }
+
 /** A boundary that was touched: what was tried, and against what. */
 export type Violation =
   | ({ readonly kind: 'connect' } & SocketAddress)
@@ -17,8 +28,7 @@ export type Violation =
   | RefusedOpen
   /** Mode, owner, times or attributes of something outside the write roots. */
   | { readonly kind: 'metadata'; readonly path: string }
-  /** A protected name appeared in a write root, and was renamed so that nothing runs it. */
-  | { readonly kind: 'protected'; readonly path: string; readonly aside: string }
+  | ({ readonly kind: 'protected' } & Intrusion)
   | ReachedLimit
 
 export interface RefusedOpen {
@@ -55,7 +65,7 @@ export const describeViolation = (violation: Violation): string => {
     case 'metadata':
       return `refused change of ${violation.path}: metadata outside the write roots`
     case 'protected':
-      return `protected name ${violation.path}: set aside as ${violation.aside}`
+      return describeIntrusion(violation)
     case 'memory':
     case 'output':
       return `ended by its ${violation.kind} limit of ${asSize(violation.limit)}: ${asSize(violation.used)} used`
@@ -84,6 +94,19 @@ export const describeAddress = (at: SocketAddress): string => {
       return `the abstract socket @${at.name}`
     case 'other':
       return `an address of family ${String(at.number)}`
+  }
+}
+
+const describeIntrusion = (intrusion: Intrusion): string => {
+  switch (intrusion.deed) {
+    case 'set-aside':
+      return `protected name ${intrusion.path}: set aside as ${intrusion.aside}`
+    case 'put-back':
+      return `protected link ${intrusion.path}: it was removed, and put back`
+    case 'left':
+      return `protected name ${intrusion.path}: it could not be set aside; look at it before you use the folder`
+    case 'unseen':
+      return `${intrusion.path} holds more than is looked through for protected names; look at what the command made there before you use it`
   }
 }
 

@@ -1,6 +1,7 @@
 // Where a test keeps everything it makes: one folder, removed afterwards.
+import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { accessSync, chmodSync, constants, lstatSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
+import { accessSync, chmodSync, constants, lstatSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
@@ -64,18 +65,11 @@ afterEach(() => {
   for (const folder of removals.splice(0)) remove(folder)
 })
 
+/** A test may have closed a folder to its own user, or made very many. */
 const remove = (folder: string): void => {
-  openUp(folder)
-  // Somebody may still be putting things away in it.
-  rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
-}
-
-/** A test may have closed a folder to its own user. */
-const openUp = (folder: string): void => {
-  const facts = lstatSync(folder, { throwIfNoEntry: false })
-  if (facts?.isDirectory() !== true) return
-  chmodSync(folder, 0o700)
-  for (const name of readdirSync(folder)) openUp(join(folder, name))
+  if (spawnSync('rm', ['-rf', folder], { stdio: 'ignore' }).status === 0) return
+  execFileSync('chmod', ['-R', 'u+rwX', folder])
+  execFileSync('rm', ['-rf', folder])
 }
 
 /** Everything about a tree that an attack could change, one line per object. */

@@ -114,7 +114,7 @@ export const protectedNames: Area = area('Protected names in write roots', [
     given: { '@/w/': '' },
     policy: WRITE,
     run: 'git init -q @/w/r; rm @/w/r/.git/config; mkfifo @/w/r/.git/config',
-    then: { anyEnd: true, violations: [{ kind: 'protected', attempted: '@/w/r/.git/config' }] },
+    then: { anyEnd: true, violations: [{ kind: 'protected', path: '@/w/r/.git/config' }] },
     leaves: { '@/w/r/.git/config': null },
   },
   {
