@@ -12,8 +12,8 @@ import { runVitest } from './vitest-run.mjs'
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
 const IN_CI = Boolean(process.env.CI)
 
-/** Suites that start no cell: who runs them makes no difference. */
-const WITHOUT_CELLS = new Set(['architecture', 'errors', 'policy'])
+/** Suites that need no second user: those that start no cell, and the sanitizers, which watch our code and not the boundary. */
+const FOR_ONE_USER = new Set(['architecture', 'errors', 'policy', 'sandbox', 'sanitized'])
 
 const total = { passed: 0, failed: 0, skipped: 0 }
 const add = ({ passed, failed, skipped }) => {
@@ -36,7 +36,7 @@ const tool = (path, ...args) => node(join('node_modules', path), ...args)
 
 const runAsOrdinaryUser = () => {
   const folders = readdirSync(join(ROOT, 'test'), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && !WITHOUT_CELLS.has(entry.name))
+    .filter((entry) => entry.isDirectory() && !FOR_ONE_USER.has(entry.name))
     .map((entry) => `test/${entry.name}/`)
     .filter((folder) => readdirSync(join(ROOT, folder), { recursive: true }).some((name) => name.endsWith('.test.ts')))
   if (folders.length === 0) return
@@ -60,6 +60,7 @@ const built =
 if (built) {
   for (const target of ['x86_64', 'aarch64']) check(`launcher for ${target}`, ...node('scripts/build-native.mjs', '--target', target))
   check('launcher with sanitizers', ...node('scripts/build-native.mjs', '--sanitize'))
+  check('fuzz targets, a fixed number of runs', ...node('scripts/fuzz.mjs', '--runs', '20000'))
   check('lint', ...tool('eslint/bin/eslint.js', '--max-warnings', '0', '.'))
   check('types of the tests', ...tool('typescript/bin/tsc', '-p', 'test/tsconfig.json'))
   heading(`vitest as ${process.getuid?.() === 0 ? 'root' : 'the current user'}`)

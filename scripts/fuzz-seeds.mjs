@@ -1,0 +1,58 @@
+// The inputs that fuzzing begins with: what the library really sends, and what git really writes.
+import { encodeCommand, encodePlan } from '../dist/sandbox/encode-plan.js'
+import { encodeFrame } from '../dist/sandbox/frames.js'
+import { probeHost } from '../dist/sandbox/host.js'
+import { findLauncher } from '../dist/sandbox/launcher.js'
+import { createPlanner } from '../dist/sandbox/planner.js'
+import { parsePolicy, resolvePolicy } from '../dist/policy/index.js'
+
+const POLICIES = [
+  {},
+  { network: 'all', exec: 'all' },
+  { filesystem: { read: ['/etc', '!/etc/shadow'], write: ['/var/tmp'] }, exec: ['sh', '/bin/true'] },
+  { exec: 'none', environment: ['A=b'], limits: { memory: '64M', processes: 8, cpu: '1s', wall: '2s', output: 1024, openFiles: 64, fileSize: '1M', scratch: '1M' } },
+]
+
+const STREAMS = [
+  { in: 'frames', out: 'frames', err: 'frames' },
+  { in: 'terminal', out: 'terminal', err: 'direct' },
+]
+
+const plans = async () => {
+  const planner = createPlanner(await probeHost(findLauncher()))
+  return POLICIES.flatMap((policy) =>
+    ['namespaces', 'landlock'].flatMap((form) =>
+      STREAMS.map((stdio) => {
+        const boundary = resolvePolicy(parsePolicy(policy, 'seed'), { workspace: '/var/tmp', home: '/root', kind: 'process' })
+        const request = { boundary, cwd: '/', program: '/bin/sh', searchPath: '/usr/bin:/bin', hostEnvironment: {}, form, stdio, foreground: true, observe: true }
+        return encodePlan(planner.plan(request, [{ path: '/var/tmp', object: 'directory' }]).plan)
+      }),
+    ),
+  )
+}
+
+const COMMANDS = [
+  { program: '/bin/true', argv: ['true'], environment: {} },
+  { program: '/bin/sh', argv: ['sh', '-c', 'echo "$1"', '', 'x'.repeat(200)], environment: { PATH: '/usr/bin', EMPTY: '' } },
+].map(encodeCommand)
+
+/** Behind the byte that says which of the two it is, see native/fuzz_plan.c. */
+const marked = (mark, bytes) => Buffer.concat([Buffer.of(mark), bytes])
+
+const CONFIGS = [
+  '[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n',
+  '[remote "origin"]\n\turl = https://example.com/a.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch "main"]\n\tremote = origin\n\tmerge = refs/heads/main\n',
+  '; comment\n[user]\n name = "A ; B" # more\n\temail=a@example.com\r\n[submodule "a\\"b"] \n\tactive\n\turl = ../b\n',
+  '[core] fsmonitor = /evil\n',
+  '[alias]\n\tstatus = !evil\n[include]\n\tpath = evil\n[core.old]\n\tbare = fal\\\nse\n',
+  '[remote "a"]\n\turl = ext:"":sh\n\tvcs = x\n[core]\n\tpager = x\n',
+]
+
+export const SEEDS = {
+  plan: async () => [...(await plans()).map((bytes) => marked(0, bytes)), ...COMMANDS.map((bytes) => marked(1, bytes))],
+  frames: async () => [
+    ...(await plans()).map((bytes) => encodeFrame('P', bytes)),
+    Buffer.concat([encodeFrame('C', COMMANDS[0]), encodeFrame('I', Buffer.from('input')), encodeFrame('I'), encodeFrame('K')]),
+  ],
+  'git-config': async () => CONFIGS.map((text) => Buffer.from(text)),
+}
