@@ -43,9 +43,17 @@ const CONFIGS = [
   '[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n',
   '[remote "origin"]\n\turl = https://example.com/a.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch "main"]\n\tremote = origin\n\tmerge = refs/heads/main\n',
   '; comment\n[user]\n name = "A ; B" # more\n\temail=a@example.com\r\n[submodule "a\\"b"] \n\tactive\n\turl = ../b\n',
-  '[core] fsmonitor = /evil\n',
-  '[alias]\n\tstatus = !evil\n[include]\n\tpath = evil\n[core.old]\n\tbare = fal\\\nse\n',
-  '[remote "a"]\n\turl = ext:"":sh\n\tvcs = x\n[core]\n\tpager = x\n',
+  // One way of making git run something each, so that a judge who overlooks it is told at once.
+  '[core]\n\tfsmonitor = /evil\n',
+  '[core] fsmonitor = /evil # ]\n',
+  '[core "x"] sshCommand = evil # "]\n',
+  '[core.old]\n\tpager = evil\n',
+  '[alias]\n\tstatus = !evil\n',
+  '[include]\n\tpath = evil\n',
+  '[core]\n\tbare = false\\\n\n\tfsmonitor = evil\n',
+  '[remote "a"]\n\turl = evil:"":anything\n',
+  '[remote "a"]\n\turl = a\r\n\tvcs = evil',
+  '[core]\n\tbare\0\n\tpager = evil\n',
 ]
 
 export const SEEDS = {
