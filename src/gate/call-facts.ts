@@ -1,0 +1,99 @@
+import type { AbsolutePath } from '../policy/index.js'
+
+import type { CallPath } from './argument-gate.js'
+import { isList, isMapping } from './canonical-json.js'
+import { readArgv, readCommand } from './command-line.js'
+import type { CommandReading } from './command-line.js'
+import { foldedNames } from './folded-path.js'
+import type { JsonValue } from './json-value.js'
+import type { MarkTree } from './mark-tree.js'
+import { normalisedPath, readPaths } from './path-spelling.js'
+import type { GateTool } from './tool.js'
+import { readUrl } from './url-spelling.js'
+import type { UrlTarget } from './url-spelling.js'
+
+/** Everything about a call that a rule can ask for. */
+export interface CallFacts {
+  readonly tool: string
+  readonly input: JsonValue
+  /** What arguments name; an allow has to cover all of them. */
+  readonly paths: readonly CallPath[]
+  readonly urls: readonly UrlTarget[]
+  readonly commands: readonly CommandReading[]
+  /** In words of a command, where nothing is certain: a denial counts them, an allow does not. */
+  readonly suspectedPaths: readonly AbsolutePath[]
+  readonly suspectedUrls: readonly UrlTarget[]
+  /** Names of all paths, in every reading, as denials compare them. */
+  readonly folded: readonly FoldedPath[]
+}
+
+export interface FoldedPath {
+  readonly names: readonly string[]
+  readonly access: CallPath['access']
+}
+
+export interface GatedCall {
+  readonly tool: GateTool
+  readonly input: JsonValue
+  readonly paths: readonly CallPath[]
+  readonly urls: readonly UrlTarget[]
+}
+
+export const factsOf = ({ tool, input, paths, urls }: GatedCall): CallFacts => {
+  const commands = commandsOf(tool, input)
+  const words = commands.flatMap(({ parts }) => parts.flatMap((part) => part.words.map(({ text }) => text)))
+  const suspectedPaths = words.flatMap((word) => pathsInWord(word, tool))
+  return {
+    tool: tool.name,
+    input,
+    paths,
+    urls,
+    commands,
+    suspectedPaths,
+    suspectedUrls: words.flatMap(urlsInWord),
+    folded: [
+      ...paths.flatMap(({ path, spelled, access }) => (path === spelled ? [{ names: foldedNames(path), access }] : [path, spelled].map((each) => ({ names: foldedNames(each), access })))),
+      ...suspectedPaths.map((path) => ({ names: foldedNames(path), access: 'any' as const })),
+    ],
+  }
+}
+
+const commandsOf = (tool: GateTool, input: JsonValue): readonly CommandReading[] => {
+  const marked: CommandReading[] = []
+  findCommands(input, tool.marks, marked)
+  const ofTool = tool.command === undefined ? [] : [readArgv(tool.command(input))]
+  return [...ofTool, ...marked, ...(marked.length > 0 ? [] : commandsByName(input))]
+}
+
+const findCommands = (value: JsonValue | undefined, tree: MarkTree | undefined, found: CommandReading[]): void => {
+  if (value === undefined || tree === undefined) return
+  const reading = tree.marks.has('command') ? readAny(value) : undefined
+  if (reading !== undefined) found.push(reading)
+  else if (isList(value)) for (const item of value) findCommands(item, tree.each, found)
+  else if (isMapping(value)) for (const [key, child] of Object.entries(value)) findCommands(child, tree.keys.get(key) ?? tree.each, found)
+}
+
+/** Nearly every shell tool calls its parameter one of these, and a denial should not depend on a mark. */
+const COMMAND_KEYS = ['command', 'cmd', 'script', 'argv']
+
+const commandsByName = (input: JsonValue): readonly CommandReading[] =>
+  isMapping(input) ? COMMAND_KEYS.flatMap((key) => (Object.hasOwn(input, key) ? (readAny(input[key] ?? null) ?? []) : [])) : []
+
+const readAny = (value: JsonValue): CommandReading | undefined => {
+  if (typeof value === 'string') return readCommand(value)
+  if (!isList(value) || !value.every((item) => typeof item === 'string')) return undefined
+  return readArgv(value.filter((item) => typeof item === 'string'))
+}
+
+const PATH_LIKE = /[/~]|^\.\.?$/
+
+const pathsInWord = (word: string, { places }: GateTool): readonly AbsolutePath[] => {
+  if (!PATH_LIKE.test(word) || word.length > 4096) return []
+  const read = readPaths(word, places, true)
+  return read.kind === 'unreadable' ? [] : read.readings.flatMap(({ path }) => normalisedPath(path) ?? [])
+}
+
+const urlsInWord = (word: string): readonly UrlTarget[] => {
+  const read = word.includes(':') ? readUrl(word, false) : { kind: 'none' as const }
+  return read.kind === 'url' ? [read.target] : []
+}

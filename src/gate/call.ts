@@ -1,0 +1,43 @@
+import type { CordonError } from '../errors/index.js'
+
+import type { ApprovalGrant } from './approval.js'
+import type { PermissionDecision } from './decision.js'
+import type { Invocation } from './invocation.js'
+import type { JsonValue } from './json-value.js'
+import type { Permit } from './permit.js'
+
+/** A call that somebody wants to make. */
+export interface GateCall {
+  readonly callId: string
+  readonly tool: string
+  readonly input: unknown
+  readonly invocation: Invocation
+  /** Who makes it; the same cannot approve it. */
+  readonly requestedBy: string
+  /** `command`: a person typed exactly this, and thereby approves it. */
+  readonly origin?: 'model' | 'command'
+  readonly approvals?: readonly ApprovalGrant[]
+  /** The policy of the tool is one that was widened for this call, after a violation or on request. */
+  readonly widening?: { readonly after: 'request' | 'violation'; readonly reason: string }
+}
+
+/** What came in, what was judged, and what runs. The first is never changed. */
+export interface CallInputs {
+  readonly model: JsonValue
+  readonly permission: JsonValue
+  readonly call: JsonValue
+}
+
+interface Evaluated {
+  readonly decision: PermissionDecision
+  readonly inputs: CallInputs
+  /** What hooks want the model to read. */
+  readonly context: readonly string[]
+}
+
+export type Evaluation =
+  | (Evaluated & { readonly kind: 'permitted'; readonly permit: Permit; readonly grant: ApprovalGrant | undefined })
+  /** A hook stands in for the tool. */
+  | (Evaluated & { readonly kind: 'substituted'; readonly result: JsonValue })
+  | (Evaluated & { readonly kind: 'asking'; readonly why: string })
+  | (Evaluated & { readonly kind: 'refused'; readonly denial: CordonError })

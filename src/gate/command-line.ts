@@ -1,0 +1,82 @@
+import { splitLine } from './shell-words.js'
+import type { CommandPart, Word } from './shell-words.js'
+
+/** The commands that a call would execute. */
+export interface CommandReading {
+  /** One command of plain words: only such a reading can be matched by an allow. */
+  readonly isPlain: boolean
+  /** Every command that was found, also inside of substitutions and of `sh -c '…'`. */
+  readonly parts: readonly CommandPart[]
+}
+
+// A line that hides commands within commands deeper than this is only ever matched by its outside.
+const MAX_NESTING = 6
+const MAX_PARTS = 256
+
+/** Reads a command line as a shell would. */
+export const readCommand = (line: string): CommandReading => {
+  const parts: CommandPart[] = []
+  const isPlain = readInto(line, parts, 0)
+  return { isPlain, parts }
+}
+
+/** Reads words that are executed as they are, without a shell. */
+export const readArgv = (argv: readonly string[]): CommandReading => {
+  const words = argv.map((text): Word => ({ text, isKnown: true }))
+  const parts: CommandPart[] = words.length === 0 ? [] : [{ words, startsAnywhere: startsLater(words) }]
+  const lines = linesWithin(words)
+  for (const line of lines) readInto(line, parts, 1)
+  return { isPlain: words.length > 0 && lines.length === 0, parts }
+}
+
+const readInto = (line: string, parts: CommandPart[], depth: number): boolean => {
+  const split = splitLine(line)
+  let isPlain = split.isPlain
+  for (const part of split.parts) {
+    if (parts.length >= MAX_PARTS) return false
+    parts.push({ words: part.words, startsAnywhere: part.startsAnywhere || startsLater(part.words) })
+    const lines = linesWithin(part.words)
+    if (lines.length > 0 || isReserved(part.words)) isPlain = false
+    if (depth < MAX_NESTING) for (const inner of lines) readInto(inner, parts, depth + 1)
+  }
+  if (depth < MAX_NESTING) for (const inner of split.inner) readInto(inner, parts, depth + 1)
+  return isPlain
+}
+
+/** Programs and words whose arguments contain another command. */
+const WRAPPERS = new Set([
+  ...['sudo', 'doas', 'su', 'env', 'nice', 'ionice', 'nohup', 'setsid', 'timeout', 'time', 'stdbuf', 'chroot', 'unshare', 'nsenter', 'setpriv', 'runuser', 'chrt', 'taskset'],
+  ...['xargs', 'parallel', 'find', 'fd', 'watch', 'strace', 'ltrace', 'gdb', 'script', 'flock', 'busybox', 'toybox', 'ssh', 'docker', 'podman', 'kubectl', 'npx', 'bunx'],
+  ...['exec', 'command', 'builtin', 'eval', 'coproc', 'trap', 'then', 'do', 'else', 'elif', 'if', 'while', 'until', '!', '{', 'function', 'bwrap', 'firejail', 'cordon'],
+])
+const RESERVED = new Set(['if', 'then', 'else', 'elif', 'fi', 'do', 'done', 'case', 'esac', 'while', 'until', 'for', 'select', 'function', 'time', 'coproc', 'in', '{', '}', '!', '[['])
+const ASSIGNMENT = /^[A-Za-z_]\w*(\[[^\]]*\])?\+?=/
+const SHELLS = new Set(['sh', 'bash', 'zsh', 'dash', 'ksh', 'mksh', 'ash', 'fish', 'busybox', 'su', 'script', 'flock', 'env', 'nu', 'pwsh'])
+/** These take a command as ordinary text, wherever it stands. */
+const TEXT_RUNNERS = new Set(['eval', 'ssh', 'watch', 'trap', 'parallel', 'xargs', 'sudo', 'doas', 'entr', 'tmux', 'screen', 'nsenter', 'chroot', 'timeout', 'find'])
+const COMMAND_OPTION = /^(-[a-zA-Z]*[cS][a-zA-Z]*|--command|--split-string)$/
+
+export const programName = (word: string): string => word.slice(word.lastIndexOf('/') + 1)
+
+const startsLater = (words: readonly Word[]): boolean => {
+  const first = words[0]?.text ?? ''
+  return ASSIGNMENT.test(first) || WRAPPERS.has(programName(first))
+}
+
+const isReserved = (words: readonly Word[]): boolean => {
+  const first = words[0]?.text ?? ''
+  return ASSIGNMENT.test(first) || RESERVED.has(first)
+}
+
+/** Command lines that stand as one word among the words of another: `sh -c '…'`, `ssh host '…'`. */
+const linesWithin = (words: readonly Word[]): readonly string[] => {
+  const names = words.map(({ text }) => programName(text))
+  const hasShell = names.some((name) => SHELLS.has(name))
+  const afterOption = words.flatMap(({ text }, at) => {
+    const next = words[at + 1]
+    return hasShell && COMMAND_OPTION.test(text) && next !== undefined ? [next.text] : []
+  })
+  const texts = names.some((name) => TEXT_RUNNERS.has(name)) ? words.slice(1).flatMap(({ text }) => (/\s/.test(text) ? [text] : [])) : []
+  const evaluated = names[0] === 'eval' ? [words.slice(1).map(({ text }) => text).join(' ')] : []
+  return [...new Set([...afterOption, ...texts, ...evaluated])]
+}

@@ -1,0 +1,49 @@
+import { bindGlob, cidrContains, matches } from '../policy/index.js'
+import type { Boundary, Destination, HostGrant, PortGrant } from '../policy/index.js'
+
+import { normalisedPath } from './path-spelling.js'
+import type { UrlTarget } from './url-spelling.js'
+
+/** Whether the network grants of a tool let it reach a URL. Methods are for the proxy: a URL does not say which. */
+export const mayReach = (network: Boundary['network'], target: UrlTarget): boolean => {
+  switch (network.kind) {
+    case 'none':
+      return false
+    case 'all':
+      return true
+    case 'hosts': {
+      const about = network.entries.filter((entry) => isAbout(entry, target))
+      return about.some(({ action }) => action !== 'deny') && !about.some((entry) => entry.action === 'deny' && entry.methods.kind === 'all')
+    }
+  }
+}
+
+const isAbout = (entry: HostGrant, target: UrlTarget): boolean =>
+  hostMatches(entry.destination, target) && portMatches(entry.port, target.port) && pathMatches(entry, target.path)
+
+export const hostMatches = (destination: Destination, { host }: UrlTarget): boolean => {
+  switch (destination.kind) {
+    case 'host':
+      return host.kind === 'name' && host.name === destination.host
+    case 'subdomains':
+      return host.kind === 'name' && host.name.endsWith(`.${destination.host}`)
+    case 'address':
+      return host.kind === 'address' && host.address.family === destination.address.family && host.address.value === destination.address.value
+    case 'cidr':
+      return host.kind === 'address' && cidrContains(destination.cidr, host.address)
+  }
+}
+
+export const portMatches = (grant: PortGrant, port: number): boolean => (grant.kind === 'web' ? port === 80 || port === 443 : port === grant.port)
+
+// URL paths are globs from the root; there is no workspace or home in a URL.
+const URL_PLACES = { workspace: '/', home: '/' } as Parameters<typeof bindGlob>[1]
+const AMBIGUOUS = /%2e|%2f|%5c|\/\//i
+
+/** A path that servers read in different ways fits no grant and every denial. */
+const pathMatches = ({ paths, action }: HostGrant, path: string): boolean => {
+  if (paths.kind === 'all') return true
+  const normalised = AMBIGUOUS.test(path) ? undefined : normalisedPath(path)
+  if (normalised === undefined) return action === 'deny'
+  return paths.items.some((glob) => bindGlob(glob, URL_PLACES).some((pattern) => matches(pattern, normalised)))
+}

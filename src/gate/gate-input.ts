@@ -1,0 +1,63 @@
+// The first half of the path, which every input takes, also one that was changed on the way:
+// parse, copy, constraints, argument gate.
+import { fail } from '../errors/index.js'
+import type { CordonError } from '../errors/index.js'
+
+import type { ArgumentGate } from './argument-gate.js'
+import type { CallFacts } from './call-facts.js'
+import { factsOf } from './call-facts.js'
+import { canonicalJson, hashOfText } from './canonical-json.js'
+import type { DecisionSource } from './decision.js'
+import { withStep } from './draft.js'
+import type { Draft } from './draft.js'
+import { takeSnapshot } from './json-value.js'
+import { messageOf } from './message-of.js'
+import type { ParsedInput } from './parse-input.js'
+import type { GateTool } from './tool.js'
+
+export type GatedInput =
+  | { readonly kind: 'gated'; readonly draft: Draft; readonly facts: CallFacts }
+  | { readonly kind: 'refused'; readonly draft: Draft; readonly source: DecisionSource; readonly denial: CordonError }
+
+export const gateInput = async (given: Draft, tool: GateTool, gate: ArgumentGate, input: unknown, now: number): Promise<GatedInput> => {
+  const parsed = await parseSafely(tool, input)
+  if (parsed.kind === 'problem') return refused(given, 'input', 'schema', fail('input-invalid', { tool: tool.name, problem: parsed.problem }))
+  const snapshot = takeSnapshot(parsed.value)
+  if (snapshot.kind === 'problem') return refused(given, 'input', 'schema', fail('input-not-json', { tool: tool.name, where: snapshot.where, problem: snapshot.problem }))
+  const text = canonicalJson(snapshot.value)
+  const draft: Draft = { ...given, input: snapshot.value, argumentsHash: hashOfText(text), argumentBytes: Buffer.byteLength(text) }
+  return gateParsed(withStep(draft, 'input', 'fits the schema'), tool, gate, now)
+}
+
+/** Also done again when somebody has approved: a link may lead elsewhere by then. */
+export const gateParsed = (draft: Draft, tool: GateTool, gate: ArgumentGate, now: number): GatedInput => {
+  const { invocation } = draft.call
+  const constrained = invocation.denial({ tool: tool.name, constraints: tool.constraints, argumentBytes: draft.argumentBytes }, now)
+  if (constrained !== undefined) return refused(draft, 'constraints', 'constraint', constrained)
+  const gated = gate(draft.input)
+  if (gated.kind === 'denied') return refused(draft, 'arguments', 'policy', gated.denial)
+  const { paths, urls, usedDeclaredCapability } = gated
+  try {
+    const facts = factsOf({ tool, input: draft.input, paths, urls })
+    const outcome = tool.argumentGate === 'off' ? 'not looked at: the host has turned the argument gate off' : `${paths.length} paths and ${urls.length} URLs, all within the policy`
+    return { kind: 'gated', draft: withStep({ ...draft, usedDeclaredCapability }, 'arguments', outcome), facts }
+  } catch (error) {
+    // The only code of the tool's author in here: making a command out of the input.
+    return refused(draft, 'arguments', 'schema', fail('input-invalid', { tool: tool.name, problem: `no command can be made of it: ${messageOf(error)}` }))
+  }
+}
+
+const refused = (draft: Draft, step: 'input' | 'constraints' | 'arguments', source: DecisionSource, denial: CordonError): GatedInput => ({
+  kind: 'refused',
+  draft: withStep(draft, step, denial.message),
+  source,
+  denial,
+})
+
+const parseSafely = async (tool: GateTool, input: unknown): Promise<ParsedInput> => {
+  try {
+    return await tool.parse(input)
+  } catch (error) {
+    return { kind: 'problem', problem: `the schema failed: ${messageOf(error)}` }
+  }
+}

@@ -1,0 +1,41 @@
+import type { JsonValue } from './json-value.js'
+import type { Hook } from './hook.js'
+import type { RuleSet } from './load-rules.js'
+import type { Mode } from './modes.js'
+import type { ResolvePath } from './resolve-path.js'
+import type { Wait } from './run-hooks.js'
+import type { GateTool } from './tool.js'
+
+/** Answers instead of a person, in the mode auto. What it answers is checked, not trusted. */
+export type Classifier = (request: ClassifierRequest) => unknown
+
+export interface ClassifierRequest {
+  readonly tool: string
+  readonly input: JsonValue
+  readonly risk: GateTool['risk']
+  readonly isDestructive: boolean
+  readonly reason: string
+}
+
+/** Everything that the gate needs from outside. It reaches for nothing itself: no file, no clock, no chance. */
+export interface GateSettings {
+  readonly tools: readonly GateTool[]
+  readonly ruleSets: readonly RuleSet[]
+  readonly mode: Mode
+  readonly hooks: readonly Hook[]
+  readonly sessionId: string
+  /** Whether there is somebody to be asked. */
+  readonly isInteractive: boolean
+  readonly policySources: readonly string[]
+  readonly resolvePath: ResolvePath
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** An id that nobody can guess. */
+  readonly newId: () => string
+  readonly wait: Wait
+  readonly classify?: Classifier
+  /** In milliseconds. */
+  readonly lifetimes?: { readonly hook?: number; readonly classifier?: number; readonly permit?: number; readonly approval?: number }
+}
+
+export const LIFETIMES = { hook: 10_000, classifier: 30_000, permit: 60_000, approval: 15 * 60_000 } as const

@@ -1,0 +1,95 @@
+import { fail } from '../errors/index.js'
+import { nearestKey } from '../policy/index.js'
+
+import { createArgumentGate } from './argument-gate.js'
+import type { Evaluation, GateCall } from './call.js'
+import { startDraft, withStep } from './draft.js'
+import { createEvaluator } from './evaluator.js'
+import type { GatedTool } from './evaluator.js'
+import { LIFETIMES } from './gate-settings.js'
+import type { GateSettings } from './gate-settings.js'
+import type { HookPoint } from './hook.js'
+import { takeSnapshot } from './json-value.js'
+import type { JsonValue } from './json-value.js'
+import { describeState } from './permission-state.js'
+import type { PermissionState } from './permission-state.js'
+import { indexRules } from './rule-index.js'
+import { runHooks } from './run-hooks.js'
+import type { HookRunner, HookVerdict } from './run-hooks.js'
+import { createSettle } from './settle.js'
+import type { Settle } from './settle.js'
+
+/** Decides about calls. Two gates have nothing in common: a question of one cannot be answered at the other. */
+export interface Gate {
+  readonly decide: (call: GateCall) => Promise<Evaluation>
+  /** Answers an evaluation that asks; see `ApprovalAnswer`. */
+  readonly settle: Settle
+  readonly state: () => PermissionState
+  /** Runs the hooks of a point that is not part of deciding: after a call, at the start and end of a session. */
+  readonly runHooks: (point: HookPoint, subject: HookSubject) => Promise<HookVerdict>
+}
+
+export interface HookSubject {
+  readonly callId?: string
+  readonly tool?: string
+  readonly input?: JsonValue
+  readonly output?: JsonValue
+  readonly reason?: string
+}
+
+const MAX_NAME_SHOWN = 128
+
+export const createGate = (settings: GateSettings): Gate => {
+  const tools = toolsByName(settings)
+  refuseForbiddenMode(settings)
+  const onlyManaged = settings.ruleSets.some(({ managedOnly }) => managedOnly.includes('hook_allows'))
+  const runner: HookRunner = {
+    hooks: settings.hooks,
+    wait: settings.wait,
+    timeout: settings.lifetimes?.hook ?? LIFETIMES.hook,
+    allowsFrom: onlyManaged ? new Set(['managed']) : undefined,
+  }
+  const evaluator = createEvaluator(settings, indexRules(settings.ruleSets), runner)
+  const state = describeState(settings)
+  return {
+    decide: async (call) => {
+      const gated = tools.get(call.tool)
+      const snapshot = takeSnapshot(call.input)
+      const draft = startDraft(call, gated?.tool, snapshot.kind === 'json' ? snapshot.value : null)
+      if (gated === undefined) {
+        const name = call.tool.slice(0, MAX_NAME_SHOWN)
+        const near = nearestKey(name, [...tools.keys()])
+        const denial = fail('tool-unknown', { tool: name, hint: near === undefined ? '' : `did you mean "${near}"?` })
+        return evaluator.refuse(withStep(draft, 'tool', denial.message), 'registry', denial)
+      }
+      if (snapshot.kind === 'problem') {
+        const denial = fail('input-not-json', { tool: call.tool, where: snapshot.where, problem: snapshot.problem })
+        return evaluator.refuse(withStep(draft, 'input', denial.message), 'schema', denial)
+      }
+      return evaluator.evaluate(call, gated, snapshot.value, snapshot.value)
+    },
+    settle: createSettle(settings, evaluator),
+    state: () => state,
+    runHooks: (point, { callId = null, tool = null, input = null, output = null, reason = null }) =>
+      runHooks(runner, Object.freeze({ point, sessionId: settings.sessionId, callId, tool, input, output, reason })),
+  }
+}
+
+const toolsByName = ({ tools, resolvePath }: GateSettings): ReadonlyMap<string, GatedTool> => {
+  const byName = new Map<string, GatedTool>()
+  const taken = new Map<string, string>()
+  for (const tool of tools) {
+    // Two tools by one name, or by names that people cannot tell apart, would share their approvals.
+    const other = taken.get(tool.name.toLowerCase())
+    if (other !== undefined) throw fail('tool-name-invalid', { tool: JSON.stringify(tool.name), problem: `is already taken by ${JSON.stringify(other)}` })
+    taken.set(tool.name.toLowerCase(), tool.name)
+    byName.set(tool.name, { tool, gate: createArgumentGate(tool, resolvePath) })
+  }
+  return byName
+}
+
+const refuseForbiddenMode = ({ mode, ruleSets }: GateSettings): void => {
+  const forbidding = ruleSets.find(({ permittedModes }) => permittedModes?.includes(mode) === false)
+  if (forbidding === undefined) return
+  throw fail('mode-not-permitted', { mode, source: forbidding.name, permitted: (forbidding.permittedModes ?? []).join(', ') })
+}

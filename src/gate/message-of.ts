@@ -1,0 +1,5 @@
+/** What a thrown thing says; anything can be thrown, also what cannot be turned into a text. */
+export const messageOf = (thrown: unknown): string => {
+  if (thrown instanceof Error) return thrown.message
+  return typeof thrown === 'string' ? thrown : `something of the type ${typeof thrown} was thrown`
+}

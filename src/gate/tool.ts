@@ -1,0 +1,92 @@
+import { fail } from '../errors/index.js'
+import { resolvePolicy } from '../policy/index.js'
+import type { AbsolutePath, Boundary, Risk, ToolPolicy } from '../policy/index.js'
+
+import { UNCONSTRAINED } from './constraints.js'
+import type { Constraints } from './constraints.js'
+import type { JsonValue } from './json-value.js'
+import { NO_MARKS, findMarks } from './mark-tree.js'
+import type { MarkTree } from './mark-tree.js'
+import { isStandardSchema } from './parameter-marks.js'
+import type { JsonSchema, StandardSchema } from './parameter-marks.js'
+import { acceptAnyInput, parserOf } from './parse-input.js'
+import type { ParseInput } from './parse-input.js'
+
+/** What a call destroys, and how to get it back. */
+export interface DestructiveFacts {
+  readonly impactScope: string
+  readonly rollbackAdvice: string
+}
+
+/** A tool as the gate sees it. */
+export interface GateTool {
+  readonly name: string
+  /** An in-process tool runs in the agent's own process, where nothing but this gate stands before it. */
+  readonly runs: 'sandboxed' | 'in-process'
+  readonly policy: ToolPolicy
+  readonly boundary: Boundary
+  readonly policyHash: string
+  readonly places: { readonly workspace: AbsolutePath; readonly home: AbsolutePath; readonly cwd: AbsolutePath }
+  readonly risk: { readonly level: Risk; readonly derived: boolean }
+  /** Whether `egress_class` is `write`, which a person has to approve whatever the rules say. */
+  readonly needsApproval: boolean
+  readonly isReadOnly: boolean
+  readonly constraints: Constraints
+  readonly parse: ParseInput
+  readonly marks: MarkTree
+  /** The words that a process tool would execute. */
+  readonly command: ((input: JsonValue) => readonly string[]) | undefined
+  readonly destructive: DestructiveFacts | ((input: JsonValue) => DestructiveFacts | undefined) | undefined
+  readonly argumentGate: 'enforced' | 'off'
+}
+
+export interface ToolDeclaration {
+  readonly name: string
+  readonly kind: 'process' | 'function' | 'in-process'
+  readonly policy: ToolPolicy
+  readonly policyHash: string
+  readonly risk: { readonly level: Risk; readonly derived: boolean }
+  readonly egressClass: 'none' | 'read_only' | 'write'
+  readonly workspace: AbsolutePath
+  readonly home: AbsolutePath
+  /** Of the cell; the workspace when not given. */
+  readonly cwd?: AbsolutePath
+  readonly schema?: StandardSchema | JsonSchema
+  /** Validates input by a JSON Schema; a Standard Schema brings its own. */
+  readonly parse?: ParseInput
+  readonly constraints?: Constraints
+  readonly command?: (input: JsonValue) => readonly string[]
+  readonly destructive?: GateTool['destructive']
+  readonly argumentGate?: 'enforced' | 'off'
+}
+
+const TOOL_NAME = /^[A-Za-z0-9_.:/-]{1,128}$/
+
+export const describeTool = (declaration: ToolDeclaration): GateTool => {
+  const { name, kind, policy, workspace, home, schema, parse } = declaration
+  if (!TOOL_NAME.test(name) || name === '__proto__') throw fail('tool-name-invalid', { tool: JSON.stringify(name), problem: 'contains what a name must not' })
+  return {
+    name,
+    runs: kind === 'in-process' ? 'in-process' : 'sandboxed',
+    policy,
+    boundary: resolvePolicy(policy, { workspace, home, kind: kind === 'process' ? 'process' : 'function' }),
+    policyHash: declaration.policyHash,
+    places: { workspace, home, cwd: declaration.cwd ?? workspace },
+    risk: declaration.risk,
+    needsApproval: declaration.egressClass === 'write',
+    isReadOnly: isReadOnly(declaration),
+    constraints: declaration.constraints ?? UNCONSTRAINED,
+    parse: parse ?? (isStandardSchema(schema) ? parserOf(schema) : acceptAnyInput),
+    marks: schema === undefined ? NO_MARKS : findMarks(schema),
+    command: declaration.command,
+    destructive: declaration.destructive,
+    argumentGate: declaration.argumentGate ?? 'enforced',
+  }
+}
+
+/** In a cell what is unspecified is not there; in the agent's own process only a declared "none" says so. */
+const isReadOnly = ({ kind, policy: { filesystem, exec, presets }, egressClass, destructive }: ToolDeclaration): boolean => {
+  const writesNothing = filesystem.write.kind === 'none' || (filesystem.write.kind === 'unspecified' && kind !== 'in-process')
+  const startsNothing = kind !== 'in-process' || exec.kind === 'none'
+  return writesNothing && startsNothing && !presets.includes('workspace') && egressClass !== 'write' && typeof destructive !== 'object'
+}

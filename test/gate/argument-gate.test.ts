@@ -1,0 +1,293 @@
+import { describe, expect, it } from 'vitest'
+
+import type { ResolvePath } from '../../src/gate/index.js'
+import { resolveByText } from '../../src/gate/index.js'
+import { parseAbsolutePath } from '../../src/policy/index.js'
+
+import { decide, hook, outcome, toolWith } from './stage.js'
+
+const writeReport = toolWith({ name: 'writeReport', kind: 'in-process', policy: { risk: 'low', filesystem: { write: ['/srv/uploads/**'] } } })
+const sandboxed = toolWith({ policy: { filesystem: { read: ['/data/**', '!/data/secret'], write: ['/out/**'] } } })
+
+/** A file system with these links, in which these objects exist. */
+const disk = (links: Readonly<Record<string, string>>, exists: readonly string[] = []): ResolvePath => (path) => {
+  const names: string[] = []
+  for (const name of path.split('/')) {
+    if (name === '' || name === '.') continue
+    if (name === '..') {
+      names.pop()
+      continue
+    }
+    names.push(name)
+    const target = links[`/${names.join('/')}`]
+    if (target !== undefined) names.splice(0, names.length, ...target.split('/').filter((part) => part !== ''))
+  }
+  const real = `/${names.join('/')}`
+  const isThere = (candidate: string) => exists.some((each) => each === candidate || each.startsWith(`${candidate}/`))
+  return { kind: 'object', path: parseAbsolutePath(real), exists: isThere(real), parentExists: isThere(real.slice(0, real.lastIndexOf('/'))) }
+}
+
+describe('a declared filesystem stance', () => {
+  it('lets a path within the declared globs run', async () => {
+    expect(await outcome({ tools: [writeReport] }, { path: '/srv/uploads/2026/r.txt' })).toBe('allow')
+  })
+
+  it('denies a path outside before the tool runs, and the reason names path and globs', async () => {
+    const { decision } = await decide({ tools: [writeReport] }, { path: '/etc/passwd' })
+    expect(decision).toMatchObject({ decision: 'deny', decision_source: 'policy', error_code: 'argument-path-denied', risk: 'low', used_declared_capability: false })
+    expect(decision.decision_reason).toMatch(/\/etc\/passwd.*\/srv\/uploads\/\*\*/)
+    expect(decision.agent_reason).toContain('/etc/passwd')
+    expect(decision.agent_reason).not.toContain('/srv/uploads')
+  })
+
+  it('says that a call within it used a declared capability', async () => {
+    const { decision } = await decide({ tools: [writeReport] }, { path: '/srv/uploads/r.txt' })
+    expect(decision.used_declared_capability).toBe(true)
+  })
+
+  it('does nothing for an in-process tool that declares none', async () => {
+    const tool = toolWith({ kind: 'in-process', policy: { risk: 'low' } })
+    expect(await outcome({ tools: [tool] }, { path: '/etc/passwd', url: 'https://evil.example/' })).toBe('allow')
+  })
+
+  it('of "none" denies every absolute path, in a cell and in process', async () => {
+    for (const kind of ['in-process', 'function'] as const) {
+      for (const filesystem of [{ write: 'none' }, { read: 'none' }, 'none']) {
+        const tool = toolWith({ kind, policy: { risk: 'low', filesystem } })
+        expect(await outcome({ tools: [tool] }, { path: '/srv/x' })).toBe('deny argument-path-denied')
+        expect(await outcome({ tools: [tool] }, { path: '/usr/bin/env' })).toBe('deny argument-path-denied')
+        expect(await outcome({ tools: [tool] }, { note: 'a word' })).toBe('allow')
+      }
+    }
+  })
+
+  it('is the union of read and write where nothing marks the parameter', async () => {
+    expect(await outcome({ tools: [sandboxed] }, { path: '/data/a' })).toBe('allow')
+    expect(await outcome({ tools: [sandboxed] }, { path: '/out/a' })).toBe('allow')
+    expect(await outcome({ tools: [sandboxed] }, { path: '/other/a' })).toBe('deny argument-path-denied')
+  })
+
+  it('can be turned off by the host, and the record says so', async () => {
+    const tool = toolWith({ kind: 'in-process', policy: { risk: 'low', filesystem: { write: ['/srv/uploads/**'] } }, argumentGate: 'off' })
+    const { decision } = await decide({ tools: [tool] }, { path: '/etc/passwd' })
+    expect(decision).toMatchObject({ decision: 'allow', argument_gate: 'off' })
+  })
+
+  it('is asked before hooks: a hook never sees what the policy denies', async () => {
+    const seen: unknown[] = []
+    const hooks = [hook((event) => void seen.push(event))]
+    expect(await outcome({ tools: [writeReport], hooks }, { path: '/etc/passwd' })).toBe('deny argument-path-denied')
+    expect(seen).toEqual([])
+    expect(await outcome({ tools: [writeReport], hooks }, { path: '/srv/uploads/a' })).toBe('allow')
+    expect(seen).toHaveLength(1)
+  })
+})
+
+describe('a path that is spelled to get past the gate is denied', () => {
+  it.each([
+    '/srv/uploads/../../etc/passwd',
+    '/srv/uploads/../../../../../etc/passwd',
+    '//etc/passwd',
+    '/etc//passwd',
+    '/etc/./passwd',
+    '/srv/uploads',
+    '/srv/upload',
+    '/srv/uploads-twin/x',
+    '~/.ssh/id_rsa',
+    '~',
+    '~root/.ssh/id_rsa',
+    'file:///etc/passwd',
+    'FILE:///etc/passwd',
+    'file://localhost/etc/passwd',
+    'file:/etc/passwd',
+    'file:etc/passwd',
+    'file://evil.example/etc/passwd',
+    'file:///etc/%70asswd',
+    '../../etc/passwd',
+    './x',
+    '..',
+    'a/../../b',
+    'a/b/../../../etc/passwd',
+    '/srv/uploads/%2e%2e/%2e%2e/etc/passwd',
+    '%2fetc%2fpasswd',
+    '%2e%2e/%2e%2e/etc',
+    '%252e%252e/%252e%252e/etc',
+    ' /etc/passwd',
+    '\n/etc/passwd\n',
+    '\u200b/etc/passwd',
+    '--output=/etc/passwd',
+    '-o=/etc/passwd',
+    '/srv/uploads/a\0',
+    '/srv/uploads/a\0/../../../etc/passwd',
+    'a\0b',
+  ])('%j', async (path) => {
+    expect(await outcome({ tools: [writeReport] }, { path })).toMatch(/^deny argument-/)
+    expect(await outcome({ tools: [writeReport] }, { deep: [{ a: { b: [['x', path]] } }] })).toMatch(/^deny argument-/)
+    expect(await outcome({ tools: [writeReport] }, { [path]: 'x' })).toMatch(/^deny argument-/)
+  })
+
+  it.each(['/srv/uploads/a', '/srv/uploads//a/../b', ' /srv/uploads/a ', 'file:///srv/uploads/a', '--output=/srv/uploads/a', '/srv/uploads/%41', '../../../srv/uploads/a'])(
+    'while its honest twin %j runs',
+    async (path) => {
+      expect(await outcome({ tools: [writeReport] }, { path })).toBe('allow')
+    },
+  )
+
+  it.each(['', 'hello', '100%', 'and/or', 'application/json', 'a ~ b', '~5 minutes', '...', 'see ../README for more', 'C:', 'tcp/ip', 'file: the report', '-n', 'x=/y z'])(
+    'while the ordinary text %j is not taken for a path',
+    async (text) => {
+      expect(await outcome({ tools: [writeReport] }, { text })).toBe('allow')
+    },
+  )
+
+  it('lone surrogates are refused rather than replaced', async () => {
+    expect(await outcome({ tools: [writeReport] }, { path: '/srv/uploads/\ud800' })).toBe('deny input-not-json')
+    expect(await outcome({ tools: [writeReport] }, { ['\udfff']: 1 })).toBe('deny input-not-json')
+  })
+})
+
+describe('a symbolic link is judged by what it leads to', () => {
+  it('a link in a granted folder that leads out is denied', async () => {
+    const resolvePath = disk({ '/srv/uploads/link': '/etc' })
+    expect(await outcome({ tools: [writeReport], resolvePath }, { path: '/srv/uploads/link/passwd' })).toBe('deny argument-path-denied')
+    expect(await outcome({ tools: [writeReport], resolvePath }, { path: '/srv/uploads/other/passwd' })).toBe('allow')
+  })
+
+  it('".." after a link is judged as the kernel reads it and as text', async () => {
+    const resolvePath = disk({ '/srv/uploads/link': '/srv/uploads/a/b' })
+    expect(await outcome({ tools: [writeReport], resolvePath }, { path: '/srv/uploads/link/../x' })).toBe('allow')
+    // As text it is /srv/x, and a tool that normalises before it opens would open that.
+    expect(await outcome({ tools: [writeReport], resolvePath }, { path: '/srv/uploads/link/../../x' })).toBe('deny argument-path-denied')
+  })
+
+  it('a path that cannot be resolved is denied, also when the resolver throws', async () => {
+    const unknown: ResolvePath = () => ({ kind: 'unknown', problem: 'too many links' })
+    const throwing: ResolvePath = () => {
+      throw new Error('EIO')
+    }
+    for (const resolvePath of [unknown, throwing]) {
+      expect(await outcome({ tools: [writeReport], resolvePath }, { path: '/srv/uploads/a' })).toBe('deny argument-unreadable')
+      expect(await outcome({ tools: [writeReport], resolvePath }, { text: 'a word' })).toBe('allow')
+    }
+  })
+})
+
+describe('a relative path is resolved against the working directory of the cell', () => {
+  const cwd = parseAbsolutePath('/srv/uploads')
+  const inUploads = toolWith({ cwd, kind: 'in-process', policy: { risk: 'low', filesystem: { write: ['/srv/uploads/**'] } } })
+
+  it('and judged like any other', async () => {
+    expect(await outcome({ tools: [inUploads] }, { path: './a/b' })).toBe('allow')
+    expect(await outcome({ tools: [inUploads] }, { path: 'a/../b' })).toBe('allow')
+    expect(await outcome({ tools: [inUploads] }, { path: '../x' })).toBe('deny argument-path-denied')
+  })
+
+  it('a bare word is a path when something by that name exists', async () => {
+    const resolvePath = disk({}, ['/home/ann/project/notes', '/home/ann/project/src/main.ts'])
+    expect(await outcome({ tools: [writeReport], resolvePath }, { path: 'notes' })).toBe('deny argument-path-denied')
+    expect(await outcome({ tools: [writeReport], resolvePath }, { path: 'src/main.ts' })).toBe('deny argument-path-denied')
+    expect(await outcome({ tools: [writeReport], resolvePath }, { path: 'elsewhere' })).toBe('allow')
+    expect(await outcome({ tools: [writeReport], resolvePath }, { path: 'else/where' })).toBe('allow')
+  })
+
+  it('in process, also when something could be created in a folder that exists', async () => {
+    const resolvePath = disk({}, ['/home/ann/project/src/main.ts'])
+    expect(await outcome({ tools: [writeReport], resolvePath }, { path: 'src/new.ts' })).toBe('deny argument-path-denied')
+    const inCell = toolWith({ policy: { filesystem: { write: ['/srv/uploads/**'] } } })
+    expect(await outcome({ tools: [inCell], resolvePath }, { path: 'src/new.ts' })).toBe('allow')
+  })
+
+  it('a bare word that is a link out is denied', async () => {
+    const resolvePath = disk({ '/srv/uploads/key': '/home/ann/.ssh/id_rsa' }, ['/home/ann/.ssh/id_rsa'])
+    expect(await outcome({ tools: [inUploads], resolvePath }, { path: 'key' })).toBe('deny argument-path-denied')
+  })
+})
+
+describe('in a cell', () => {
+  it('nothing declared means nothing granted', async () => {
+    expect(await outcome({}, { path: '/home/ann/.ssh/id_rsa' })).toBe('deny argument-path-denied')
+    expect(await outcome({}, { url: 'https://evil.example/' })).toBe('deny argument-url-denied')
+  })
+
+  it('programs of the system may be named, its settings not', async () => {
+    expect(await outcome({}, { program: '/usr/bin/python3' })).toBe('allow')
+    expect(await outcome({}, { file: '/etc/passwd' })).toBe('deny argument-path-denied')
+    expect(await outcome({ tools: [toolWith({ policy: { filesystem: { read: ['/etc/passwd'] } } })] }, { file: '/etc/passwd' })).toBe('allow')
+  })
+
+  it('carve-outs hold', async () => {
+    expect(await outcome({ tools: [sandboxed] }, { path: '/data/secret' })).toBe('deny argument-path-denied')
+    expect(await outcome({ tools: [sandboxed] }, { path: '/data/secret/deep' })).toBe('deny argument-path-denied')
+    expect(await outcome({ tools: [sandboxed] }, { path: '/data/secrets' })).toBe('allow')
+  })
+
+  it('protected names hold also against an in-process tool that may only write', async () => {
+    const tool = toolWith({ kind: 'in-process', policy: { risk: 'low', filesystem: { write: ['**'] } } })
+    expect(await outcome({ tools: [tool] }, { path: '/home/ann/project/.git/hooks/pre-commit' })).toBe('deny argument-path-denied')
+    expect(await outcome({ tools: [tool] }, { path: '/home/ann/project/src/a' })).toBe('allow')
+  })
+})
+
+describe('a URL argument is judged by the network grants', () => {
+  const network = ['api.example.org', '*.cdn.example', 'db.example:5432', '10.1.0.0/16', { host: 'paths.example', paths: ['/v1/**'] }, { host: 'bad.cdn.example', action: 'deny' }]
+  const tool = toolWith({ policy: { network } })
+
+  it.each([
+    'https://api.example.org/x?q=a%20b',
+    'http://API.example.org',
+    'https://a.cdn.example/',
+    'postgres://db.example:5432/x',
+    'http://10.1.2.3/',
+    'https://paths.example/v1/a',
+    'wss://api.example.org/socket',
+  ])('%s may be reached', async (url) => {
+    expect(await outcome({ tools: [tool] }, { url })).toBe('allow')
+  })
+
+  it.each([
+    'https://evil.example/',
+    'https://api.example.org:8443/',
+    'https://api.example.org.evil.example/',
+    'https://api.example.org@evil.example/',
+    'https://user:pw@api.example.org/',
+    'https://evil.example\\@api.example.org/',
+    'https:\\\\evil.example/',
+    'https:/evil.example/',
+    'https:evil.example',
+    'https://api.example.org./',
+    'https://xn--80ak6aa92e.com/',
+    'https://еxample.org/',
+    'http://0x7f.1/',
+    'http://2130706433/',
+    'http://0177.0.0.1/',
+    'http://[::ffff:10.1.2.3]/',
+    'http://10.2.0.1/',
+    'http://169.254.169.254/latest/meta-data',
+    'https://cdn.example/',
+    'https://bad.cdn.example/',
+    'https://paths.example/v2/a',
+    'https://paths.example/v1/../v2',
+    'https://paths.example/v1/%2e%2e/v2',
+    ' https://evil.example/',
+    'https%3A%2F%2Fevil.example%2F',
+    '--url=https://evil.example/',
+    'gopher://evil.example:70/',
+    'unix:///var/run/docker.sock',
+    'x://../../etc/passwd',
+  ])('%s may not', async (url) => {
+    expect(await outcome({ tools: [tool] }, { url })).toMatch(/^deny argument-/)
+    expect(await outcome({ tools: [tool] }, { deep: { list: [url] } })).toMatch(/^deny argument-/)
+  })
+
+  it('with all of the network granted, every URL may', async () => {
+    const open = toolWith({ policy: { network: 'all' } })
+    expect(await outcome({ tools: [open] }, { url: 'https://evil.example/' })).toBe('allow')
+  })
+})
+
+describe('without a file system to ask', () => {
+  it('a path names what its text says', () => {
+    expect(resolveByText('/a/../b')).toMatchObject({ kind: 'object', path: '/b' })
+    expect(resolveByText('/../b')).toMatchObject({ kind: 'unknown' })
+  })
+})
