@@ -110,7 +110,7 @@ enum trap {
 	TRAP_OPEN = 8,     /* refused opens are reported (--observe) */
 	TRAP_SIGNAL = 128, /* signals are sent by the keeper, for where Landlock does not scope them */
 	TRAP_SOCKET = 64,  /* internet sockets lead nowhere, for where listen() cannot be judged */
-	TRAP_MEMORY_FILE = 32, /* memory files are made by the keeper, and counted */
+	TRAP_MEMORY_FILE = 32, /* memory files are made by the keeper, and counted; shared mappings are charged */
 	TRAP_METADATA = 16 /* chmod, chown, utime, xattr are carried out by the keeper */
 };
 
@@ -238,12 +238,14 @@ void join_terminal(const struct plan *plan, int terminal);
 
 struct copiers {
 	pid_t pids[3];
+	bool gives_back; /* stdin is a file, whose position is left behind what was read */
 };
 
 /* The tool's end of the caller's stdin, stdout or stderr. */
 int take_caller_stream(int number, struct copiers *copiers);
 bool is_same_file(int one, int other);
-void finish_copiers(const struct copiers *copiers);
+void finish_input(const struct copiers *copiers);
+void end_copiers(const struct copiers *copiers);
 bool is_copier(const struct copiers *copiers, pid_t pid);
 
 /* ---- tree.c: descendants, by /proc ---------------------------------------- */

@@ -200,6 +200,14 @@ void answer_connect(const struct notification *call)
 	}
 }
 
+/* Names without a file are shared with the whole host where there is no network namespace: one could be taken before its owner. */
+static bool may_listen(const struct plan *plan, const union address *address, socklen_t length)
+{
+	if (address->any.sa_family == AF_UNIX)
+		return length <= offsetof(struct sockaddr_un, sun_path) || address->local.sun_path[0] != '\0';
+	return plan->network_all || plan->traps & TRAP_SOCKET;
+}
+
 void answer_listen(const struct notification *call)
 {
 	CLOSE_ON_RETURN int socket = borrow_descriptor(call, call->request->data.args[0]);
@@ -211,7 +219,7 @@ void answer_listen(const struct notification *call)
 		respond(call, 0, EACCES);
 		return;
 	}
-	if (address.any.sa_family != AF_UNIX) {
+	if (!may_listen(call->plan, &address, length)) {
 		describe(&address, fields, sizeof fields);
 		report_violation(call, "listen", fields);
 		respond(call, 0, EACCES);

@@ -267,6 +267,9 @@ void answer_notification(const struct plan *plan, int listener, int supervisor)
 	case SYS_memfd_create:
 		answer_memory_file(&call);
 		break;
+	case SYS_mmap:
+		answer_shared_mapping(&call);
+		break;
 	case SYS_connect:
 		answer_connect(&call);
 		break;

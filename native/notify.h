@@ -40,6 +40,7 @@ void answer_signal(const struct notification *call);
 void answer_listen(const struct notification *call);
 void answer_open(const struct notification *call);
 void answer_memory_file(const struct notification *call);
+void answer_shared_mapping(const struct notification *call);
 void answer_metadata(const struct notification *call);
 
 #endif

@@ -18,6 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define GRACE_FOR_OUTPUT 500 /* milliseconds */
+
 uint64_t milliseconds(void)
 {
 	struct timespec now;
@@ -316,6 +318,35 @@ static void wait_for_keeper(struct call *call)
 	call->largest = usage.ru_maxrss;
 }
 
+/* The tool is gone, so that only whether the call shall end matters of what the host says. */
+static bool host_wants_end(struct call *call)
+{
+	struct frame frame;
+
+	if (!read_frame(call->host, &frame))
+		return true;
+	bool wanted = frame.kind == FRAME_KILL || frame.kind == FRAME_SIGNAL;
+	free(frame.payload);
+	return wanted;
+}
+
+/* Output is written to its end, as fast as its reader reads; but a call that was ended does not wait for that. */
+static void wait_for_copier(struct call *call, pid_t copier)
+{
+	CLOSE_ON_RETURN int process = copier > 0 ? (int)syscall(SYS_pidfd_open, copier, 0) : -1;
+	struct pollfd polled[] = { { .fd = process, .events = POLLIN }, { .fd = call->host, .events = POLLIN | POLLRDHUP } };
+
+	while (process >= 0) {
+		int happened = poll(polled, 2, call->killed || call->host_gone ? GRACE_FOR_OUTPUT : -1);
+		if (happened == 0 || polled[0].revents)
+			return;
+		if (polled[1].revents && host_wants_end(call)) {
+			call->killed = true;
+			polled[1].fd = -1;
+		}
+	}
+}
+
 int supervise(const struct plan *plan, int host, int cell, pid_t keeper, struct stdio stdio, const struct copiers *copiers)
 {
 	struct call call = {
@@ -340,7 +371,10 @@ int supervise(const struct plan *plan, int host, int cell, pid_t keeper, struct 
 	}
 	remove_scratch(plan);
 	drain(&call);
-	finish_copiers(copiers);
+	finish_input(copiers);
+	for (int i = 1; i < 3; i++)
+		wait_for_copier(&call, copiers->pids[i]);
+	end_copiers(copiers);
 	tell_end(&call);
 	linger(host);
 	waitpid(keeper, NULL, 0);

@@ -26,8 +26,8 @@ CALL(dup, ALLOW) CALL(dup3, ALLOW) CALL(fcntl, DESCRIPTOR) CALL(flock, ALLOW) CA
 CALL(pipe2, ALLOW) CALL(sendfile, ALLOW) CALL(splice, ALLOW) CALL(tee, ALLOW)
 CALL(copy_file_range, ALLOW) CALL(sync, ALLOW) CALL(fsync, ALLOW) CALL(fdatasync, ALLOW)
 CALL(sync_file_range, ALLOW) CALL(syncfs, ALLOW) CALL(readahead, ALLOW) CALL(fadvise64, ALLOW) CALL(cachestat, ALLOW)
-CALL(getxattr, ALLOW) CALL(lgetxattr, ALLOW) CALL(fgetxattr, ALLOW)
-CALL(listxattr, ALLOW) CALL(llistxattr, ALLOW) CALL(flistxattr, ALLOW)
+CALL(getxattr, ATTRIBUTES) CALL(lgetxattr, ATTRIBUTES) CALL(fgetxattr, ALLOW)
+CALL(listxattr, ATTRIBUTES) CALL(llistxattr, ATTRIBUTES) CALL(flistxattr, ALLOW)
 CALL(inotify_init1, ALLOW) CALL(inotify_add_watch, ALLOW) CALL(inotify_rm_watch, ALLOW)
 
 /* what only a mount namespace keeps to the granted files */
@@ -42,7 +42,7 @@ CALL(ppoll, ALLOW) CALL(pselect6, ALLOW) CALL(eventfd2, ALLOW) CALL(signalfd4, A
 CALL(timerfd_create, ALLOW) CALL(timerfd_settime, ALLOW) CALL(timerfd_gettime, ALLOW)
 
 /* memory */
-CALL(mmap, ALLOW) CALL(munmap, ALLOW) CALL(mprotect, ALLOW) CALL(mremap, ALLOW) CALL(madvise, ALLOW)
+CALL(mmap, MAPPING) CALL(munmap, ALLOW) CALL(mprotect, ALLOW) CALL(mremap, ALLOW) CALL(madvise, ALLOW)
 CALL(brk, ALLOW) CALL(msync, ALLOW) CALL(mincore, ALLOW) CALL(mlock, ALLOW) CALL(mlock2, ALLOW)
 CALL(munlock, ALLOW) CALL(mlockall, ALLOW) CALL(munlockall, ALLOW) CALL(membarrier, ALLOW)
 CALL(pkey_alloc, ALLOW) CALL(pkey_free, ALLOW) CALL(pkey_mprotect, ALLOW) CALL(map_shadow_stack, ALLOW) CALL(mseal, ALLOW)

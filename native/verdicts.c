@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -114,6 +115,7 @@ static void check_node(struct program *program, int mode)
 
 static void check_ioctl(struct program *program, const struct plan *plan)
 {
+	static const unsigned sharing_blocks[] = { 0x40049409 /* FICLONE */, 0x4020940d /* FICLONERANGE */, 0xc0189436 /* FIDEDUPERANGE */ };
 	static const unsigned refused[] = {
 		0x5412, /* TIOCSTI: types into the terminal (CVE-2017-5226) */
 		0x541c, /* TIOCLINUX: pastes into a console (CVE-2023-1523) */
@@ -131,6 +133,12 @@ static void check_ioctl(struct program *program, const struct plan *plan)
 	load_argument(program, 1);
 	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
 		if_equal_answer(program, refused[i], SECCOMP_RET_ERRNO | EPERM);
+	/* btrfs: snapshots, subvolumes, defragmentation, mostly through a descriptor that only reads. */
+	for (size_t i = 0; i < sizeof sharing_blocks / sizeof *sharing_blocks; i++)
+		if_equal_answer(program, sharing_blocks[i], SECCOMP_RET_ALLOW);
+	emit(program, BPF_ALU | BPF_AND | BPF_K, 0xff00, 0, 0);
+	if_equal_answer(program, 0x9400, SECCOMP_RET_ERRNO | ENOTTY);
+	load_argument(program, 1);
 	if (landlock_is_before(plan, 6)) {
 		/* Whom the kernel signals when there is something to read: anybody, without these being refused. */
 		if_equal_answer(program, 0x8901 /* FIOSETOWN */, SECCOMP_RET_ERRNO | EPERM);
@@ -281,10 +289,11 @@ static void check_send(struct program *program, int flags)
 
 static unsigned listen_action(const struct plan *plan)
 {
-	/* Without a network namespace, listen() on an unbound socket takes a port that Landlock never sees. */
-	if (plan->form == FORM_NAMESPACES || plan->network_all || plan->traps & TRAP_SOCKET)
+	/* In a network namespace of its own nobody else hears of it. */
+	if (plan->form == FORM_NAMESPACES && !plan->network_all)
 		return SECCOMP_RET_ALLOW;
-	return trap_or(plan, TRAP_CONNECT, SECCOMP_RET_ERRNO | EACCES);
+	/* Elsewhere listen() on an unbound socket takes a port that Landlock never sees, and names without a file are the host's. */
+	return trap_or(plan, TRAP_CONNECT, plan->network_all ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | EACCES);
 }
 
 static unsigned memory_file_action(const struct plan *plan)
@@ -294,6 +303,21 @@ static unsigned memory_file_action(const struct plan *plan)
 		return SECCOMP_RET_ERRNO | EPERM;
 	/* Nothing else counts what lies in one. */
 	return trap_or(plan, TRAP_MEMORY_FILE, plan->limits.memory ? SECCOMP_RET_ERRNO | EPERM : SECCOMP_RET_ALLOW);
+}
+
+/* Shared mappings under a memory limit: see shared-mappings.c. */
+static void check_mapping(struct program *program, const struct plan *plan)
+{
+	if (plan->limits.memory) {
+		load_argument(program, 3);
+		emit(program, BPF_ALU | BPF_AND | BPF_K, MAP_TYPE, 0, 0);
+		if_equal_answer(program, MAP_PRIVATE, SECCOMP_RET_ALLOW);
+		load_argument(program, 3);
+		if (plan->traps & TRAP_MEMORY_FILE)
+			answer(program, SECCOMP_RET_USER_NOTIF);
+		if_any_bit_answer(program, MAP_ANONYMOUS, SECCOMP_RET_ERRNO | EPERM);
+	}
+	answer(program, SECCOMP_RET_ALLOW);
 }
 
 void emit_verdict(struct program *program, const struct plan *plan, enum verdict verdict)
@@ -314,10 +338,13 @@ void emit_verdict(struct program *program, const struct plan *plan, enum verdict
 	case METADATA:
 		answer(program, trap_or(plan, TRAP_METADATA, plan->form == FORM_NAMESPACES ? SECCOMP_RET_ALLOW : refused));
 		break;
+	/* Landlock has no right for them, and ENOTSUP is what many file systems say. By descriptor they are of something opened. */
+	case ATTRIBUTES: answer(program, plan->form == FORM_NAMESPACES ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | EOPNOTSUPP); break;
 	case IOCTL: check_ioctl(program, plan); break;
 	case PRCTL: check_prctl(program); break;
 	case PERSONALITY: check_personality(program); break;
 	case ANONYMOUS_FILE: answer(program, memory_file_action(plan)); break;
+	case MAPPING: check_mapping(program, plan); break;
 	case EXECUTE_AT: answer(program, plan->exec_limited ? refused : SECCOMP_RET_ALLOW); break;
 	case EXECUTE: answer(program, trap_or(plan, TRAP_EXEC, SECCOMP_RET_ALLOW)); break;
 	case CLONE: check_clone(program, plan); break;

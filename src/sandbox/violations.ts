@@ -68,6 +68,7 @@ export const describeViolation = (violation: Violation): string => {
       return describeIntrusion(violation)
     case 'memory':
     case 'output':
+      if (violation.effect === 'refused') return `refused shared memory: ${asSize(violation.used)} would be beyond its ${violation.kind} limit of ${asSize(violation.limit)}`
       return `ended by its ${violation.kind} limit of ${asSize(violation.limit)}: ${asSize(violation.used)} used`
     case 'scratch':
       return `its private folder is full: limit of ${asSize(violation.limit)}`

@@ -1,0 +1,111 @@
+// What a cell could reach of the host without opening a file: names of sockets, attributes, pipes.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { CORDON } from '../cli/cordon.js'
+
+import { describeForms } from './harness.js'
+import type { Cell, PolicyText } from './harness.js'
+import { playground } from './playground.js'
+
+const python = async (cell: Cell, script: string, policy: PolicyText, cwd?: string) =>
+  cell.run(['/usr/bin/python3', '-c', script], { policy, ...(cwd === undefined ? {} : { cwd }) })
+
+const LISTEN = (address: string) => `
+import socket
+s = socket.socket(socket.AF_UNIX)
+s.bind(${address})
+try: s.listen(); print("listening")
+except OSError as error: print(error.errno)`
+
+describeForms('names of sockets', (cell) => {
+  test('cannot take one that the host shares, where the network is shared', async () => {
+    const { stdout, result } = await python(cell, LISTEN('"\\0cordon-attack"'), { network: 'all' })
+    expect(stdout).toBe('13\n')
+    expect(result.violations).toEqual([{ kind: 'listen', family: 'abstract', name: 'cordon-attack' }])
+  })
+
+  test('cannot take one without a network, unless it is of the cell alone', async () => {
+    const { stdout } = await python(cell, LISTEN('"\\0cordon-attack"'), {})
+    expect(stdout).toBe(cell.form === 'namespaces' ? 'listening\n' : '13\n')
+  })
+
+  test('can listen in a folder of its own, and on a port where the network is granted', async () => {
+    expect((await python(cell, `import os${LISTEN('os.environ["TMPDIR"] + "/s"')}`, { network: 'all' })).stdout).toBe('listening\n')
+    expect((await python(cell, 'import socket; socket.create_server(("127.0.0.1", 0)); print("listening")', { network: 'all' })).stdout).toBe('listening\n')
+  })
+})
+
+describeForms('extended attributes', (cell) => {
+  const READ = (path: string) => `
+import os
+try: print(os.getxattr("${path}", "user.note").decode())
+except OSError as error: print("refused")
+try: print(os.listxattr("${path}"))
+except OSError as error: print("refused")`
+
+  test('cannot be read of what is not granted', async () => {
+    const { file } = playground()
+    const path = file('outside/secret')
+    execFileSync('/usr/bin/python3', ['-c', `import os; os.setxattr("${path}", "user.note", b"SECRET")`])
+    expect((await python(cell, READ(path), {})).stdout).toBe('refused\nrefused\n')
+  })
+
+  test('can be read of an open file', async () => {
+    const { file, inside } = playground()
+    const path = file('inside/own')
+    execFileSync('/usr/bin/python3', ['-c', `import os; os.setxattr("${path}", "user.note", b"fine")`])
+    expect((await python(cell, `import os; print(os.getxattr(os.open("${path}", os.O_RDONLY), "user.note").decode())`, { filesystem: { read: [inside] } })).stdout).toBe('fine\n')
+  })
+})
+
+describeForms('a pipe of the caller', (cell) => {
+  const run = (script: string) =>
+    spawnSync('/bin/bash', ['-c', script], { encoding: 'utf8', timeout: 50_000, env: { PATH: '/usr/bin:/bin', CORDON: `${process.execPath} ${CORDON} run --form ${cell.form}` } }).stdout
+
+  test('cannot be read back by who may only write it', () => {
+    const { file, inside } = playground()
+    const reader = file('inside/reader.py', 'import os\nfd = os.open("/proc/self/fd/1", os.O_RDONLY | os.O_NONBLOCK)\ntry: got = os.read(fd, 100)\nexcept OSError: got = b""\nopen(os.environ["TMPDIR"] + "/got", "wb").write(got)\nos.write(2, got)\n')
+    expect(run(`(echo of others; $CORDON --read ${join(inside)} -- /usr/bin/python3 ${reader} 2>&1) | (sleep 2; cat)`)).toBe('of others\n')
+  })
+
+  test('leaves to the next command what was not read', () => {
+    const { file } = playground()
+    const list = file('inside/list', 'a\nb\nc\n')
+    expect(run(`while read x; do $CORDON -- echo $x; done < ${list}`)).toBe('a\nb\nc\n')
+    expect(run(`cat ${list} | while read x; do $CORDON -- echo $x; done`)).toBe('a\nb\nc\n')
+    expect(run(`($CORDON -- head -c 2; cat) < ${list}`)).toBe('a\nb\nc\n')
+  })
+})
+
+describeForms('shared memory under a limit', (cell) => {
+  const limits = { memory: '128M', wall: '60s' }
+
+  test('cannot hide in a mapping whose pages were given back', async () => {
+    const script = `
+import mmap
+held = []
+try:
+  for i in range(30):
+    one = mmap.mmap(-1, 16 << 20)
+    for at in range(0, len(one), 4096): one[at] = 1
+    one.madvise(mmap.MADV_DONTNEED); held.append(one)
+except OSError as error: print(error.errno, len(held) <= 8)`
+    const { stdout, result } = await python(cell, script, { limits })
+    // Refused at the limit, or ended at it by whoever counts everything.
+    expect(stdout === '12 True\n' || result.status === 'limit').toBe(true)
+    expect(result.violations.map(({ kind }) => kind)).toEqual(['memory'])
+  })
+
+  test('cannot hide in a device', async () => {
+    const { stdout } = await python(cell, 'import mmap, os\ntry: mmap.mmap(os.open("/dev/zero", os.O_RDWR), 16 << 20); print("mapped")\nexcept OSError as error: print(error.errno)', { limits })
+    expect(stdout).toBe('19\n')
+  })
+
+  test('can be used, given back and used again', async () => {
+    const { stdout } = await python(cell, 'import mmap\nfor i in range(100):\n  one = mmap.mmap(-1, 16 << 20); one[0] = 1; one.close()\nprint("done")', { limits })
+    expect(stdout).toBe('done\n')
+  })
+})
