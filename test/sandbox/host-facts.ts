@@ -1,0 +1,18 @@
+// A host that holds everything, and variations of it.
+import type { Attempt, HostFacts } from '../../src/sandbox/index.js'
+
+export const HELD: Attempt = { held: true }
+
+export const notHeld = (problem: string): Attempt => ({ held: false, stage: 'somewhere', problem })
+
+export const hostWith = (changes: Partial<HostFacts> = {}): HostFacts => ({
+  namespaces: HELD,
+  ownProc: HELD,
+  landlock: { held: true, abi: 7 },
+  listener: HELD,
+  borrowing: HELD,
+  cgroup: notHeld('this version uses no cgroups'),
+  measuring: HELD,
+  kernelSecrets: [],
+  ...changes,
+})

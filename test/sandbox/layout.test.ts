@@ -1,0 +1,137 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+
+import { isWithinPath } from '../../src/policy/index.js'
+import { byPath, layOutNamespaces, outermost } from '../../src/sandbox/layout.js'
+import type { Layout, LayoutInput } from '../../src/sandbox/layout.js'
+import { path } from '../policy/places.js'
+
+const folder = (text: string) => ({ path: path(text), object: 'directory' as const })
+const file = (text: string) => ({ path: path(text), object: 'file' as const })
+
+const SURVEY: LayoutInput['survey'] = { read: [], write: [], shown: [], links: [], hidden: [], sealed: [] }
+const NOTHING: LayoutInput = {
+  system: { places: [folder('/usr')], links: [{ path: path('/bin'), target: 'usr/bin' }], files: [{ path: path('/etc/hosts'), content: 'h' }], hidden: [] },
+  survey: SURVEY,
+  protectedPlaces: [],
+  loaded: [],
+  execute: { kind: 'all' },
+  cwd: path('/'),
+  temporary: path('/tmp'),
+  ownProc: true,
+  kernelSecrets: [path('/proc/keys')],
+  terminal: false,
+}
+
+const layOut = (survey: Partial<LayoutInput['survey']>, changes: Partial<LayoutInput> = {}): Layout => layOutNamespaces({ ...NOTHING, survey: { ...SURVEY, ...survey }, ...changes })
+
+const stepAt = ({ steps }: Layout, at: string): string | undefined => {
+  const step = steps.find((candidate) => candidate.path === at)
+  return step?.kind === 'bind' ? `bind ${step.access}` : step?.kind
+}
+
+const accessAt = ({ rules }: Layout, at: string): string | undefined => rules.find((rule) => rule.path === at)?.access
+
+describe('the root of a cell', () => {
+  it('shows what the system shows: folders bound, links and small files made', () => {
+    const layout = layOut({})
+    expect(['/usr', '/bin', '/etc/hosts', '/dev/null', '/proc', '/tmp'].map((at) => stepAt(layout, at))).toEqual(['bind rx', 'link', 'file', 'bind rd', 'proc', 'scratch'])
+  })
+
+  it('has what may be read read-only, and what may be written writable', () => {
+    const layout = layOut({ read: [folder('/data')], write: [folder('/out')] })
+    expect([stepAt(layout, '/data'), stepAt(layout, '/out')]).toEqual(['bind rx', 'bind rwx'])
+    expect([accessAt(layout, '/data'), accessAt(layout, '/out')]).toEqual(['rx', 'rwx'])
+  })
+
+  it('takes nothing away from a write root by what is granted in it for reading', () => {
+    expect(stepAt(layOut({ read: [folder('/w/sub')], write: [folder('/w')] }), '/w/sub')).toBeUndefined()
+  })
+
+  it('seals what is protected in a write root, and pins every folder between', () => {
+    const layout = layOut({ write: [folder('/w')] }, { protectedPlaces: [folder('/w/a/.git/hooks')] })
+    expect(['/w', '/w/a', '/w/a/.git', '/w/a/.git/hooks'].map((at) => stepAt(layout, at))).toEqual(['bind rwx', 'bind rwx', 'bind rwx', 'bind rx'])
+  })
+
+  it('hides what is carved out, and pins the folders between in a write root', () => {
+    const layout = layOut({ write: [folder('/w')], hidden: [file('/w/a/key')] })
+    expect(['/w/a', '/w/a/key'].map((at) => stepAt(layout, at))).toEqual(['bind rwx', 'hide'])
+  })
+
+  it('hides the secrets of the kernel in a /proc of its own, and opens only figures of a borrowed one', () => {
+    expect(stepAt(layOut({}), '/proc/keys')).toBe('hide')
+    const borrowed = layOut({}, { ownProc: false })
+    expect([stepAt(borrowed, '/proc'), accessAt(borrowed, '/proc'), accessAt(borrowed, '/proc/meminfo')]).toEqual(['bind r', undefined, 'r'])
+    expect(borrowed.rules.filter(({ path: at }) => at === '/')).toEqual([])
+  })
+
+  it('lets only the listed programs and their loaders be executed where that is limited', () => {
+    const execute: LayoutInput['execute'] = { kind: 'only', programs: [path('/usr/bin/cat')], files: [path('/usr/bin/cat'), path('/usr/lib/ld.so')], libraries: [path('/usr/lib')] }
+    const layout = layOut({ write: [folder('/w')] }, { execute })
+    expect(layout.rules.filter(({ access }) => access.includes('x')).map(({ path: at }) => at)).toEqual(['/usr/bin/cat', '/usr/lib/ld.so'])
+    expect(['/usr', '/w', '/usr/lib'].map((at) => stepAt(layout, at))).toEqual(['bind r', 'bind rw', 'bind rx'])
+  })
+
+  it('makes the working directory where nothing is bound there, and nothing in what is bound', () => {
+    expect(stepAt(layOut({}, { cwd: path('/elsewhere/project') }), '/elsewhere/project')).toBe('directory')
+    expect(stepAt(layOut({ read: [folder('/data')] }, { cwd: path('/data/sub') }), '/data/sub')).toBeUndefined()
+  })
+
+  it('has a terminal of its own where the call has one', () => {
+    expect(stepAt(layOut({}), '/dev/pts')).toBeUndefined()
+    expect(stepAt(layOut({}, { terminal: true }), '/dev/pts')).toBe('terminals')
+  })
+})
+
+const names = fc.array(fc.constantFrom('a', 'b', 'c', 'a-', 'a.b'), { minLength: 1, maxLength: 4 })
+const places = fc.array(names.map((list) => folder(`/${list.join('/')}`)), { maxLength: 10 })
+
+describe('steps', () => {
+  it('come in an order in which a folder is there before what lies in it', () => {
+    fc.assert(
+      fc.property(places, places, places, places, (read, write, hidden, sealed) => {
+        const { steps } = layOut({ read, write, hidden, sealed })
+        for (const [index, { path: at }] of steps.entries()) {
+          for (const later of steps.slice(index + 1)) expect(later.path !== at && isWithinPath(at, later.path), `${at} before ${later.path}`).toBe(false)
+        }
+      }),
+    )
+  })
+
+  it('hide everything that is carved out, whatever else is said about it', () => {
+    fc.assert(
+      fc.property(places, places, places, (read, write, hidden) => {
+        const layout = layOut({ read, write, hidden })
+        for (const { path: at } of hidden) expect(stepAt(layout, at)).toBe('hide')
+      }),
+    )
+  })
+
+  it('never bind writable what is not in a write root, nor what is sealed', () => {
+    fc.assert(
+      fc.property(places, places, places, (read, write, sealed) => {
+        for (const step of layOut({ read, write, sealed }).steps) {
+          if (step.kind !== 'bind' || !step.access.includes('w')) continue
+          expect(write.some((root) => isWithinPath(step.path, root.path))).toBe(true)
+          expect(sealed.some((place) => place.path === step.path)).toBe(false)
+        }
+      }),
+    )
+  })
+})
+
+describe('the outermost of places', () => {
+  it('lie in none of each other, and every place lies in one of them', () => {
+    fc.assert(
+      fc.property(places, (list) => {
+        const kept = outermost(list)
+        for (const place of kept) expect(kept.filter((other) => isWithinPath(place.path, other.path))).toEqual([place])
+        for (const place of list) expect(kept.some((other) => isWithinPath(place.path, other.path))).toBe(true)
+      }),
+    )
+  })
+
+  it('are found by whole names: a sibling that sorts between a folder and its content changes nothing', () => {
+    expect([folder('/a.b'), folder('/a/b'), folder('/a')].sort(byPath).map(({ path: at }) => at)).toEqual(['/a', '/a/b', '/a.b'])
+  })
+})

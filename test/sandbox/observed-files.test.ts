@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+
+import type { AbsolutePath } from '../../src/policy/index.js'
+import { refusedOpens } from '../../src/sandbox/observed-files.js'
+import { boundaryOf, path } from '../policy/places.js'
+
+const BOUNDARY = boundaryOf({ filesystem: { read: ['/data', '!/data/key'], write: ['/out'] } })
+
+/** What the host has; a link as `[link, where it leads]`. */
+const hostOf = (...objects: readonly (string | readonly [string, string])[]) => {
+  const real = new Map(objects.map((object) => (typeof object === 'string' ? [object, object] : object)))
+  return (at: AbsolutePath): AbsolutePath | undefined => real.get(at) as AbsolutePath | undefined
+}
+
+const refused = (opens: readonly (readonly ['read' | 'write', string])[], realPathOf: (at: AbsolutePath) => AbsolutePath | undefined) =>
+  refusedOpens(opens.map(([access, at]) => ({ event: 'open', access, path: at })), { boundary: BOUNDARY, temporary: path('/tmp'), realPathOf })
+
+describe('an observed open', () => {
+  it('of a file that exists and is not granted was refused by the boundary', () => {
+    expect(refused([['read', '/etc/shadow']], hostOf('/etc/shadow'))).toEqual([{ kind: 'file', access: 'read', path: '/etc/shadow', openedAs: '/etc/shadow', reason: { kind: 'not-granted' } }])
+  })
+
+  it('of a file that does not exist was refused by nobody', () => {
+    expect(refused([['read', '/etc/nothing'], ['write', '/nowhere/f']], hostOf())).toEqual([])
+  })
+
+  it('of a granted file was not refused by the boundary, but of one carved out it was', () => {
+    expect(refused([['read', '/data/f'], ['read', '/data/key'], ['write', '/out/f']], hostOf('/data/f', '/data/key', '/out')).map((violation) => violation.path)).toEqual(['/data/key'])
+  })
+
+  it('to write a new file is judged by the folder it would be in', () => {
+    expect(refused([['write', '/data/new']], hostOf('/data'))).toMatchObject([{ path: '/data/new', access: 'write' }])
+  })
+
+  it('is told with the object that the name leads to', () => {
+    expect(refused([['read', '/data/link']], hostOf(['/data/link', '/secret/f']))).toMatchObject([{ path: '/secret/f', openedAs: '/data/link' }])
+  })
+
+  it('of a protected name to write is told with the reason', () => {
+    expect(refused([['write', '/out/.git/hooks/pre-commit']], hostOf('/out/.git/hooks'))).toMatchObject([{ reason: { kind: 'protected', because: expect.stringContaining('hooks') as string } }])
+  })
+
+  it('in the private folder or in what the cell has of its own is nobody\'s business', () => {
+    expect(refused([['write', '/tmp/f'], ['read', '/proc/1/status'], ['write', '/dev/null'], ['read', '/dev/pts/3']], hostOf('/tmp', '/proc/1/status', '/dev/null', '/dev/pts/3'))).toEqual([])
+  })
+
+  it('is told once, however often it was tried', () => {
+    expect(refused([['read', '/etc/f'], ['read', '/etc/f'], ['write', '/etc/f'], ['read', '/etc/./f']], hostOf('/etc/f', '/etc')).map(({ access }) => access)).toEqual(['read', 'write'])
+  })
+})

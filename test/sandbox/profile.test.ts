@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest'
+
+import { ALL_FRAMES } from '../../src/sandbox/plan.js'
+import type { Plan } from '../../src/sandbox/plan.js'
+import { describeProfile, enforcedBy } from '../../src/sandbox/profile.js'
+import { boundaryOf, path } from '../policy/places.js'
+
+import { hostWith, notHeld } from './host-facts.js'
+
+const planWith = (changes: Partial<Plan> = {}): Plan => ({
+  form: 'namespaces',
+  steps: [],
+  rules: [],
+  programs: undefined,
+  cwd: path('/work'),
+  temporary: path('/tmp'),
+  network: 'none',
+  limits: {},
+  traps: ['connect'],
+  stdio: ALL_FRAMES,
+  foreground: false,
+  probe: false,
+  ...changes,
+})
+
+const landlock = (changes: Partial<Plan> = {}): Plan => planWith({ form: 'landlock', ...changes })
+const older = (abi: number) => hostWith({ landlock: { held: true, abi } })
+
+describe('what a profile claims', () => {
+  it('names the version of Landlock that holds it', () => {
+    expect(enforcedBy(landlock(), older(5))['filesystem_read']).toEqual(['landlock:5'])
+  })
+
+  it('does not claim hidden names, own lists of processes or the loopback without namespaces', () => {
+    expect(enforcedBy(landlock(), hostWith())).toMatchObject({ file_names: [], process_list: [] })
+    expect(enforcedBy(planWith(), hostWith())).toMatchObject({ file_names: ['mount-namespace'], process_list: ['pid-namespace'] })
+  })
+
+  it('does not claim an own list of processes where /proc is the host\'s', () => {
+    expect(enforcedBy(planWith(), hostWith({ ownProc: notHeld('masked') }))['process_list']).toEqual([])
+  })
+
+  it.each([
+    ['truncation before ABI 3 is seccomp\'s', 2, 'filesystem_write', ['landlock:2', 'seccomp']],
+    ['TCP before ABI 4 is not Landlock\'s', 3, 'network', ['seccomp', 'seccomp-listener']],
+    ['TCP since ABI 4 is', 4, 'network', ['landlock:4', 'seccomp', 'seccomp-listener']],
+    ['signals before ABI 6 are not', 5, 'processes', ['seccomp']],
+    ['signals since ABI 6 are', 6, 'processes', ['landlock:6', 'seccomp']],
+    ['the end of a call before ABI 6 is the supervisor\'s', 5, 'end_of_call', ['supervisor']],
+  ])('%s', (_claim, abi, boundary, mechanisms) => {
+    expect(enforcedBy(landlock(), older(abi))[boundary]).toEqual(mechanisms)
+  })
+
+  it('leaves empty what is granted: network all, exec all', () => {
+    expect(enforcedBy(planWith({ network: 'all' }), hostWith())).toMatchObject({ network: [], exec: [] })
+  })
+
+  it('claims limits that are set, and by whom they are held', () => {
+    const enforced = enforcedBy(planWith({ limits: { memory: 1, processes: 1, cpu: 1, wall: 1, output: 1, files: 1, 'file-size': 1 } }), hostWith())
+    expect(Object.entries(enforced).filter(([name]) => name.startsWith('limits.'))).toEqual([
+      ['limits.memory', ['supervisor']],
+      ['limits.processes', ['seccomp-listener']],
+      ['limits.cpu', ['rlimit', 'supervisor']],
+      ['limits.wall', ['supervisor']],
+      ['limits.output', ['supervisor']],
+      ['limits.openFiles', ['rlimit']],
+      ['limits.fileSize', ['rlimit']],
+      ['limits.scratch', ['tmpfs']],
+    ])
+  })
+
+  it('does not claim what would have to be measured where nothing can be', () => {
+    const enforced = enforcedBy(landlock({ limits: { memory: 1, cpu: 1 } }), hostWith({ measuring: notHeld('inside another cell') }))
+    expect(enforced).toMatchObject({ 'limits.memory': [], 'limits.cpu': ['rlimit'], 'limits.scratch': [] })
+    expect(enforced['end_of_call']).toEqual(['landlock:7'])
+  })
+
+  it('holds the names of variables, and never their values', () => {
+    const profile = describeProfile(planWith(), hostWith(), boundaryOf({ environment: ['TOKEN=secret'] }), { read: ['/usr'], write: [] }, ['TOKEN', 'PATH'])
+    expect(profile.environment_ref).toEqual(['PATH', 'TOKEN'])
+    expect(JSON.stringify(profile)).not.toContain('secret')
+  })
+})

@@ -1,0 +1,44 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
+
+import { describe, expect, it } from 'vitest'
+
+import { groundOf, isStillTrue } from '../../src/sandbox/ready-cell.js'
+import type { ReadyCell } from '../../src/sandbox/ready-cell.js'
+import { path } from '../policy/places.js'
+
+import { newFolder, plant } from './tree.js'
+
+const SEALED = [{ path: path('/w/.git/hooks'), object: 'directory' as const }]
+
+const readyOn = (granted: string, isAlive = true): ReadyCell => {
+  const ground = [path(granted)]
+  return { cell: { isAlive: () => isAlive }, program: '/bin/sh', planned: { ground }, sealed: SEALED, ground: groundOf(ground) } as unknown as ReadyCell
+}
+
+describe('a cell that was prepared', () => {
+  it('is used as long as everything is as it was', () => {
+    const root = newFolder()
+    plant(root, ['f'])
+    const ready = readyOn(`${root}/f`)
+    writeFileSync(`${root}/f`, 'other content')
+    expect(isStillTrue(ready, '/bin/sh', SEALED)).toBe(true)
+  })
+
+  it('is not used when a granted object was replaced or is gone', () => {
+    const root = newFolder()
+    plant(root, ['f', 'g'])
+    const ready = readyOn(`${root}/f`)
+    renameSync(`${root}/g`, `${root}/f`)
+    expect(isStillTrue(ready, '/bin/sh', SEALED)).toBe(false)
+    rmSync(`${root}/f`)
+    expect(isStillTrue(ready, '/bin/sh', SEALED)).toBe(false)
+  })
+
+  it('is not used when it died, for another program, or when something else is protected now', () => {
+    const root = newFolder()
+    expect(isStillTrue(readyOn(root, false), '/bin/sh', SEALED)).toBe(false)
+    expect(isStillTrue(readyOn(root), '/bin/bash', SEALED)).toBe(false)
+    expect(isStillTrue(readyOn(root), '/bin/sh', [])).toBe(false)
+    expect(isStillTrue(readyOn(root), '/bin/sh', [{ path: path('/w/.git/hooks'), object: 'file' }])).toBe(false)
+  })
+})

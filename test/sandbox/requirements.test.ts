@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+
+import type { CordonError } from '../../src/errors/index.js'
+import { MECHANISMS } from '../../src/policy/index.js'
+import { refuseMissingMechanisms } from '../../src/sandbox/requirements.js'
+
+import { hostWith, notHeld } from './host-facts.js'
+
+const refusal = (...[required, form, host]: Parameters<typeof refuseMissingMechanisms>): CordonError | undefined => {
+  try {
+    refuseMissingMechanisms(required, form, host)
+    return undefined
+  } catch (error) {
+    return error as CordonError
+  }
+}
+
+const NAMESPACES = MECHANISMS.filter((name) => name.endsWith('namespace'))
+
+describe('a required mechanism', () => {
+  it('that the host holds is no reason to refuse', () => {
+    expect(refusal(['landlock', 'seccomp', 'seccomp-listener', 'rlimit', ...NAMESPACES], 'namespaces', hostWith())).toBeUndefined()
+  })
+
+  it.each(NAMESPACES)('%s is refused in the form that has none', (mechanism) => {
+    expect(refusal([mechanism], 'landlock', hostWith())).toMatchObject({ code: 'host-cannot-hold', fix: expect.stringContaining('--form auto') as string })
+    expect(refusal([mechanism], 'landlock', hostWith({ namespaces: notHeld('EPERM') }))).toMatchObject({ code: 'host-cannot-hold', params: { problem: 'somewhere: EPERM' }, fix: expect.stringContaining('cordon doctor') as string })
+  })
+
+  it('that the host refused is refused with where and why', () => {
+    expect(refusal(['seccomp-listener'], 'namespaces', hostWith({ listener: notHeld('taken') }))).toMatchObject({ code: 'host-cannot-hold', params: { mechanism: 'seccomp-listener', problem: 'somewhere: taken' } })
+  })
+
+  it('that no host has yet is refused everywhere', () => {
+    expect(refusal(['cgroup'], 'namespaces', hostWith())).toMatchObject({ code: 'host-cannot-hold', fix: expect.stringContaining('do not require it') as string })
+  })
+
+  it('is refused with what can be required instead, and nothing of that would be refused', () => {
+    const host = hostWith({ namespaces: notHeld('EPERM'), listener: notHeld('taken') })
+    const held = /as it is: (.+)$/.exec(refusal(['seccomp-listener'], 'landlock', host)?.fix ?? '')?.[1]?.split(', ') ?? []
+    expect(held).toContain('landlock')
+    expect(MECHANISMS.filter((name) => refusal([name], 'landlock', host) === undefined)).toEqual(held)
+  })
+})

@@ -1,0 +1,42 @@
+import { writeFileSync } from 'node:fs'
+
+import { describe, expect, it } from 'vitest'
+
+import { literalPattern } from '../../src/policy/index.js'
+import type { Boundary } from '../../src/policy/index.js'
+import { viewPresets } from '../../src/sandbox/system-view.js'
+import { boundaryOf, path } from '../policy/places.js'
+
+import { newFolder, plant } from './tree.js'
+
+/** A boundary whose presets show these paths. */
+const showing = (paths: readonly string[], policy: unknown = {}): Boundary => ({ ...boundaryOf(policy), presetRead: paths.map((at) => literalPattern(path(at))) })
+
+describe('what presets show', () => {
+  it('is folders and large files as they are, small texts as copies, links as links', () => {
+    const root = newFolder()
+    plant(root, ['folder/f', 'link -> folder'])
+    writeFileSync(`${root}/small`, 'text')
+    writeFileSync(`${root}/large`, 'x'.repeat(20_000))
+    writeFileSync(`${root}/binary`, Buffer.from([1, 0, 2]))
+    const view = viewPresets(showing(['folder', 'link', 'small', 'large', 'binary', 'missing'].map((name) => `${root}/${name}`)))
+    expect(view.places.map(({ path: at }) => at.slice(root.length))).toEqual(['/folder', '/large', '/binary'])
+    expect(view.files).toEqual([{ path: `${root}/small`, content: 'text' }])
+    expect(view.links).toEqual([{ path: `${root}/link`, target: 'folder' }])
+  })
+
+  it('does not hold what the policy carves out of it', () => {
+    const root = newFolder()
+    plant(root, ['folder/key', 'folder/f', 'alone'])
+    const view = viewPresets(showing([`${root}/folder`, `${root}/alone`], { filesystem: { read: [`!${root}/folder/key`, `!${root}/alone`] } }))
+    expect(view.hidden.map(({ path: at }) => at)).toContain(`${root}/folder/key`)
+    expect([...view.places, ...view.files].map(({ path: at }) => at)).toEqual([`${root}/folder`])
+  })
+
+  it('is not taken away by what is carved out of writing alone', () => {
+    const root = newFolder()
+    plant(root, ['folder/f'])
+    const view = viewPresets(showing([`${root}/folder`], { filesystem: { write: [`!${root}/folder`] } }))
+    expect([view.hidden, view.places.map(({ path: at }) => at)]).toEqual([[], [`${root}/folder`]])
+  })
+})
