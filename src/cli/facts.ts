@@ -19,7 +19,7 @@ export interface Facts {
   readonly usage: { readonly wall_ms: number; readonly cpu_ms: number; readonly max_rss_bytes: number } | null
   readonly command: { readonly argv: readonly string[]; readonly cwd: string } | null
   readonly result: {
-    readonly status: CallResult['status'] | 'refused'
+    readonly status: CallResult['status'] | 'violated' | 'refused'
     readonly exit_status: number
     readonly exit_code: number | null
     readonly signal: number | null
@@ -41,11 +41,12 @@ interface PermissionDecision {
 }
 
 export type Outcome =
-  | { readonly kind: 'ran'; readonly result: CallResult }
+  | { readonly kind: 'ran'; readonly result: CallResult; /** Why it does not count as a success. */ readonly intrusions: readonly CordonError[] }
   | { readonly kind: 'refused'; readonly error: unknown }
 
 export const describeRun = (order: RunOrder | undefined, outcome: Outcome, exitStatus: number, interactive: boolean): Facts => {
   const result = outcome.kind === 'ran' ? outcome.result : undefined
+  const problem = outcome.kind === 'ran' ? outcome.intrusions[0] : outcome.error
   return {
     permission_decision: {
       decision_id: randomUUID(),
@@ -63,12 +64,12 @@ export const describeRun = (order: RunOrder | undefined, outcome: Outcome, exitS
     usage: result === undefined ? null : { wall_ms: result.usage.wallMs, cpu_ms: result.usage.cpuMs, max_rss_bytes: result.usage.maxResidentBytes },
     command: order === undefined ? null : { argv: order.argv, cwd: order.cwd },
     result: {
-      status: result?.status ?? 'refused',
+      status: result === undefined ? 'refused' : problem === undefined ? result.status : 'violated',
       exit_status: exitStatus,
       exit_code: result?.status === 'exited' ? result.exitCode : null,
       signal: result === undefined || result.status === 'exited' ? null : result.signal,
       limit: result?.status === 'limit' ? result.limit : null,
-      error: outcome.kind === 'ran' ? null : describeError(outcome.error),
+      error: problem === undefined ? null : describeError(problem),
     },
   }
 }

@@ -9,18 +9,22 @@ import { openSandbox } from '../sandbox/index.js'
 import type { AttachedControl, CallResult } from '../sandbox/index.js'
 
 import { STDERR, STDOUT, oneLine, paintFor, writeFully, writeText } from './console-text.js'
-import { adviseOnStart, explainViolations } from './explain.js'
+import { explainViolations } from './explain.js'
 import { describeRun, openFactsFile } from './facts.js'
 import type { FactsFile, Outcome } from './facts.js'
-import { exitStatusOf, reportFailure } from './failure.js'
+import { EXIT_REFUSED, exitStatusOf, reportFailure } from './failure.js'
+import { hintOnEmptyFolder, hintsOnFailure } from './failure-hints.js'
+import { intrusionErrors } from './intrusions.js'
 import { controlJob, inForeground } from './job-control.js'
 import { withLookupAdvice } from './lookup-advice.js'
 import type { Invocation } from './main.js'
 import { parseRun } from './run-request.js'
 import type { RunOrder } from './run-request.js'
+import { adviseOnStart } from './start-advice.js'
+import { warningsOf } from './warnings.js'
 
 const EXIT_TIMED_OUT = 124
-const { SIGPIPE } = constants.signals
+const { SIGKILL, SIGPIPE } = constants.signals
 
 export const run = async ({ given, environment }: Invocation): Promise<number> => {
   const file = given.values.get('facts')?.[0]
@@ -32,15 +36,25 @@ export const run = async ({ given, environment }: Invocation): Promise<number> =
   try {
     order = parseRun(given, environment)
     const boundary = boundaryOf(order)
+    say(warningsOf(given.values.get('env') ?? [], boundary, environment), reporting, environment)
     const result = await runAttached(order, boundary, reporting.observe, environment)
-    outcome = { kind: 'ran', result }
-    if (result.status === 'exited' && result.exitCode !== 0) advice = adviseOnStart(order, boundary, result.exitCode, environment)
+    outcome = { kind: 'ran', result, intrusions: intrusionErrors(result, boundary) }
+    advice = adviceOn(result, order, boundary, reporting.observe, environment)
   } catch (error) {
     outcome = { kind: 'refused', error: order === undefined ? error : withLookupAdvice(error, { ...order, searchPath: environment['PATH'] ?? '' }) }
   }
-  const exitStatus = outcome.kind === 'ran' ? statusOf(outcome.result) : exitStatusOf(outcome.error)
+  const exitStatus = outcome.kind === 'ran' ? statusOf(outcome.result, outcome.intrusions.length > 0) : exitStatusOf(outcome.error)
   report(order, outcome, exitStatus, advice, reporting, environment)
   return exitStatus
+}
+
+/** What was refused, and what the command may have lacked. A limit or a signal has its reason already. */
+const adviceOn = (result: CallResult, order: RunOrder, boundary: Boundary, observed: boolean, environment: Invocation['environment']): readonly string[] => {
+  const refused = explainViolations(result, observed)
+  if (result.status !== 'exited') return refused
+  if (result.exitCode === 0) return [...refused, ...hintOnEmptyFolder(order, boundary)]
+  const known = [...refused, ...adviseOnStart(order, boundary, result.exitCode, environment)]
+  return [...known, ...hintsOnFailure(order, boundary, result.profile, known)]
 }
 
 interface Reporting {
@@ -109,20 +123,28 @@ const isPipe = (descriptor: number): boolean => {
 const definedOf = (environment: Invocation['environment']): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined))
 
-const statusOf = (result: CallResult): number => {
-  if (result.status === 'exited') return result.exitCode
-  return result.status === 'limit' && result.limit === 'wall' ? EXIT_TIMED_OUT : 128 + result.signal
+/** The command's own, but for what Cordon ended it for, and for a success that left something protected behind. */
+const statusOf = (result: CallResult, isViolated: boolean): number => {
+  if (result.status === 'limit') return result.limit === 'wall' ? EXIT_TIMED_OUT : 128 + result.signal
+  const own = result.status === 'exited' ? result.exitCode : 128 + result.signal
+  return isViolated && (own === 0 || own === 128 + SIGKILL) ? EXIT_REFUSED : own
 }
+
+const say = (lines: readonly string[], { json, quiet }: Reporting, environment: Invocation['environment']): void => {
+  if (json || quiet) return
+  const paint = paintFor(STDERR, environment)
+  for (const line of lines) writeText(STDERR, `${paint('yellow', 'cordon:')} ${oneLine(line)}\n`)
+}
+
+const MOST_ERRORS = 20
 
 const report = (order: RunOrder | undefined, outcome: Outcome, exitStatus: number, advice: readonly string[], reporting: Reporting, environment: Invocation['environment']): void => {
   const facts = describeRun(order, outcome, exitStatus, isatty(0))
   reporting.facts?.write(facts)
   if (reporting.json) {
     writeText(STDERR, `${JSON.stringify(facts)}\n`)
-  } else if (outcome.kind === 'refused') {
-    reportFailure(outcome.error, environment)
-  } else if (!reporting.quiet) {
-    const paint = paintFor(STDERR, environment)
-    for (const line of [...explainViolations(outcome.result, reporting.observe), ...advice]) writeText(STDERR, `${paint('yellow', 'cordon:')} ${oneLine(line)}\n`)
+    return
   }
+  for (const error of outcome.kind === 'ran' ? outcome.intrusions.slice(0, MOST_ERRORS) : [outcome.error]) reportFailure(error, environment)
+  say(advice, reporting, environment)
 }

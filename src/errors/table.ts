@@ -173,6 +173,12 @@ export const ERRORS = {
     agent: 'The program {program} cannot be executed.',
     fix: '{fix}',
   },
+  'protected-name-touched': {
+    when: 'A command made or removed a name that is protected in its write root. What it made was renamed at once, so that nothing runs it.',
+    message: '{what}',
+    agent: 'The tool touched a file that other programs run or obey without being asked, which it may not.',
+    fix: '{fix}',
+  },
   'cancelled': {
     when: 'The caller\'s abort signal ended the call.',
     message: 'the call was cancelled by its caller',

@@ -7,6 +7,7 @@ import type { AbsolutePath, Boundary } from '../policy/index.js'
 import { isReadable } from '../policy/index.js'
 
 import { refuseCarvedOutProgram } from './carved-out-program.js'
+import { closedFolders } from './closed-folders.js'
 import { buildEnvironment } from './environment.js'
 import type { Environment } from './environment.js'
 import type { HostFacts } from './host.js'
@@ -84,7 +85,13 @@ export const planCell = (request: CellRequest, host: HostFacts, system: SystemVi
   }
   const variables = Object.keys(buildEnvironment(boundary, request.hostEnvironment, temporary))
   const paths = (places: readonly Pick<Place, 'path'>[]) => [...new Set(places.map(({ path }) => path))].sort()
-  const roots = { read: paths([...system.places, ...system.files, ...survey.read, ...input.loaded]), write: paths(survey.write) }
+  const sealed = [...survey.sealed, ...protectedPlaces]
+  const roots = {
+    read: paths([...system.places, ...system.files, ...survey.read, ...input.loaded]),
+    write: paths(survey.write),
+    sealed: paths(sealed),
+    closed: form === 'landlock' ? closedFolders(survey.write, [...sealed, ...survey.hidden].map(({ path }) => path)) : [],
+  }
   const ground = paths([...granted.read, ...granted.write, ...granted.hidden, ...granted.sealed, ...protectedPlaces, ...input.loaded])
   return { plan, program, profile: describeProfile(plan, host, boundary, roots, variables), ground: [...ground, cwd] }
 }

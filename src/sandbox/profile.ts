@@ -11,6 +11,10 @@ export interface SandboxProfile {
   readonly cwd: string
   readonly read_roots: readonly string[]
   readonly write_roots: readonly string[]
+  /** What exists in the write roots and stays as it is: protected names, and what the policy takes out of `write`. */
+  readonly sealed: readonly string[]
+  /** Folders of the write roots in which nothing can be made, renamed or removed; see closed-folders.ts. */
+  readonly closed_folders: readonly string[]
   readonly network: 'none' | 'all'
   /** The names of the variables; their values are nobody's business. */
   readonly environment_ref: readonly string[]
@@ -66,13 +70,22 @@ const limitMechanisms = (plan: Plan, canMeasure: boolean): Enforced => {
   }
 }
 
-export const describeProfile = (plan: Plan, host: HostFacts, boundary: Boundary, roots: { readonly read: readonly string[]; readonly write: readonly string[] }, variables: readonly string[]): SandboxProfile => ({
+export interface ProfiledRoots {
+  readonly read: readonly string[]
+  readonly write: readonly string[]
+  readonly sealed: readonly string[]
+  readonly closed: readonly string[]
+}
+
+export const describeProfile = (plan: Plan, host: HostFacts, boundary: Boundary, roots: ProfiledRoots, variables: readonly string[]): SandboxProfile => ({
   mode: 'sandboxed',
   backend: 'native',
   form: plan.form,
   cwd: plan.cwd,
   read_roots: roots.read,
   write_roots: roots.write,
+  sealed: roots.sealed,
+  closed_folders: roots.closed,
   network: plan.network,
   environment_ref: [...variables].sort(),
   process_limits: boundary.limits,

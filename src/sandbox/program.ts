@@ -36,7 +36,7 @@ export const findProgram = (name: string, cwd: string, searchPath: string): Prog
   return { path: found as AbsolutePath, ...needsOf(real, searchPath, 0) }
 }
 
-const lookUp = (name: string, searchPath: string): string | undefined =>
+export const lookUp = (name: string, searchPath: string): string | undefined =>
   searchPath
     .split(delimiter)
     .filter((folder) => isAbsolute(folder))

@@ -121,12 +121,15 @@ export const startScout = (launcher: string): Scout => {
 
 const wordsOf = (words: readonly string[]): Buffer => bytesOfName(words.map((word) => `${word}\0`).join(''))
 
-/** What the policy names itself is not guarded: here, or at every depth. */
-const exemptions = (root: AbsolutePath, write: readonly PathPattern[]): readonly string[] =>
-  PROTECTED_NAMES.flatMap((entry) => {
+/** What the policy names itself is not guarded: here, at every depth, or at one place. */
+const exemptions = (root: AbsolutePath, write: readonly PathPattern[]): readonly string[] => {
+  const inRoot = write.filter(({ negated, kind, base }) => !negated && kind !== 'pattern' && base !== root && isWithinPath(base, root))
+  return PROTECTED_NAMES.flatMap((entry) => {
     if (isNamedBy(write, entry, `${root}/any/depth/${entry.name}` as AbsolutePath)) return [`*${entry.name}`]
-    return isNamedBy(write, entry, `${root}/${entry.name}` as AbsolutePath) ? [`=${entry.name}`] : []
+    const places = inRoot.filter(({ base }) => base.endsWith(`/${entry.name}`)).map(({ base }) => `=${base.slice(root.length + 1)}`)
+    return isNamedBy(write, entry, `${root}/${entry.name}` as AbsolutePath) ? [`=${entry.name}`, ...places] : places
   })
+}
 
 /** What the policy carves out of the root although it is not there yet: it must not appear either. */
 const missingCarveOuts = (root: AbsolutePath, { read, write }: Pick<Boundary, 'read' | 'write'>): readonly string[] =>

@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path'
 import type { AbsolutePath } from '../policy/index.js'
 
 import { readElfNeeds } from './elf.js'
-import { findProgram } from './program.js'
+import { readInterpreterLine } from './interpreter.js'
+import { findProgram, lookUp } from './program.js'
 
 /** What a program that fails at its start may lack: found by looking at it, not by guessing from what it printed. */
 export interface StartNeeds {
@@ -12,6 +13,8 @@ export interface StartNeeds {
   readonly alone: readonly AbsolutePath[]
   /** Shared libraries that the host's loader would find, but not the cell's. */
   readonly libraries: readonly { readonly name: string; readonly path: AbsolutePath }[]
+  /** Of a script that has env look up its interpreter: what the host's PATH leads to. */
+  readonly lookedUp: { readonly name: string; readonly path: string } | undefined
 }
 
 export interface StartContext {
@@ -24,6 +27,8 @@ export interface StartContext {
 
 export const startNeedsOf = (name: string, { cwd, searchPath, libraryPath, isReadable }: StartContext): StartNeeds => {
   const program = findProgram(name, cwd, searchPath)
+  const lookedUp = readInterpreterLine(program.executables[0] ?? program.path)?.lookedUp
+  const interpreter = lookedUp === undefined || lookedUp.includes('/') ? undefined : lookUp(lookedUp, searchPath)
   const libraries = program.executables.flatMap((file) => readElfNeeds(file)?.libraries ?? [])
   return {
     alone: program.executables.filter((path) => !isReadable(path)),
@@ -31,6 +36,7 @@ export const startNeedsOf = (name: string, { cwd, searchPath, libraryPath, isRea
       const path = onHost(library, libraryPath)
       return path === undefined || isReadable(path) || program.libraries.includes(path) ? [] : [{ name: library, path }]
     }),
+    lookedUp: lookedUp === undefined || interpreter === undefined ? undefined : { name: lookedUp, path: interpreter },
   }
 }
 

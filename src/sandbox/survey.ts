@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 
 import { fail } from '../errors/index.js'
 import type { AbsolutePath, Boundary, PathPattern } from '../policy/index.js'
-import { protectionOf } from '../policy/index.js'
+import { isWithinPath, protectionOf } from '../policy/index.js'
 
 import { realBoundary, surveyCarveOuts } from './carve-outs.js'
 import type { CarveOuts } from './carve-outs.js'
@@ -28,7 +28,7 @@ export interface Survey extends CarveOuts {
 
 export const surveyGrants = (boundary: Boundary): Survey => {
   const read = boundary.read.filter(isGrant).map((pattern) => surveyGrant(pattern, 'read'))
-  const write = boundary.write.filter(isGrant).map((pattern) => surveyGrant(pattern, 'write'))
+  const write = boundary.write.filter(isGrant).map((pattern) => (namesWhatIsToCome(pattern, boundary) ? NOTHING : surveyGrant(pattern, 'write')))
   const granted = [...read, ...write].flatMap(({ places }) => places)
   // A pattern does not name what it happens to match: what is protected stays readable only.
   const real = realBoundary(boundary)
@@ -49,6 +49,18 @@ interface Found {
   readonly places: readonly Place[]
   readonly shown: readonly AbsolutePath[]
   readonly links: readonly Link[]
+}
+
+const NOTHING: Found = { places: [], shown: [], links: [] }
+
+/**
+ * A grant inside another write root may name what is not there yet: the root already lets it be made,
+ * and to name it is the way to permit a protected name.
+ */
+const namesWhatIsToCome = (pattern: PathPattern, { write }: Boundary): boolean => {
+  const isWithin = (root: PathPattern) => root !== pattern && isGrant(root) && root.kind !== 'pattern' && isWithinPath(pattern.base, root.base) && objectAt(root.base) === 'directory'
+  if (!write.some(isWithin)) return false
+  return pattern.kind === 'pattern' ? expandPattern(pattern).length === 0 : objectAt(pattern.base) === undefined
 }
 
 const surveyGrant = (pattern: PathPattern, section: 'read' | 'write'): Found => {

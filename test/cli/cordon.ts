@@ -34,7 +34,8 @@ export const cordon = (words: readonly string[], { input, cwd, environment, stdi
     maxBuffer: 256 * 1024 * 1024,
     env: { ...ENVIRONMENT, ...environment },
     ...(input === undefined ? {} : { input }),
-    ...(cwd === undefined ? {} : { cwd }),
+    // Not the checkout: that a working directory is not granted would be remarked upon.
+    cwd: cwd ?? '/',
     ...(stdio === undefined ? {} : { stdio }),
   })
   // Null where the stream was not a pipe of ours.

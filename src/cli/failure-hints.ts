@@ -1,0 +1,129 @@
+// What a command that failed may have lacked, by what it was given and what its words name. Nobody
+// reads what it printed: a hint is a fact about the boundary, and says "if" where it cannot know.
+import { realpathSync, statSync } from 'node:fs'
+import type { Stats } from 'node:fs'
+import { basename, resolve } from 'node:path'
+
+import type { AbsolutePath, Boundary } from '../policy/index.js'
+import { escapeGlob, isReadable, isWithinPath } from '../policy/index.js'
+import type { SandboxProfile } from '../sandbox/index.js'
+
+import type { RunOrder } from './run-request.js'
+import { asWord } from './shell-word.js'
+
+type Command = Pick<RunOrder, 'argv' | 'cwd' | 'workspace'>
+
+/** `known` is what was found out otherwise: with a reason at hand, the weakest guess is left out. */
+export const hintsOnFailure = (command: Command, boundary: Boundary, profile: SandboxProfile, known: readonly string[]): readonly string[] => {
+  const hints = [
+    ...hintsOnArguments(command, boundary).filter(({ path }) => !known.some((line) => line.includes(path))).map(({ hint }) => hint),
+    ...hintOnClosedFolders(profile),
+    ...hintOnSealed(command, profile),
+    ...hintOnSingleFiles(profile),
+    ...(known.length === 0 ? hintOnNetwork(command, profile) : []),
+  ]
+  return hints.length + known.length === 0 || lists(command) ? [...hints, ...hintOnFolder(command, boundary)] : hints
+}
+
+/** Programs that look at the working directory, and in an empty one are content with that. */
+const LISTING: ReadonlySet<string> = new Set(['ls', 'dir', 'vdir', 'tree', 'find', 'du', 'fd', 'rg'])
+
+const lists = ({ argv }: Command): boolean => LISTING.has(basename(argv[0] ?? ''))
+
+/** Said also of a success, where an empty folder would be taken for the real one. */
+export const hintOnEmptyFolder = (command: Command, boundary: Boundary): readonly string[] =>
+  lists(command) && !hasGrantsIn(command.cwd, boundary) ? hintOnFolder(command, boundary) : []
+
+const hintOnFolder = (command: Command, boundary: Boundary): readonly string[] => {
+  const { cwd, workspace } = command
+  const parts = hasGrantsIn(cwd, boundary)
+  // Who grants parts of it knows that the rest is not there; only a list of all of it needs all.
+  if (cwd === '/' || isReadable(boundary, cwd) || (parts && !lists(command))) return []
+  const word = cwd === workspace ? '.' : asWord(escapeGlob(cwd))
+  return [`the working directory ${cwd} is not granted${parts ? ' as a whole' : ', so nothing of it is there'}: add --read ${word}, or --write ${word} to change it`]
+}
+
+const CLIENTS: ReadonlySet<string> = new Set(['curl', 'wget', 'ssh', 'scp', 'sftp', 'ftp', 'ping', 'dig', 'nslookup', 'host', 'telnet', 'nc'])
+
+/** The landlock form refuses datagrams, and with them the look-up of names, without anybody seeing it. */
+const hintOnNetwork = ({ argv }: Command, { network }: SandboxProfile): readonly string[] => {
+  if (network !== 'none' || !(CLIENTS.has(basename(argv[0] ?? '')) || /\b(?:https?|ssh|git|ftp):\/\//.test(argv.join(' ')))) return []
+  return ['the network is not granted, also not to look up names: add --net all']
+}
+
+const hasGrantsIn = (folder: AbsolutePath, { read, write }: Boundary): boolean => [...read, ...write].some(({ negated, base }) => !negated && isWithinPath(base, folder))
+
+const MOST_ARGUMENTS = 200
+const MOST_HINTS = 5
+
+const hintsOnArguments = ({ argv, cwd }: Command, boundary: Boundary): readonly { readonly path: string; readonly hint: string }[] => {
+  const isTold = cwd !== '/' && !isReadable(boundary, cwd) && !hasGrantsIn(cwd, boundary)
+  const named = argv.slice(1, MOST_ARGUMENTS).flatMap((word) => pathIn(word, cwd) ?? [])
+  const others = [...new Set(named)].filter((path) => path !== cwd && !(isTold && isWithinPath(path, cwd)))
+  return others.flatMap((path) => hintOnPath(path, boundary).map((hint) => ({ path, hint }))).slice(0, MOST_HINTS)
+}
+
+/** `data/words`, `--file=data/words`. */
+const pathIn = (word: string, cwd: string): AbsolutePath | undefined => {
+  const text = word.startsWith('-') ? /^--?[\w-]+=(.+)$/s.exec(word)?.[1] : word
+  return text === undefined || text === '' || text.includes('\0') ? undefined : (resolve(cwd, text) as AbsolutePath)
+}
+
+const hintOnPath = (path: AbsolutePath, boundary: Boundary): readonly string[] => {
+  const found = lookAt(path)
+  if (found === undefined || path === '/' || /^\/(?:proc|dev|sys)(?:\/|$)/.test(path)) return []
+  if (!isReadable(boundary, found.real)) return [`${path} exists, but is not granted: add --read ${asWord(escapeGlob(found.real))}`]
+  if (isReadableFor(found.status)) return []
+  return [`${path} is granted, but its own permissions refuse it (mode ${(found.status.mode & 0o7777).toString(8)}, user ${String(found.status.uid)}); a cell has the rights of its user, and none of root's`]
+}
+
+const lookAt = (path: AbsolutePath): { readonly real: AbsolutePath; readonly status: Stats } | undefined => {
+  try {
+    const real = realpathSync(path) as AbsolutePath
+    return { real, status: statSync(real) }
+  } catch {
+    return undefined
+  }
+}
+
+/** As the kernel decides without capabilities. */
+const isReadableFor = ({ mode, uid, gid }: Stats): boolean => {
+  if (uid === process.getuid?.()) return (mode & 0o400) !== 0
+  return [process.getgid?.(), ...(process.getgroups?.() ?? [])].includes(gid) ? (mode & 0o040) !== 0 : (mode & 0o004) !== 0
+}
+
+const hintOnClosedFolders = ({ closed_folders: closed, sealed }: SandboxProfile): readonly string[] => {
+  if (closed.length === 0) return []
+  const why = sealed.length === 0 ? 'the policy carves out parts of it' : `it holds protected names (${listOf(sealed)})`
+  return [`nothing can be made, renamed or removed directly in ${listOf(closed)}: ${why}, which the landlock form of the cell holds only so; work in a folder beneath it, or in the namespaces form (see: cordon doctor)`]
+}
+
+/** Programs that change or remove whole trees, with what is protected in them. */
+const SWEEPING: ReadonlySet<string> = new Set(['rm', 'mv', 'rmdir', 'cp', 'rsync', 'chmod', 'chown', 'tar', 'unzip'])
+
+const hintOnSealed = ({ argv, cwd }: Command, { sealed }: SandboxProfile): readonly string[] => {
+  const text = argv.join(' ')
+  const swept = SWEEPING.has(basename(argv[0] ?? '')) ? argv.slice(1).flatMap((word) => pathIn(word, cwd) ?? []) : []
+  const meant = sealed.filter((path) => isMeant(path, text) || swept.some((folder) => isWithinPath(path as AbsolutePath, folder)))
+  const [first] = meant
+  return first === undefined ? [] : [`protected, and so read-only in the cell: ${listOf(meant)}; if the command is to change one, name it exactly: --write ${asWord(escapeGlob(first))}`]
+}
+
+const isMeant = (path: string, text: string): boolean => {
+  const name = basename(path)
+  return text.includes(name) || (path.includes('/.git/') && /\bgit\b/.test(text)) || (name === 'package.json' && /\b(?:npm|npx|pnpm|yarn|bun)\b/.test(text))
+}
+
+/** A file that is bound by itself is a mount point, which cannot be replaced by renaming another onto it. */
+const hintOnSingleFiles = ({ write_roots: roots }: SandboxProfile): readonly string[] => {
+  const isInOther = (path: string) => roots.some((root) => root !== path && isWithinPath(path as AbsolutePath, root as AbsolutePath))
+  const single = roots.filter((path) => !isInOther(path) && lookAt(path as AbsolutePath)?.status.isFile() === true)
+  return single.length === 0 ? [] : [`granted as a single file: ${listOf(single)}; it can be changed in place, but not replaced or removed (EBUSY, EACCES): grant its folder for that`]
+}
+
+const MOST_NAMED = 3
+
+const listOf = (paths: readonly string[]): string => {
+  const more = paths.length - MOST_NAMED
+  return more > 0 ? `${paths.slice(0, MOST_NAMED).join(', ')} and ${String(more)} more` : paths.join(', ')
+}

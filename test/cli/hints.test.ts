@@ -1,0 +1,96 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { describe, expect, test } from 'vitest'
+
+import { cordon, describeForms, temporaryFolder } from './cordon.js'
+
+const folder = temporaryFolder()
+mkdirSync(join(folder, 'data'))
+writeFileSync(join(folder, 'data', 'words'), 'words\n')
+writeFileSync(join(folder, 'outside'), 'outside\n')
+
+/** The lines of Cordon alone. */
+const hints = (stderr: string): readonly string[] => stderr.split('\n').filter((line) => /^(?:cordon|fix):/.test(line))
+
+describeForms('hints of a command that lacked something', (run, form) => {
+  const NOT_GRANTED = `cordon: the working directory ${folder} is not granted, so nothing of it is there: add --read ., or --write . to change it`
+
+  test('the working directory is not granted: said of a failure, and of a list that is empty for that', () => {
+    expect(hints(run(['--', 'ls'], { cwd: folder }).stderr)).toEqual([NOT_GRANTED])
+    expect(hints(run(['--', 'cat', 'data/words'], { cwd: folder }).stderr)).toEqual([NOT_GRANTED])
+    expect(hints(run(['--cwd', folder, '--', 'ls']).stderr)).toEqual([NOT_GRANTED.replace('--read .,', `--read ${folder},`).replace('--write . to', `--write ${folder} to`)])
+    expect(run(['--read', '.', '--', 'ls'], { cwd: join(folder, 'data') })).toEqual({ status: 0, stdout: 'words\n', stderr: '' })
+    expect(run(['--', 'echo', 'hello'], { cwd: folder })).toEqual({ status: 0, stdout: 'hello\n', stderr: '' })
+    expect(run(['--quiet', '--', 'sh', '-c', 'exit 3'], { cwd: folder })).toEqual({ status: 3, stdout: '', stderr: '' })
+  })
+
+  test('an argument names what exists and is not granted; one that names nothing is not mentioned', () => {
+    const { stderr } = run(['--read', 'data', '--', 'cat', 'data/words', 'outside', 'absent', `--file=${folder}/outside`], { cwd: folder })
+    expect(hints(stderr)).toEqual([`cordon: ${folder}/outside exists, but is not granted: add --read ${folder}/outside`])
+    expect(run(['--read', 'data', '--read', `${folder}/outside`, '--', 'cat', 'data/words', 'outside'], { cwd: folder }).status).toBe(0)
+    expect(hints(run(['--read', '.', '--', 'cat', 'absent'], { cwd: folder }).stderr)).toEqual([])
+  })
+
+  test('a file that its own permissions refuse is told from one that is not granted', () => {
+    const closed = join(folder, `closed-${form}`)
+    writeFileSync(closed, 'closed\n')
+    chmodSync(closed, 0o000)
+    const { status, stderr } = run(['--read', closed, '--', 'cat', closed])
+    expect(status).toBe(1)
+    expect(hints(stderr)).toEqual([expect.stringContaining(`cordon: ${closed} is granted, but its own permissions refuse it (mode 0, user `)])
+  })
+
+  test('a name of a host that cannot be looked up, and a connection: the option is named', () => {
+    const lookup = hints(run(['--', 'curl', '-sS', 'http://host.invalid/']).stderr)
+    expect(lookup).toHaveLength(1)
+    expect(lookup[0]).toMatch(/^cordon: (?:refused connection to .*:53, which looks up the name of a host|the network is not granted, also not to look up names): add --net all$/)
+    expect(hints(run(['--', 'bash', '-c', 'echo > /dev/tcp/192.0.2.1/80']).stderr)).toEqual(['cordon: refused connection to 192.0.2.1:80: add --net all'])
+  })
+
+  test('a socket of the host is no matter of --net', () => {
+    const connect = 'import socket; socket.socket(socket.AF_UNIX).connect("/run/cordon-no-such.sock")'
+    const { stderr } = run(['--', '/usr/bin/python3', '-c', connect])
+    expect(stderr).not.toContain('--net')
+  })
+
+  test('a script that env starts by an interpreter outside of the PATH of the cell: --env PATH is named, and helps', () => {
+    const bin = join(folder, `bin-${form}`)
+    mkdirSync(bin)
+    writeFileSync(join(bin, 'interpreter-of-mine'), '#!/bin/sh\necho started\n', { mode: 0o755 })
+    writeFileSync(join(folder, `script-${form}`), '#!/usr/bin/env interpreter-of-mine\n', { mode: 0o755 })
+    const environment = { PATH: `${bin}:/usr/bin:/bin` }
+    const refused = run(['--', join(folder, `script-${form}`)], { environment })
+    expect(refused.status).toBe(127)
+    expect(hints(refused.stderr)[0]).toMatch(new RegExp(`^cordon: env looks for interpreter-of-mine in the PATH of the cell \\(.*\\), and it is ${bin}/interpreter-of-mine: add --env PATH$`))
+    expect(run(['--env', 'PATH', '--read', bin, '--', join(folder, `script-${form}`)], { environment })).toMatchObject({ status: 0, stdout: 'started\n' })
+  })
+})
+
+describe('grants that grant nothing', () => {
+  const words = ['--read', 'nothing-*', '--env', 'CORDON_NO_SUCH', '--env', 'LANG', '--', 'true'] as const
+
+  test('are warned of, and the command runs', () => {
+    expect(cordon(['run', ...words], { cwd: folder })).toEqual({
+      status: 0,
+      stdout: '',
+      stderr: "cordon: the read pattern 'nothing-*' matches nothing here, and so grants nothing\ncordon: --env CORDON_NO_SUCH: there is no such variable here, so the command gets none; --env CORDON_NO_SUCH=VALUE sets it\n",
+    })
+    expect(cordon(['run', '--read', 'out*', '--env', 'LANG', '--', 'true'], { cwd: folder }).stderr).toBe('')
+  })
+
+  test('but not with --quiet or --json', () => {
+    expect(cordon(['run', '--quiet', ...words], { cwd: folder }).stderr).toBe('')
+    expect(cordon(['run', '--json', ...words], { cwd: folder }).stderr).toMatch(/^\{.*\}\n$/)
+  })
+
+  test('a path that is not there is told from one that this user may not look at', (context) => {
+    expect(cordon(['run', '--read', `${folder}/absent`, '--', 'true']).stderr).toContain('path-missing: the granted path')
+    // The suite runs as an ordinary user, too.
+    if (process.getuid?.() === 0) context.skip('root looks into closed folders')
+    mkdirSync(join(folder, 'shut', 'in'), { recursive: true })
+    chmodSync(join(folder, 'shut'), 0o000)
+    expect(cordon(['run', '--read', `${folder}/shut/in`, '--', 'true']).stderr).toContain(`path-denied: the granted path ${folder}/shut/in cannot be looked at: a folder on the way there is closed to this user (EACCES)`)
+    chmodSync(join(folder, 'shut'), 0o755)
+  })
+})

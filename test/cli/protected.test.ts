@@ -1,0 +1,136 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, readdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import type { Facts } from '../../src/cli/facts.js'
+
+import { describeForms, temporaryFolder } from './cordon.js'
+
+const folder = temporaryFolder()
+
+const project = (name: string): string => {
+  const path = join(folder, name)
+  mkdirSync(path)
+  return path
+}
+
+describeForms('a protected name that the command makes', (run, form) => {
+  const REASON = 'direnv and its kin run it on entering the folder'
+  const said = (path: string, stderr: string) => {
+    const [first = '', second = '', ...rest] = stderr.trimEnd().split('\n')
+    expect(first).toMatch(new RegExp(`^cordon: protected-name-touched: the command made ${path}, which is protected \\(${REASON}\\); it was renamed to ${path}\\.set-aside-by-cordon-`))
+    expect(second).toBe(`fix: look at it before you use it; to permit it, name it exactly: --write ${path}`)
+    return rest
+  }
+
+  test('is set aside, and the run ends with 125, whether it was ended for it or ended itself with 0', () => {
+    const place = project(`${form}-made`)
+    for (const script of ['echo evil > .envrc; sleep 40', 'echo evil > .envrc']) {
+      const { status, stderr } = run(['--write', '.', '--', 'sh', '-c', script], { cwd: place })
+      expect(status, stderr).toBe(125)
+      expect(said(join(place, '.envrc'), stderr)).toEqual([])
+      expect(existsSync(join(place, '.envrc'))).toBe(false)
+    }
+  })
+
+  test('leaves a failure of the command its own status, with the reason all the same', () => {
+    const place = project(`${form}-failing`)
+    // Deeper down, and last of all: what is looked at when the call has ended does not end it.
+    const script = 'git init -q new && printf "#!/bin/sh\\n" > new/.git/hooks/pre-commit && chmod +x new/.git/hooks/pre-commit; exit 3'
+    const { status, stderr } = run(['--write', '.', '--', 'sh', '-c', script], { cwd: place })
+    expect(status).toBe(3)
+    expect(stderr).toContain(`cordon: protected-name-touched: the command made ${place}/new/.git/hooks/pre-commit, which is protected (git runs hooks`)
+    expect(stderr).toContain(`name it exactly: --write ${place}/new/.git/hooks\n`)
+  })
+
+  test('is permitted by what the fix says, also where it is not there yet', () => {
+    const place = project(`${form}-named`)
+    mkdirSync(join(place, 'deep'))
+    const script = 'echo mine > .envrc; echo mine > deep/.envrc; sleep 0.3; cat .envrc deep/.envrc'
+    expect(run(['--write', '.', '--write', join(place, '.envrc'), '--write', 'deep/.envrc', '--', 'sh', '-c', script], { cwd: place })).toEqual({ status: 0, stdout: 'mine\nmine\n', stderr: '' })
+    expect(run(['--write', '.', '--write', '**/.envrc', '--', 'sh', '-c', `rm -r .envrc deep; mkdir deep; ${script}`], { cwd: place })).toEqual({ status: 0, stdout: 'mine\nmine\n', stderr: '' })
+  })
+
+  test('is a violation in the facts, with the error, and --quiet does not hide why the status is 125', () => {
+    const place = project(`${form}-facts`)
+    const { status, stderr } = run(['--quiet', '--facts', join(folder, 'facts'), '--write', '.', '--', 'sh', '-c', 'echo evil > .envrc'], { cwd: place })
+    expect(status).toBe(125)
+    expect(stderr).toContain('cordon: protected-name-touched: ')
+    const facts = JSON.parse(readFileSync(join(folder, 'facts'), 'utf8')) as Facts
+    expect(facts.result).toMatchObject({ status: 'violated', exit_status: 125, error: { code: 'protected-name-touched', fix: expect.stringContaining('--write') as string } })
+    expect(facts.violations).toMatchObject([{ kind: 'protected', deed: 'set-aside', path: join(place, '.envrc') }])
+  })
+
+  test('or removes, where it is a link: it is put back, and the run ends with 125', () => {
+    const place = project(`${form}-link`)
+    symlinkSync('/nowhere', join(place, '.envrc'))
+    const { status, stderr } = run(['--write', '.', '--', 'rm', '.envrc'], { cwd: place })
+    expect(readlinkSync(join(place, '.envrc'))).toBe('/nowhere')
+    expect(status).toBe(125)
+    expect(stderr).toContain(`cordon: protected-name-touched: the command removed ${place}/.envrc, which is protected (${REASON}); it was put back\nfix: to permit it, name it exactly: --write ${place}/.envrc\n`)
+  })
+
+  test('by a carve-out of the policy: the carve-out is named as the cause', () => {
+    const place = project(`${form}-carved`)
+    const { status, stderr } = run(['--write', '.', '--write', '!later', '--', 'sh', '-c', 'echo x > later; sleep 40'], { cwd: place })
+    expect(status).toBe(125)
+    expect(stderr).toContain(`the command made ${place}/later, which is protected (the policy carves it out)`)
+    expect(stderr).toContain('to permit it, remove the carve-out')
+  })
+})
+
+describeForms('a protected name that is there', (run, form) => {
+  const repository = (name: string): string => {
+    const place = project(name)
+    execFileSync('git', ['init', '-q', place])
+    mkdirSync(join(place, 'src'))
+    writeFileSync(join(place, 'notes'), 'notes\n')
+    return place
+  }
+  const facts = (): Facts => JSON.parse(readFileSync(join(folder, `${form}-facts.json`), 'utf8')) as Facts
+
+  test.each([
+    [['git', 'config', 'user.name', 'x']],
+    [['sh', '-c', 'echo x > .git/config']],
+    [['rm', '-rf', '.git']],
+  ])('%j fails, and the hint says that it is protected and what would permit it', (command) => {
+    const place = repository(`${form}-${command[0]}-${String(command.length)}`)
+    const { status, stderr } = run(['--write', '.', '--', ...command], { cwd: place })
+    expect(status).not.toBe(0)
+    expect(stderr).toContain(`cordon: protected, and so read-only in the cell: ${place}/.git/config, ${place}/.git/hooks; if the command is to change one, name it exactly: --write ${place}/.git/config\n`)
+  })
+
+  test('is not mentioned when the command has nothing to do with it, or succeeds', () => {
+    const place = repository(`${form}-unrelated`)
+    expect(run(['--write', '.', '--', 'sh', '-c', 'echo x > src/a; echo y > notes'], { cwd: place })).toEqual({ status: 0, stdout: '', stderr: '' })
+    expect(run(['--write', '.', '--', 'sh', '-c', 'exit 1'], { cwd: place }).stderr).not.toContain('protected, and so read-only')
+  })
+
+  test('and the folders that are narrower for it are in the facts, and in the hint when the command failed', () => {
+    const place = repository(`${form}-narrower`)
+    const { status, stderr } = run(['--write', '.', '--facts', join(folder, `${form}-facts.json`), '--', 'sh', '-c', 'echo x > new || exit 7'], { cwd: place })
+    expect(facts().sandbox_profile?.sealed).toEqual([`${place}/.git/config`, `${place}/.git/hooks`])
+    if (form === 'namespaces') {
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+      expect(facts().sandbox_profile?.closed_folders).toEqual([])
+    } else {
+      expect(status).toBe(7)
+      expect(facts().sandbox_profile?.closed_folders).toEqual([place, `${place}/.git`])
+      expect(stderr).toContain(`cordon: nothing can be made, renamed or removed directly in ${place}, ${place}/.git: it holds protected names (${place}/.git/config, ${place}/.git/hooks), which the landlock form of the cell holds only so; work in a folder beneath it, or in the namespaces form`)
+      // What the hint says is so: beneath it works, and what exists can be changed.
+      expect(run(['--write', '.', '--', 'sh', '-c', 'echo x > src/new && echo y > notes'], { cwd: place })).toEqual({ status: 0, stdout: '', stderr: '' })
+      expect(readdirSync(join(place, 'src'))).toEqual(['new'])
+    }
+  })
+
+  test('a file that is granted by itself cannot be replaced, and the hint says so', () => {
+    const place = repository(`${form}-single`)
+    const file = join(place, 'notes')
+    const { status, stderr } = run(['--write', file, '--', 'sed', '-i', 's/notes/other/', file], { cwd: place })
+    expect(status).not.toBe(0)
+    expect(stderr).toContain(`cordon: granted as a single file: ${file}; it can be changed in place, but not replaced or removed (EBUSY, EACCES): grant its folder for that\n`)
+    expect(run(['--write', file, '--', 'sh', '-c', `echo other > ${file}`], { cwd: place }).status).toBe(0)
+  })
+})
