@@ -23,6 +23,8 @@ export const protectionOf = (write: readonly PathPattern[], path: AbsolutePath):
   for (let depth = 1; depth <= names.length; depth += 1) {
     const candidate = joinNames(names.slice(0, depth))
     const entry = protectedEntryAt(grants, candidate)
+    // Names that count directly in a root are files, and say nothing about what lies beneath such a path.
+    if (entry?.scope === 'root' && depth < names.length) continue
     if (entry !== undefined && !isNamedBy(grants, entry, candidate)) return { entry, path: candidate }
   }
   return undefined

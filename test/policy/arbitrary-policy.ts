@@ -1,7 +1,7 @@
 // Policies as a person would write them, over so small a vocabulary that two of them often overlap.
 import fc from 'fast-check'
 
-const name = fc.constantFrom('a', 'b', 'ab', '.git', 'hooks', 'package.json')
+const name = fc.oneof({ weight: 3, arbitrary: fc.constantFrom('a', 'b', 'ab') }, fc.constantFrom('.git', 'hooks', 'package.json', '.vscode', 'node_modules'))
 const wildcard = fc.constantFrom('*', 'a*', '*b', '?', '*a*', '?b', '*.json')
 
 const segment = fc.oneof({ weight: 4, arbitrary: name }, { weight: 2, arbitrary: wildcard }, { weight: 2, arbitrary: fc.constant('**') }, fc.constant('{a,b}'))
@@ -13,6 +13,11 @@ export const grantGlob: fc.Arbitrary<string> = fc
   .map(([anchor, segments]) => `${anchor}${segments.join('/')}`)
 
 export const glob: fc.Arbitrary<string> = fc.oneof({ weight: 3, arbitrary: grantGlob }, grantGlob.map((text) => `!${text}`))
+
+/** Paths that such globs speak of. */
+export const somePath: fc.Arbitrary<string> = fc
+  .tuple(fc.constantFrom('/', '/d/', '/home/', '/home/ann/', '/home/ann/project/'), fc.array(fc.oneof(name, fc.constantFrom('ba', 'aa', 'x.json')), { maxLength: 4 }))
+  .map(([folder, names]) => `${folder}${names.join('/')}`)
 
 const globs = fc.array(glob, { maxLength: 4 })
 

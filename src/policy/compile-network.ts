@@ -1,0 +1,103 @@
+import type { AbsolutePath } from './absolute-path.js'
+import { namesOf } from './absolute-path.js'
+import type { Boundary } from './boundary.js'
+import type { HostGrant } from './host-grant.js'
+import { indexHosts } from './host-index.js'
+import { SAFE_METHODS } from './model.js'
+import type { NetworkRequest, NetworkUse, RequestHost } from './network-request.js'
+import { bitsAt, bitsUnder, createTrie, startAt, stepInto } from './path-trie.js'
+import type { Bits } from './path-trie.js'
+
+/** `entry` is what decided: the denial, or the grant. Nothing decides where nothing speaks of the request. */
+export type NetworkAnswer =
+  | { readonly kind: 'allowed'; readonly entry: HostGrant | undefined }
+  | { readonly kind: 'denied'; readonly because: 'entry'; readonly entry: HostGrant }
+  | { readonly kind: 'denied'; readonly because: 'not-granted' | 'read-only' }
+
+/** The network of a boundary, prepared for many requests. Grants add up; a denial wins, in any order. */
+export interface CompiledNetwork {
+  readonly answer: (request: NetworkRequest) => NetworkAnswer
+  /** How a connection is to be treated before anything was sent on it; nothing when no request there could be allowed. */
+  readonly connection: (host: RequestHost, port: number) => 'http' | 'stream' | 'direct' | undefined
+}
+
+export const compileNetwork = ({ network, egressClass }: Pick<Boundary, 'network' | 'egressClass'>): CompiledNetwork => {
+  const entries = network.kind === 'hosts' ? network.entries : []
+  const index = indexHosts(entries)
+  const pathMatchers = new Map(entries.map((entry) => [entry, matchPaths(entry)]))
+  const readsOnly = egressClass.level === 'read_only'
+
+  const hits = (entry: HostGrant, port: number, use: NetworkUse): boolean =>
+    coversPort(entry, port) && coversUse(entry, use, pathMatchers.get(entry))
+  const entriesFor = (request: Pick<NetworkRequest, 'host' | 'resolved'>) => [
+    ...index.about(request.host),
+    ...(request.resolved ?? []).flatMap((address) => index.aboutAddress(address).filter(({ action }) => action === 'deny')),
+  ]
+  const answer = (request: NetworkRequest): NetworkAnswer => {
+    const { port, use } = request
+    if (network.kind === 'none' || egressClass.level === 'none') return { kind: 'denied', because: 'not-granted' }
+    if (readsOnly && !(use.kind === 'http' && SAFE_METHODS.includes(use.method))) return { kind: 'denied', because: 'read-only' }
+    if (network.kind === 'all') return { kind: 'allowed', entry: undefined }
+    const matching = entriesFor(request).filter((entry) => hits(entry, port, use))
+    const denial = matching.find(({ action }) => action === 'deny')
+    if (denial !== undefined) return { kind: 'denied', because: 'entry', entry: denial }
+    const [grant] = matching
+    return grant === undefined ? { kind: 'denied', because: 'not-granted' } : { kind: 'allowed', entry: grant }
+  }
+  return {
+    answer,
+    connection: (host, port) => {
+      if (answer({ host, port, use: { kind: 'direct' } }).kind === 'allowed') return network.kind === 'all' ? 'stream' : 'direct'
+      if (answer({ host, port, use: { kind: 'stream' } }).kind === 'allowed') return 'stream'
+      if (network.kind === 'none' || egressClass.level === 'none') return undefined
+      if (network.kind === 'all') return 'http'
+      const here = index.about(host).filter((entry) => coversPort(entry, port))
+      const isClosed = here.some(({ action, methods, paths }) => action === 'deny' && methods.kind === 'all' && paths.kind === 'all')
+      return !isClosed && here.some(({ action }) => action !== 'deny') ? 'http' : undefined
+    },
+  }
+}
+
+/** A grant without a port is for the web; a denial without one is for every port. */
+export const coversPort = ({ action, port: granted }: HostGrant, port: number): boolean => {
+  if (granted.kind === 'port') return granted.port === port
+  return action === 'deny' || port === 80 || port === 443
+}
+
+const coversUse = ({ action, methods, paths }: HostGrant, use: NetworkUse, matches: PathMatcher | undefined): boolean => {
+  const isDenial = action === 'deny'
+  switch (use.kind) {
+    case 'direct':
+      // What is denied in part must be looked at to find that part.
+      return isDenial || action === 'direct'
+    case 'stream':
+      return isDenial || (methods.kind === 'all' && paths.kind === 'all')
+    case 'http':
+      if (methods.kind === 'list' && !methods.items.includes(use.method)) return false
+      if (matches === undefined) return true
+      return use.path === 'ambiguous' ? isDenial : matches(use.path)
+  }
+}
+
+type PathMatcher = (path: AbsolutePath) => boolean
+
+const MATCHED: Bits = 1
+
+/** A URL path without a wildcard grants exactly that path, and denies everything beneath it as well. */
+const matchPaths = ({ paths, action }: HostGrant): PathMatcher | undefined => {
+  if (paths.kind === 'all') return undefined
+  const trie = createTrie<never>()
+  for (const { segments } of paths.items.flatMap(({ alternatives }) => alternatives)) {
+    trie.add(segments, { at: MATCHED, under: action === 'deny' || segments.at(-1)?.kind === 'any-depth' ? MATCHED : 0 })
+  }
+  const start = startAt(trie.build())
+  return (path) => {
+    let active = start
+    let under: Bits = 0
+    for (const name of namesOf(path)) {
+      under = bitsUnder(active, under)
+      active = stepInto(active, name)
+    }
+    return bitsAt(active, under) !== 0
+  }
+}

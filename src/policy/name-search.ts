@@ -1,0 +1,101 @@
+import type { Effort } from './effort.js'
+import { OUT_OF_EFFORT, spend } from './effort.js'
+import type { Wildcard } from './name-matcher.js'
+import type { AutomatonState } from './wildcard-automaton.js'
+import { automatonOf } from './wildcard-automaton.js'
+
+/** A name, and the numbers of the wildcards that it fits. */
+export interface FittingName {
+  readonly name: string
+  readonly fits: readonly number[]
+}
+
+export interface NameSearch {
+  readonly wildcards: readonly Wildcard[]
+  /** Names that are not wanted, because they are dealt with elsewhere. */
+  readonly avoid: ReadonlySet<string>
+  /** Only names that fit one of these are wanted; all names when absent. */
+  readonly mustFit: ReadonlySet<number> | undefined
+}
+
+/** For each set of wildcards that a name can fit exactly, a shortest such name. */
+export const findNames = (search: NameSearch, effort: Effort): readonly FittingName[] | typeof OUT_OF_EFFORT => {
+  const found = explore(search, new Set(), effort)
+  if (found === OUT_OF_EFFORT) return OUT_OF_EFFORT
+  // Rarely is a name that came up one of those to avoid, and only then is it worth keeping track of them.
+  if (!found.some(({ name }) => isAvoided(search, name))) return found
+  return explore(search, search.avoid, effort)
+}
+
+const isAvoided = ({ avoid }: NameSearch, name: string): boolean => name === '.' || name === '..' || avoid.has(name)
+
+interface Branch {
+  readonly next: Map<string, Branch>
+  isEnd: boolean
+}
+
+interface Word {
+  readonly text: string
+  readonly state: AutomatonState
+  /** Where the text stands among the names to avoid, if it begins like one. */
+  readonly branch: Branch | undefined
+}
+
+const explore = ({ wildcards, mustFit }: NameSearch, avoid: ReadonlySet<string>, effort: Effort): readonly FittingName[] | typeof OUT_OF_EFFORT => {
+  const automaton = automatonOf(wildcards)
+  const isWanted = (numbers: readonly number[]) => mustFit === undefined || numbers.some((number) => mustFit.has(number))
+  const found = new Map<string, FittingName>()
+  const start: Word = { text: '', state: automaton.start, branch: namesToAvoid(avoid) }
+  const seen = new Set([keyOf(start)])
+  const queue = [start]
+  // Grows while it is walked.
+  for (const { text, state, branch } of queue) {
+    const characters = withOneMore(automaton.awaited(state), branch)
+    if (!spend(effort, characters.length * (1 + state.length))) return OUT_OF_EFFORT
+    if (branch?.isEnd !== true) {
+      const fits = automaton.fitting(state)
+      const key = fits.join()
+      if (isWanted(fits) && !found.has(key)) found.set(key, { name: text, fits })
+    }
+    for (const character of characters) {
+      const next = { text: text + character, state: automaton.step(state, character), branch: branch?.next.get(character) }
+      const key = keyOf(next)
+      if (seen.has(key) || (mustFit !== undefined && !isWanted(automaton.alive(next.state)))) continue
+      seen.add(key)
+      queue.push(next)
+    }
+  }
+  return [...found.values()]
+}
+
+/** While a text begins like a name to avoid it is a state of its own. */
+const keyOf = ({ text, state, branch }: Word): string => (branch === undefined ? state.join() : `=${text}`)
+
+/** The empty name and the two that move are no names. */
+const namesToAvoid = (avoid: ReadonlySet<string>): Branch => {
+  const root: Branch = { next: new Map(), isEnd: true }
+  for (const name of ['.', '..', ...avoid]) {
+    let branch = root
+    for (const character of name) {
+      const next = branch.next.get(character) ?? { next: new Map<string, Branch>(), isEnd: false }
+      branch.next.set(character, next)
+      branch = next
+    }
+    branch.isEnd = true
+  }
+  return root
+}
+
+const PLEASANT = Array.from('xyzabcdefghijklmnopqrstuvw0123456789')
+
+/** One character that stands for all that make no difference, and those that do. */
+const withOneMore = (awaited: ReadonlySet<string>, branch: Branch | undefined): readonly string[] => {
+  const all = new Set([...awaited, ...(branch?.next.keys() ?? [])])
+  return [PLEASANT.find((character) => !all.has(character)) ?? unusedCharacter(all), ...all]
+}
+
+const unusedCharacter = (used: ReadonlySet<string>): string => {
+  let code = 0xc0
+  while (used.has(String.fromCodePoint(code))) code += 1
+  return String.fromCodePoint(code)
+}

@@ -1,0 +1,34 @@
+import type { AbsolutePath } from './absolute-path.js'
+import type { HostName } from './host-name.js'
+import { parseHostName } from './host-name.js'
+import type { IpAddress } from './ip-address.js'
+import { parseIpAddress } from './ip-address.js'
+
+export type RequestHost = { readonly kind: 'name'; readonly name: HostName } | { readonly kind: 'address'; readonly address: IpAddress }
+
+/**
+ * - `http`: one request that the proxy reads; `path` is `ambiguous` where servers could disagree about it
+ * - `stream`: a connection that may carry anything
+ * - `direct`: a connection that the proxy does not look into
+ */
+export type NetworkUse =
+  | { readonly kind: 'http'; readonly method: string; readonly path: AbsolutePath | 'ambiguous' }
+  | { readonly kind: 'stream' }
+  | { readonly kind: 'direct' }
+
+export interface NetworkRequest {
+  readonly host: RequestHost
+  readonly port: number
+  readonly use: NetworkUse
+  /** What a name was resolved to, so that a denied block is denied by any name. */
+  readonly resolved?: readonly IpAddress[]
+}
+
+/** A host as a program names it: an address, `[v6]`, or a name in any case, with or without the dot of the root. */
+export const parseRequestHost = (text: string): RequestHost | undefined => {
+  const bare = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text
+  const address = parseIpAddress(bare)
+  if (address !== undefined) return bare === text || address.family === 6 ? { kind: 'address', address } : undefined
+  const parsed = parseHostName(text.endsWith('.') ? text.slice(0, -1) : text)
+  return parsed.kind === 'host' ? { kind: 'name', name: parsed.host } : undefined
+}

@@ -1,0 +1,226 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+
+import { isReadable, isWithin, isWritable, namesOf } from '../../src/policy/index.js'
+import type { Boundary, Witness } from '../../src/policy/index.js'
+
+import { filesystem, glob, grantGlob, somePath } from './arbitrary-policy.js'
+import { boundaryOf, path } from './places.js'
+
+const witnessOf = (a: Boundary, b: Boundary): Witness | undefined => {
+  const result = isWithin(a, b)
+  return result.within ? undefined : result.witness
+}
+
+const files = (read: readonly string[] = [], write: readonly string[] = []) => boundaryOf({ filesystem: { read, write } })
+
+describe('reading', () => {
+  it.each([
+    [['/a/b/**'], ['/a/**'], undefined],
+    [['/a/**'], ['/a/b/**'], '/a/b'],
+    [['/a/**'], ['/a/b'], '/a/x'],
+    [['/a'], ['/a/**'], '/a'],
+    [['/a/**'], ['/a'], undefined],
+    [['/a/*'], ['/a/**'], undefined],
+    [['/a/**'], ['/a/*'], '/a/x/x'],
+    [['/a/*.txt'], ['/a/*'], undefined],
+    [['/a/*'], ['/a/*.txt'], '/a/x'],
+    [['/a/?'], ['/a/*'], undefined],
+    [['/a/*'], ['/a/?'], '/a/xx'],
+    [['/a/*'], ['/a/?', '/a/??*'], undefined],
+    [['/a/*'], ['/a/a*', '/a/b*'], '/a/x'],
+    [['/a/a*b'], ['/a/a*', '/c'], undefined],
+    [['/a/*a*', '/a/*b*'], ['/a/*'], undefined],
+    [['/a/**/b'], ['/a/**'], undefined],
+    [['/a/**/b'], ['/a/b', '/a/*/**/b'], undefined],
+    [['/a/**/b/**'], ['/a/**/b'], '/a/b/x'],
+    [['/a/{b,c}/d'], ['/a/b', '/a/c'], undefined],
+    [['/a/{b,c}/d'], ['/a/b'], '/a/c/d'],
+    [['/a/**', '!/a/b'], ['/a/**', '!/a/b/**'], undefined],
+    [['/a/**', '!/a/b/**'], ['/a/**', '!/a/b'], '/a/b'],
+    [['/a/**', '!/a/*b'], ['/a/**', '!/a/ab'], undefined],
+    [['/a/**', '!/a/ab'], ['/a/**', '!/a/*b'], '/a/b'],
+    [['/a/**', '!/a/**/*.key'], ['/a/**', '!/a/**/*.{key,pem}'], '/a/.pem'],
+    [['/a/.?*'], ['/a/.*'], undefined],
+    [['/a/*', '!/a/??*'], ['/a/?'], undefined],
+    [['/usr/local'], [], undefined],
+    [['/etc/shadow'], [], '/etc/shadow'],
+    [['/'], ['/**'], '/'],
+    [['.'], ['~/**'], undefined],
+    [['../**'], ['~/**'], undefined],
+    [['~/x'], ['.'], '/home/ann/x'],
+  ])('%j within %j: beyond it is %s', (a, b, expected) => {
+    expect(witnessOf(files(a), files(b))).toEqual(expected === undefined ? undefined : { kind: 'file', access: 'read', path: expected })
+  })
+
+  it('is implied by writing, unless carved out', () => {
+    expect(witnessOf(files(['/w/x']), files([], ['/w']))).toBeUndefined()
+    expect(witnessOf(files(['/w/x']), files([], ['/w', '!/w/x']))).toEqual({ kind: 'file', access: 'read', path: '/w/x' })
+    expect(witnessOf(files(['/w/.git/hooks']), files([], ['/w']))).toBeUndefined()
+  })
+})
+
+describe('writing', () => {
+  it.each([
+    [['/w/a/**'], ['/w'], undefined],
+    [['/w'], ['/w/a/**'], '/w'],
+    [['/w/**', '!/w/x'], ['/w/**', '!/w/x'], undefined],
+    [['/w', '/w/.git/hooks'], ['/w'], '/w/.git/hooks'],
+    [['/w/sub/.vscode'], ['/w'], '/w/sub/.vscode'],
+    [['/w/node_modules/p/.vscode'], ['/w'], undefined],
+    [['/w'], ['/w', '/w/.git/hooks'], undefined],
+    [['/w/sub'], ['/w'], undefined],
+    [['/w'], ['/w', '/w/sub'], undefined],
+    [['/w/sub/package.json'], ['/w'], undefined],
+    [['/w/package.json'], ['/w'], '/w/package.json'],
+    [['/w/*'], ['/w/*.*', '/w/*'], undefined],
+    [['/w/**/x'], ['/w/*/**', '/w/x'], undefined],
+    // Beneath a root of its own, the name is protected for one and not for the other.
+    [['/w/**/*.json'], ['/w/a/**'], '/w/x.json'],
+  ])('%j within %j: beyond it is %s', (a, b, expected) => {
+    const result = witnessOf(files([], a), files([], b))
+    if (expected === undefined) expect(result).toBeUndefined()
+    else if (expected === '/w/x.json') expect(result).toMatchObject({ kind: 'file', path: expect.stringMatching(/^\/w\/.*\.json$/) as string })
+    else expect(result).toMatchObject({ kind: 'file', path: expected })
+  })
+
+  it('is not within reading', () => {
+    expect(witnessOf(files([], ['/w']), files(['/w']))).toEqual({ kind: 'file', access: 'write', path: '/w' })
+  })
+
+  it('of a carved-out part is found at that part', () => {
+    expect(witnessOf(files(['/w'], ['/w']), files(['/w'], ['/w', '!/w/**/log']))).toEqual({ kind: 'file', access: 'write', path: '/w/log' })
+  })
+})
+
+const isGranted = (boundary: Boundary, access: 'read' | 'write', text: string) => (access === 'read' ? isReadable : isWritable)(boundary, path(text))
+
+const anyFiles = filesystem.map((value) => boundaryOf({ filesystem: value }))
+
+/** Paths that tell similar patterns apart: sampled ones, and neighbours of them. */
+const samples = fc.array(somePath, { minLength: 20, maxLength: 40 })
+
+describe('for any two boundaries', () => {
+  it('a witness is granted by the one and not by the other; without one no path is', () => {
+    const answers = { within: 0, beyond: 0 }
+    fc.assert(
+      fc.property(anyFiles, anyFiles, samples, (a, b, paths) => {
+        const witness = witnessOf(a, b)
+        if (witness === undefined) {
+          answers.within += 1
+          for (const access of ['read', 'write'] as const) {
+            expect(paths.filter((text) => isGranted(a, access, text) && !isGranted(b, access, text))).toEqual([])
+          }
+          return
+        }
+        answers.beyond += 1
+        if (witness.kind !== 'file') throw new Error(`a witness of kind ${witness.kind}`)
+        expect([witness.path, isGranted(a, witness.access, witness.path), isGranted(b, witness.access, witness.path)]).toEqual([witness.path, true, false])
+      }),
+      { numRuns: 500 },
+    )
+    expect(Math.min(answers.within, answers.beyond)).toBeGreaterThan(20)
+  })
+
+  it('a path that one grants and the other does not is never overlooked', () => {
+    fc.assert(
+      fc.property(anyFiles, anyFiles, samples, (a, b, paths) => {
+        fc.pre(paths.some((text) => (['read', 'write'] as const).some((access) => isGranted(a, access, text) && !isGranted(b, access, text))))
+        expect(isWithin(a, b).within).toBe(false)
+      }),
+      { numRuns: 400 },
+    )
+  })
+
+  it('a witness is as short as any sampled path that would do', () => {
+    fc.assert(
+      fc.property(anyFiles, anyFiles, samples, (a, b, paths) => {
+        const witness = witnessOf(a, b)
+        fc.pre(witness?.kind === 'file')
+        const depth = (text: string) => namesOf(path(text)).length
+        const shorter = paths.filter((text) => isGranted(a, witness.access, text) && !isGranted(b, witness.access, text) && depth(text) < depth(witness.path))
+        expect(shorter).toEqual([])
+      }),
+      { numRuns: 400 },
+    )
+  })
+
+  it('each is within itself', () => {
+    fc.assert(
+      fc.property(filesystem, (value) => {
+        expect(isWithin(boundaryOf({ filesystem: value }), boundaryOf({ filesystem: value }))).toEqual({ within: true })
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it('within is transitive', () => {
+    let chains = 0
+    // Of three that were drawn apart hardly two would be within each other: these grow.
+    const growing = fc.tuple(fc.array(glob, { maxLength: 3 }), fc.array(glob, { maxLength: 2 }), fc.array(glob, { maxLength: 2 }))
+    fc.assert(
+      fc.property(growing, growing, ([r1, r2, r3], [w1, w2, w3]) => {
+        const [a, b, c] = [files(r1, w1), files([...r1, ...r2], [...w1, ...w2]), files([...r1, ...r2, ...r3], [...w1, ...w2, ...w3])]
+        if (!isWithin(a, b).within || !isWithin(b, c).within) return
+        chains += 1
+        expect(isWithin(a, c)).toEqual({ within: true })
+      }),
+      { numRuns: 500 },
+    )
+    expect(chains).toBeGreaterThan(30)
+  })
+})
+
+describe('growing and shrinking', () => {
+  const lists = fc.tuple(fc.array(glob, { maxLength: 3 }), fc.array(glob, { maxLength: 3 }))
+
+  it('a boundary stays within what it becomes by one more grant', () => {
+    fc.assert(
+      fc.property(lists, grantGlob, ([read, write], extra) => {
+        const before = files(read, write)
+        expect(isWithin(before, files([...read, extra], write))).toEqual({ within: true })
+        expect(isWithin(before, files(read, [...write, extra]))).toEqual({ within: true })
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('a boundary with one more carve-out stays within what it was', () => {
+    fc.assert(
+      fc.property(lists, grantGlob, ([read, write], extra) => {
+        const before = files(read, write)
+        expect(isWithin(files([...read, `!${extra}`], write), before)).toEqual({ within: true })
+        expect(isWithin(files(read, [...write, `!${extra}`]), before)).toEqual({ within: true })
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe('patterns that are hard to compare', () => {
+  const entangled = Array.from({ length: 40 }, (_, at) => `/a/*${String.fromCodePoint(97 + (at % 26))}${at}*`)
+
+  it('are refused rather than trusted when an exact answer would take too long', () => {
+    const result = isWithin(files(['/a/*z*z*', ...entangled]), files(entangled.map((text) => `${text}?*`)))
+    expect(result.within).toBe(false)
+  })
+
+  it('are within themselves all the same, and within everything', () => {
+    expect(isWithin(files(entangled, entangled), files(entangled, entangled))).toEqual({ within: true })
+    expect(isWithin(files(entangled), files(['/a/**']))).toEqual({ within: true })
+  })
+
+  it('do not matter where the other boundary does not go', () => {
+    expect(witnessOf(files(['/a/b']), files(entangled))).toEqual({ kind: 'file', access: 'read', path: '/a/b' })
+    expect(isWithin(files(['/a/b0']), files(entangled))).toMatchObject({ within: false })
+    expect(isWithin(files(['/a/xb1x/**', '/a/xb1x']), files([...entangled, '/a/*1x/**']))).toEqual({ within: true })
+  })
+
+  it('can be many: a thousand plain grants are compared with a thousand others', () => {
+    const numbers = Array.from({ length: 1000 }, (_, at) => at)
+    const a = files(numbers.map((at) => `/data/${at}/in/**`), numbers.map((at) => `/data/${at}/out/*.txt`))
+    const b = files(numbers.map((at) => `/data/${at}/{in,x}/**`), numbers.map((at) => `/data/${at}/out/**`))
+    expect(isWithin(a, b)).toEqual({ within: true })
+    expect(witnessOf(b, a)?.kind).toBe('file')
+  })
+})

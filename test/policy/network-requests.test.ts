@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest'
+
+import { compileNetwork, parseIpAddress, parseRequestHost, parseUrlPath } from '../../src/policy/index.js'
+
+import { boundaryOf } from './places.js'
+import { request } from './requests.js'
+
+const network = (entries: unknown, egressClass?: string) => compileNetwork(boundaryOf({ network: entries, ...(egressClass === undefined ? {} : { egress_class: egressClass }) }))
+const isAllowed = (entries: unknown, text: string, egressClass?: string) => network(entries, egressClass).answer(request(text)).kind === 'allowed'
+
+describe('a request', () => {
+  it.each([
+    ['a name is itself', ['a.org'], 'GET a.org', true],
+    ['not what is below it', ['a.org'], 'GET b.a.org', false],
+    ['not what ends like it', ['a.org'], 'GET xa.org', false],
+    ['a wildcard is what is below', ['*.a.org'], 'GET b.a.org', true],
+    ['at any depth', ['*.a.org'], 'GET c.b.a.org', true],
+    ['not the name itself', ['*.a.org'], 'GET a.org', false],
+    ['without a port it is the web', ['a.org'], 'GET a.org:80', true],
+    ['and no other port', ['a.org'], 'GET a.org:8080', false],
+    ['with a port only that', ['a.org:22'], 'GET a.org:443', false],
+    ['with a port that one', ['a.org:22'], 'stream a.org:22', true],
+    ['an address is itself', ['10.1.2.3'], 'GET 10.1.2.3', true],
+    ['a block holds its addresses', ['10.0.0.0/8'], 'GET 10.255.0.1', true],
+    ['and no others', ['10.0.0.0/8'], 'GET 11.0.0.1', false],
+    ['a block of one family holds none of the other', ['::/0'], 'GET 10.0.0.1', false],
+    ['a block of IPv6', ['fd00::/8'], 'GET [fd12::1]', true],
+    ['a block grants no names', ['0.0.0.0/0'], 'GET a.org', false],
+    ['nothing grants nothing', 'none', 'GET a.org', false],
+    ['all grants every name', 'all', 'stream a.org:9', true],
+    ['all grants every address', 'all', 'direct 127.0.0.1:9', true],
+  ])('goes where an entry says: %s', (_, entries, text, expected) => {
+    expect(isAllowed(entries, text)).toBe(expected)
+  })
+
+  it.each([
+    ['a listed method', { host: 'a.org', methods: ['GET'] }, 'GET a.org', true],
+    ['no other', { host: 'a.org', methods: ['GET'] }, 'POST a.org', false],
+    ['a path is exactly that path', { host: 'a.org', paths: ['/v1'] }, 'GET a.org/v1', true],
+    ['and nothing beneath', { host: 'a.org', paths: ['/v1'] }, 'GET a.org/v1/x', false],
+    ['beneath needs a wildcard', { host: 'a.org', paths: ['/v1/**'] }, 'GET a.org/v1/x/y', true],
+    ['one name', { host: 'a.org', paths: ['/repos/*/*'] }, 'GET a.org/repos/x/y', true],
+    ['not two', { host: 'a.org', paths: ['/repos/*'] }, 'GET a.org/repos/x/y', false],
+    ['no stream where methods are listed', { host: 'a.org', methods: ['GET'] }, 'stream a.org', false],
+    ['no stream where paths are listed', { host: 'a.org', paths: ['/**'] }, 'stream a.org', false],
+    ['a stream where nothing is filtered', 'a.org', 'stream a.org', true],
+    ['no direct connection unless the entry says so', 'a.org', 'direct a.org', false],
+    ['a direct connection if it does', { host: 'a.org', action: 'direct' }, 'direct a.org', true],
+    ['and then anything', { host: 'a.org', action: 'direct' }, 'POST a.org/x', true],
+  ])('does what an entry says: %s', (_, entry, text, expected) => {
+    expect(isAllowed([entry], text)).toBe(expected)
+  })
+
+  it.each([
+    ['a denial wins', [{ host: 'b.a.org', action: 'deny' }, '*.a.org'], 'GET b.a.org', false],
+    ['in any order', ['*.a.org', { host: 'b.a.org', action: 'deny' }], 'GET b.a.org', false],
+    ['only where it stands', ['*.a.org', { host: 'b.a.org', action: 'deny' }], 'GET c.a.org', true],
+    ['without a port on every port', ['*.a.org:22', { host: 'b.a.org', action: 'deny' }], 'stream b.a.org:22', false],
+    ['with a port on that one', ['*.a.org:22', { host: 'b.a.org:443', action: 'deny' }], 'stream b.a.org:22', true],
+    ['for its methods', ['a.org', { host: 'a.org', methods: ['DELETE'], action: 'deny' }], 'DELETE a.org', false],
+    ['and no others', ['a.org', { host: 'a.org', methods: ['DELETE'], action: 'deny' }], 'GET a.org', true],
+    ['beneath its paths too', ['a.org', { host: 'a.org', paths: ['/admin'], action: 'deny' }], 'GET a.org/admin/x', false],
+    ['and not beside them', ['a.org', { host: 'a.org', paths: ['/admin'], action: 'deny' }], 'GET a.org/admins', true],
+    ['a denial in part ends streams', ['a.org', { host: 'a.org', paths: ['/admin'], action: 'deny' }], 'stream a.org', false],
+    ['and direct connections', [{ host: '*.a.org', action: 'direct' }, { host: 'b.a.org', paths: ['/x'], action: 'deny' }], 'direct b.a.org', false],
+    ['whose requests are then looked at', [{ host: '*.a.org', action: 'direct' }, { host: 'b.a.org', paths: ['/x'], action: 'deny' }], 'GET b.a.org/y', true],
+    ['an address out of a block', ['10.0.0.0/8', { host: '10.1.0.0/16', action: 'deny' }], 'GET 10.1.2.3', false],
+  ])('is denied: %s', (_, entries, text, expected) => {
+    expect(isAllowed(entries, text)).toBe(expected)
+  })
+
+  it('to a name that leads to a denied block is denied, whatever the name', () => {
+    const { answer } = network(['a.org', { host: '10.0.0.0/8', action: 'deny' }])
+    const address = parseIpAddress('10.0.0.1')
+    expect(answer(request('GET a.org')).kind).toBe('allowed')
+    expect(answer({ ...request('GET a.org'), resolved: address === undefined ? [] : [address] })).toMatchObject({ kind: 'denied', because: 'entry', entry: { text: '10.0.0.0/8' } })
+  })
+
+  it('is answered with the entry that decided', () => {
+    const { answer } = network(['*.a.org', { host: 'b.a.org', action: 'deny' }])
+    expect(answer(request('GET c.a.org'))).toMatchObject({ kind: 'allowed', entry: { text: '*.a.org' } })
+    expect(answer(request('GET b.a.org'))).toMatchObject({ kind: 'denied', because: 'entry', entry: { text: 'b.a.org' } })
+    expect(answer(request('GET d.org'))).toEqual({ kind: 'denied', because: 'not-granted' })
+  })
+
+  it('of a read-only tool only reads, wherever it goes', () => {
+    expect(isAllowed('all', 'GET a.org/x', 'read_only')).toBe(true)
+    expect(isAllowed(['a.org'], 'OPTIONS a.org/x', 'read_only')).toBe(true)
+    expect(isAllowed('all', 'POST a.org/x', 'read_only')).toBe(false)
+    expect(isAllowed('all', 'stream a.org', 'read_only')).toBe(false)
+    expect(isAllowed('all', 'direct a.org', 'read_only')).toBe(false)
+    expect(network('all', 'read_only').answer(request('POST a.org'))).toEqual({ kind: 'denied', because: 'read-only' })
+  })
+})
+
+describe('a path that servers could read differently', () => {
+  it.each(['/a/../b', '/a/%2e%2e/b', '/a%2fb', '/a%5cb', '/a\\b', '//a', '/a//b', '/%', '/%ff', '/a%00', 'a', ''])('is none: %j', (text) => {
+    expect(parseUrlPath(text)).toBeUndefined()
+  })
+
+  it.each([['/', '/'], ['/a/', '/a'], ['/a%20b', '/a b'], ['/a?x=/../', '/a'], ['/a#b', '/a'], ['/%61', '/a'], ['/.well-known/x', '/.well-known/x']])('%s is %s', (text, expected) => {
+    expect(parseUrlPath(text)).toBe(expected)
+  })
+
+  it('matches no grant of paths and every denial of paths', () => {
+    const ambiguous = { ...request('GET a.org'), use: { kind: 'http', method: 'GET', path: 'ambiguous' } } as const
+    expect(network([{ host: 'a.org', paths: ['/**', '/'] }]).answer(ambiguous).kind).toBe('denied')
+    expect(network(['a.org']).answer(ambiguous).kind).toBe('allowed')
+    expect(network(['a.org', { host: 'a.org', paths: ['/admin'], action: 'deny' }]).answer(ambiguous).kind).toBe('denied')
+  })
+})
+
+describe('a host that a program names', () => {
+  it.each([['A.org', { kind: 'name', name: 'a.org' }], ['a.org.', { kind: 'name', name: 'a.org' }], ['[::1]', { kind: 'address', address: { family: 6, value: 1n } }], ['10.0.0.1', { kind: 'address', address: { family: 4, value: 0x0a000001n } }]])(
+    '%s is read',
+    (text, expected) => {
+      expect(parseRequestHost(text)).toEqual(expected)
+    },
+  )
+
+  it.each(['', '.', 'a..org', '127.1', '0x7f.1', '[10.0.0.1]', '::ffff:10.0.0.1', 'a b', 'bücher.example'])('%j is refused', (text) => {
+    expect(parseRequestHost(text)).toBeUndefined()
+  })
+})
+
+describe('a connection', () => {
+  it.each([
+    [['a.org'], 'stream'],
+    [[{ host: 'a.org', methods: ['GET'] }], 'http'],
+    [[{ host: 'a.org', action: 'direct' }], 'direct'],
+    [['*.org', { host: 'a.org', methods: ['DELETE'], action: 'deny' }], 'http'],
+    [['*.org', { host: 'a.org', action: 'deny' }], undefined],
+    [['b.org'], undefined],
+    ['none', undefined],
+    ['all', 'stream'],
+  ])('is treated by what could be allowed on it: %j is %s', (entries, expected) => {
+    expect(network(entries).connection(request('GET a.org').host, 443)).toBe(expected)
+  })
+})
+
+describe('a thousand entries', () => {
+  it('give the answer that each would give', () => {
+    const numbers = Array.from({ length: 1000 }, (_, at) => at)
+    const compiled = network([...numbers.map((at) => `h${at}.a.org`), ...numbers.map((at) => `*.w${at}.org`), ...numbers.map((at) => `10.${at % 256}.${at >> 8}.0/24`)])
+    const allowed = ['GET h999.a.org', 'GET x.y.w5.org', 'GET 10.7.1.9'].map((text) => compiled.answer(request(text)).kind)
+    const denied = ['GET h1000.a.org', 'GET w5.org', 'GET 10.7.9.9'].map((text) => compiled.answer(request(text)).kind)
+    expect([...allowed, ...denied]).toEqual(['allowed', 'allowed', 'allowed', 'denied', 'denied', 'denied'])
+  })
+})
