@@ -76,7 +76,7 @@ describe('what a profile claims', () => {
   })
 
   it('holds the names of variables, and never their values', () => {
-    const profile = describeProfile(planWith(), hostWith(), boundaryOf({ environment: ['TOKEN=secret'] }), { read: ['/usr'], write: [] }, ['TOKEN', 'PATH'])
+    const profile = describeProfile(planWith(), hostWith(), boundaryOf({ environment: ['TOKEN=secret'] }), { read: ['/usr'], write: [], sealed: [], closed: [] }, ['TOKEN', 'PATH'])
     expect(profile.environment_ref).toEqual(['PATH', 'TOKEN'])
     expect(JSON.stringify(profile)).not.toContain('secret')
   })
