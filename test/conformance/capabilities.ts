@@ -6,6 +6,10 @@ export interface Column {
   readonly findings: Findings
 }
 
+/** Claims that nothing is known about. */
+export const untriedIn = ({ findings }: Column, areas: readonly Area[]): readonly string[] =>
+  areas.flatMap(({ claims }) => claims.map(({ claim }) => claim)).filter((claim) => !findings.has(claim))
+
 /** The capability table: a row per claim, a column per backend, and the reasons of what does not hold. */
 export const renderCapabilities = (areas: readonly Area[], columns: readonly Column[]): string => {
   const reasons = [...new Set(columns.flatMap(({ findings }) => [...findings.values()].flatMap((finding) => (finding.kind === 'gap' ? [finding.reason] : []))))]
