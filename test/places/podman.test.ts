@@ -93,7 +93,7 @@ for (const form of ['namespaces', 'landlock'] as const) {
       expect(ran(found(), 'processes').violations).toContainEqual(expect.objectContaining({ kind: 'processes' }))
       expect(ran(found(), 'memory')).toMatchObject({ status: 'limit', limit: 'memory', stdout: '' })
       expect(ran(found(), 'wall')).toMatchObject({ status: 'limit', limit: 'wall' })
-      expect(ran(found(), 'observed').violations).toContainEqual(expect.objectContaining({ kind: 'file', attempted: room.secret }))
+      expect(ran(found(), 'observed').violations).toContainEqual(expect.objectContaining({ kind: 'file', path: room.secret }))
     })
 
     test('nothing of a call is left running', () => {
