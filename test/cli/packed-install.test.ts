@@ -1,6 +1,6 @@
 // What a stranger gets: the package as npm packs it, installed into an empty folder, with and without a compiler.
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, readdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -52,7 +52,18 @@ const pack = (source: string): string => {
   return join(folder, readdirSync(folder).find((name) => name.endsWith('.tgz') && !before.has(name)) ?? '')
 }
 
-const packed = npmProgram === undefined ? [] : [pack(ROOT), pack(join(ROOT, 'node_modules', 'yaml'))]
+/** Everything that the package needs at run time, so that no registry is asked. */
+const dependenciesOf = (place: string, seen: Set<string>): ReadonlySet<string> => {
+  const { dependencies = {} } = JSON.parse(readFileSync(join(place, 'package.json'), 'utf8')) as { dependencies?: Record<string, string> }
+  for (const name of Object.keys(dependencies)) {
+    if (seen.has(name)) continue
+    seen.add(name)
+    dependenciesOf(join(ROOT, 'node_modules', name), seen)
+  }
+  return seen
+}
+
+const packed = npmProgram === undefined ? [] : [ROOT, ...[...dependenciesOf(ROOT, new Set())].map((name) => join(ROOT, 'node_modules', name))].map(pack)
 
 const install = (context: TestContext, name: string, path: string, ...more: readonly string[]) => {
   needs(context, npmProgram !== undefined, 'npm is not in the PATH')

@@ -1,0 +1,66 @@
+// The README is followed word for word, by a machine.
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { expect, test } from 'vitest'
+
+import { loadPolicyText } from '../../src/policy/index.js'
+
+import { CORDON, temporaryFolder } from './cordon.js'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
+const folder = temporaryFolder()
+
+const block = (language: string): string => new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(README)?.[1] ?? ''
+
+/** A project that has installed Cordon. */
+const project = (name: string): string => {
+  const place = join(folder, name)
+  mkdirSync(join(place, 'node_modules'), { recursive: true })
+  symlinkSync(ROOT, join(place, 'node_modules', 'cordon'))
+  return place
+}
+
+const runExample = (name: string, source: string) => {
+  const place = project(name)
+  writeFileSync(join(place, 'example.mjs'), source)
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['example.mjs'], { cwd: place, encoding: 'utf8', timeout: 50_000 })
+  return { place, status, stdout, stderr }
+}
+
+test('the library example runs as printed', () => {
+  const { place, status, stdout, stderr } = runExample('library', block('ts'))
+  expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: 'apple\npear\n\n', stderr: '' })
+  expect(readFileSync(join(place, 'out', 'sorted'), 'utf8')).toBe('apple\npear\n')
+})
+
+test('the library example shows what to do where something is refused', () => {
+  const { stdout, stderr } = runExample('refused', block('ts').replace(/^mkdirSync\('out'.*$/m, ''))
+  expect({ stdout, stderr }).toEqual({ stdout: '', stderr: expect.stringMatching(/^path-missing: the granted path .*\/out does not exist\nfix: create it first, or remove the grant\n$/) as string })
+})
+
+test('the policy is one', () => {
+  expect(loadPolicyText(block('yaml'), 'README.md').filesystem.read).toMatchObject({ kind: 'list' })
+})
+
+test('the command line runs as printed', () => {
+  const place = project('commands')
+  writeFileSync(join(place, 'policy.yaml'), 'filesystem: { read: [ data ] }\n')
+  writeFileSync(join(place, 'Makefile'), 'test:\n\t@echo tested > tested\n')
+  const commands = README.split('## On the command line')[1]?.split('\n\n')[1]?.split('\n').map((line) => line.trim()) ?? []
+  expect(commands).toHaveLength(4)
+  const script = commands.map((line) => line.replaceAll('npx cordon', `'${process.execPath}' '${CORDON}'`)).join(' && ')
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', script], { cwd: place, encoding: 'utf8', timeout: 50_000 })
+  expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: 'apple\npear\n', stderr: '' })
+  expect(readFileSync(join(place, 'out', 'sorted'), 'utf8')).toBe('apple\npear\n')
+  expect(readdirSync(place)).toEqual(expect.arrayContaining(['facts.json', 'tested']))
+})
+
+test('every file that it links to is there', () => {
+  const links = [...README.matchAll(/\]\(([^)#]+)\)/g)].map(([, link = '']) => link).filter((link) => !link.includes('://'))
+  expect(links.length).toBeGreaterThan(5)
+  for (const link of links) expect(() => readFileSync(join(ROOT, link)), link).not.toThrow()
+})
