@@ -33,7 +33,7 @@ export const impatientWait: Wait = () => ({ over: new Promise((resolve) => setIm
 
 export type Rules = readonly unknown[] | Partial<Record<RuleSource, unknown>>
 
-export interface Staged extends Partial<Omit<GateSettings, 'tools' | 'ruleSets'>> {
+export interface Staged extends Partial<Omit<GateSettings, 'tools'>> {
   readonly tools?: readonly GateTool[]
   readonly rules?: Rules
 }

@@ -1,0 +1,197 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+
+import { readArgv, readCommand } from '../../src/gate/command-line.js'
+import { commandLine } from '../../src/gate/index.js'
+import { splitLine } from '../../src/gate/shell-words.js'
+
+import { gateWith, outcome, toolWith } from './stage.js'
+
+const schema = { type: 'object', properties: { command: commandLine({}) } }
+const bash = toolWith({ name: 'bash', kind: 'process', policy: { risk: 'high' }, schema })
+const words = (line: string) => readCommand(line).parts.map((part) => part.words.map(({ text }) => text))
+
+describe('a command line is split as a shell would', () => {
+  it.each([
+    ['git push origin main', ['git', 'push', 'origin', 'main']],
+    ["echo 'a b' \"c d\" e\\ f", ['echo', 'a b', 'c d', 'e f']],
+    ["r''m -r\"f\" x", ['rm', '-rf', 'x']],
+    ["''", ['']],
+    ['  a\tb  ', ['a', 'b']],
+    ['a "x\\"y\\n"', ['a', 'x"y\\n']],
+    ['price $ 5', ['price', '$', '5']],
+  ])('%s', (line, expected) => {
+    expect(readCommand(line)).toMatchObject({ isPlain: true })
+    expect(words(line)).toEqual([expected])
+  })
+
+  it.each([
+    'a | b', 'a && b', 'a || b', 'a ; b', 'a & b', 'a\nb', '(a)', 'a > f', 'a < f', 'a 2>&1', 'a <<E', 'a $(b)', 'a `b`', 'a $x', 'a ${x}', 'a "$x"', 'a "`b`"',
+    'a *', 'a ?', 'a [b]', 'a {b,c}', 'a ~/x', '! a', 'A=b c', 'if a', 'while a', "a $'b'", 'a #b', "a 'b", 'a "b', 'a \\', 'a \\\nb', 'a\0b', 'a\rb', 'bash -c "a"', 'eval a b', '',
+  ])('and is not plain where only a shell knows what it means: %j', (line) => {
+    expect(readCommand(line).isPlain).toBe(false)
+  })
+
+  it.each([
+    ['a | rm x', ['rm', 'x']],
+    ['a && rm x', ['rm', 'x']],
+    ['echo $(rm x)', ['rm', 'x']],
+    ['echo "$(rm x)"', ['rm', 'x']],
+    ['echo `rm x`', ['rm', 'x']],
+    ['echo "${a:-$(rm x)}"', ['rm', 'x']],
+    ['echo $(echo $(rm x))', ['rm', 'x']],
+    ['(cd a; rm x)', ['rm', 'x']],
+    ['cat <(rm x)', ['rm', 'x']],
+    ['bash -c "rm x"', ['rm', 'x']],
+    ["sh -lc 'a; rm x'", ['rm', 'x']],
+    ["eval 'rm x'", ['rm', 'x']],
+    ["ssh host 'rm x'", ['rm', 'x']],
+    ["sudo sh -c 'rm x'", ['rm', 'x']],
+    ["$'\\x72m' x", ['rm', 'x']],
+    ["$'\\162\\155' x", ['rm', 'x']],
+    ["env -S 'rm x'", ['rm', 'x']],
+  ])('%s hides no command', (line, expected) => {
+    expect(words(line)).toContainEqual(expected)
+  })
+
+  it('never throws, whatever the text, and a plain line has one command', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom(...Array.from('ab \'"\\$`(){}|&;<>*\n~#!=')) })), (line) => {
+        const split = splitLine(line)
+        const read = readCommand(line)
+        if (split.isPlain) expect(split.parts).toHaveLength(1)
+        if (read.isPlain) expect(read.parts).toHaveLength(1)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('words that are quoted one by one come back as they were', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string(), { minLength: 1, maxLength: 6 }), (given) => {
+        const line = given.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
+        expect(splitLine(line).parts.map((part) => part.words.map(({ text }) => text))).toEqual([given])
+      }),
+    )
+  })
+
+  it('a list of words needs no splitting', () => {
+    expect(readArgv(['git', 'a;b', '$(x)'])).toMatchObject({ isPlain: true, parts: [{ words: [{ text: 'git' }, { text: 'a;b' }, { text: '$(x)' }] }] })
+    expect(readArgv(['sh', '-c', 'rm x']).isPlain).toBe(false)
+    expect(readArgv([]).isPlain).toBe(false)
+  })
+})
+
+const rules = (effect: string, ...command: string[]) => [{ effect, tool: 'bash', command, because: 'test' }]
+const ask = (line: string, ...allowed: string[]) => outcome({ tools: [bash], rules: rules('allow', ...allowed) }, { command: line })
+const denies = async (line: string, ...denied: string[]) => (await outcome({ tools: [bash], mode: 'bypass', rules: rules('deny', ...denied) }, { command: line })).startsWith('deny')
+
+describe('an allow of a command', () => {
+  it.each([
+    ['git status', 'git status'],
+    ['git  "status"', 'git status'],
+    ['git log -5 --oneline', 'git log **'],
+    ['git log', 'git log **'],
+    ['npm test', 'npm {test}', 'npm t?st'],
+    ['git -C x status', 'git ** status'],
+  ])('%s is matched by one of its patterns', async (line, ...patterns) => {
+    expect(await ask(line, ...patterns)).toBe('allow')
+  })
+
+  it.each([
+    ['git status -s', 'git status'],
+    ['git', 'git status'],
+    ['gits', 'git'],
+    ['/tmp/git status', 'git status'],
+    ['./git status', 'git status'],
+    ['git status; rm -rf /', 'git status **'],
+    ['git status && rm -rf /', 'git status **'],
+    ['git status | sh', 'git status **'],
+    ['git status > /etc/passwd', 'git status **'],
+    ['git status $(rm -rf /)', 'git status **'],
+    ['git status `rm`', 'git **'],
+    ['git status "$X"', 'git **'],
+    ['git status *', 'git **'],
+    ['LD_PRELOAD=x git status', 'git status'],
+    ['LD_PRELOAD=x git status', '** git status'],
+    ['git status\nrm x', 'git **'],
+    ['sudo git status', 'git status'],
+    ['bash -c "git status"', 'bash **'],
+  ])('%j is not matched by %s', async (line, ...patterns) => {
+    expect(await ask(line, ...patterns)).toBe('ask')
+  })
+
+  it('has to cover every command of the call', async () => {
+    const tool = toolWith({ name: 'bash', kind: 'process', policy: { risk: 'high' }, command: () => ['rm', 'x'] })
+    expect(await outcome({ tools: [tool], rules: rules('allow', 'git status') }, { command: 'git status' })).toBe('ask')
+    expect(await outcome({ tools: [tool], rules: rules('allow', 'git status', 'rm x') }, { command: 'git status' })).toBe('allow')
+  })
+
+  it('works for lists of words, and for the words that a process tool makes of its input', async () => {
+    expect(await outcome({ tools: [bash], rules: rules('allow', 'git status') }, { command: ['git', 'status'] })).toBe('allow')
+    const grep = toolWith({ name: 'bash', kind: 'process', policy: { risk: 'high' }, command: (input) => ['rg', '--', (input as { readonly pattern: string }).pattern, '/data'] })
+    expect(await outcome({ tools: [grep], rules: rules('allow', 'rg -- * /data') }, { pattern: 'a | b' })).toBe('allow')
+    expect(await outcome({ tools: [grep], rules: rules('deny', 'rg **') }, { pattern: 'x' })).toBe('deny rule-denied')
+  })
+})
+
+describe('a denial of a command', () => {
+  it.each([
+    'rm -rf /',
+    'rm',
+    "r''m x",
+    '/bin/rm x',
+    './rm x',
+    'sudo rm x',
+    'sudo -u root /usr/bin/rm x',
+    'env A=1 rm x',
+    'A=1 rm x',
+    'a | rm x',
+    'a; rm x',
+    'a\nrm x',
+    '> log rm x',
+    'echo $(rm x)',
+    'echo "`rm x`"',
+    'bash -c "rm x"',
+    'xargs rm',
+    'find . -exec rm {} +',
+    'timeout 5 rm x',
+    'if true; then rm x; fi',
+    '! rm x',
+    '$X y',
+    '"$(which rm)" y',
+    '{rm,-rf,/}',
+    "$'\\x72m' x",
+    'ssh host "rm x"',
+    'eval rm x',
+  ])('finds its program in %j', async (line) => {
+    expect(await denies(line, 'rm')).toBe(true)
+  })
+
+  it.each(['echo rm', 'git commit -m "rm x"', 'rmdir x', 'ls rm', 'grep "rm -rf" log'])('leaves %j alone', async (line) => {
+    expect(await denies(line, 'rm')).toBe(false)
+  })
+
+  it.each([
+    ['git push --force origin', 'git push ** --force', true],
+    ['git push origin --force', 'git push ** --force', true],
+    ['git push origin', 'git push ** --force', false],
+    ['git push "$FLAGS"', 'git push ** --force', true],
+    ['git push', 'git push', true],
+    ['git pull', 'git push', false],
+    ['curl -d @x http://a', 'curl ** @*', true],
+  ])('%s by %s: %s', async (line, pattern, expected) => {
+    expect(await denies(line, pattern)).toBe(expected)
+  })
+
+  it('takes effect wherever the command stands in a marked input, and by common names without a mark', async () => {
+    for (const key of ['command', 'cmd', 'script', 'argv']) expect(await outcome({ tools: [toolWith({ name: 'bash' })], mode: 'bypass', rules: rules('deny', 'rm') }, { [key]: 'rm x' })).toBe('deny rule-denied')
+    expect(await outcome({ tools: [bash], mode: 'bypass', rules: rules('deny', 'rm') }, { other: 'rm x' })).toBe('sandboxed')
+  })
+})
+
+describe('a command pattern', () => {
+  it.each(['a | b', 'a; b', 'a && b', 'a > b', '$(a)', '`a`', '', '   '])('%j is refused when it is loaded', (pattern) => {
+    expect(() => gateWith({ rules: rules('allow', pattern) })).toThrow(expect.objectContaining({ code: 'policy-invalid-value' }))
+  })
+})

@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest'
+
+import { NEW_INVOCATION, createInvocation, parseConstraints, parseInvocationState } from '../../src/gate/index.js'
+import type { Invocation, InvocationBudget } from '../../src/gate/index.js'
+
+import { NOW, callOf, decide, gateWith, outcome, outcomeOf, toolWith } from './stage.js'
+
+const fetch = toolWith({ name: 'fetch' })
+const commit = toolWith({ name: 'commit', constraints: { maxInvocations: 3, onlyAfter: ['fetch'] } })
+const gate = gateWith({ tools: [fetch, commit] })
+const call = async (invocation: Invocation, tool: string, input: unknown = {}) => outcomeOf(await gate.decide(callOf(input, { tool, invocation })))
+
+describe('constraints', () => {
+  it('let a tool run only after its prerequisites have completed, not just started', async () => {
+    const invocation = createInvocation()
+    expect(await call(invocation, 'commit')).toBe('deny tool-too-early')
+    expect(await call(invocation, 'fetch')).toBe('allow')
+    expect(await call(invocation, 'commit')).toBe('deny tool-too-early')
+    invocation.complete('fetch')
+    expect(await call(invocation, 'commit')).toBe('allow')
+  })
+
+  it('let a tool run so many times in one invocation, and again in the next', async () => {
+    for (let run = 0; run < 2; run += 1) {
+      const invocation = createInvocation()
+      invocation.complete('fetch')
+      const outcomes = []
+      for (let at = 0; at < 4; at += 1) outcomes.push(await call(invocation, 'commit'))
+      expect(outcomes).toEqual(['allow', 'allow', 'allow', 'deny tool-exhausted'])
+    }
+  })
+
+  it('hold for calls that are made at the same time', async () => {
+    const invocation = createInvocation()
+    invocation.complete('fetch')
+    const outcomes = await Promise.all(Array.from({ length: 10 }, () => call(invocation, 'commit')))
+    expect(outcomes.filter((each) => each === 'allow')).toHaveLength(3)
+  })
+
+  it('take a forbidden tool out of use, whatever rules, hooks and modes say', async () => {
+    const tools = [toolWith({ constraints: { forbidden: true } })]
+    const rules = [{ effect: 'allow', tool: 'tool', because: 'x' }]
+    expect(await outcome({ tools, rules, mode: 'bypass' })).toBe('deny tool-forbidden')
+  })
+
+  it('deny with a reason by which a model can correct itself', async () => {
+    const { decision } = await gate.decide(callOf({}, { tool: 'commit' }))
+    expect(decision).toMatchObject({ decision_source: 'constraint', agent_reason: 'Call fetch first; the tool commit may be called only after that has completed.' })
+  })
+
+  it('do not count calls that were denied', async () => {
+    const tools = [toolWith({ name: 'once', constraints: { maxInvocations: 1 } })]
+    const { decide: ask } = gateWith({ tools })
+    const invocation = createInvocation()
+    const outcomes = []
+    for (const path of ['/etc/shadow', 'fine', 'fine']) outcomes.push(outcomeOf(await ask(callOf({ path }, { tool: 'once', invocation }))))
+    expect(outcomes).toEqual(['deny argument-path-denied', 'allow', 'deny tool-exhausted'])
+  })
+
+  it('survive being stored: the state is plain JSON, in and out', async () => {
+    const before = createInvocation()
+    before.complete('fetch')
+    await call(before, 'commit')
+    await call(before, 'commit')
+    const stored = JSON.parse(JSON.stringify(before.state())) as unknown
+    const after = createInvocation({ state: parseInvocationState(stored, 'store') })
+    expect(after.state()).toEqual(before.state())
+    expect([await call(after, 'commit'), await call(after, 'commit')]).toEqual(['allow', 'deny tool-exhausted'])
+  })
+
+  it.each([{}, { version: 2 }, { version: 1, tools: [{ tool: 'a', started: -1, completed: 0 }], last: null, began_at: null }, { version: 1, tools: [{ tool: 'a', started: 0.5, completed: 0 }] }, { version: 1 }, 'x', null, { ...NEW_INVOCATION, extra: 1 }, { version: 1, tools: [{ tool: 'a', started: 1, completed: 0 }, { tool: 'a', started: 0, completed: 0 }] }])(
+    'are not lost to a state that is none: %j is refused',
+    (stored) => {
+      expect(() => parseInvocationState(stored, 'store')).toThrow(expect.objectContaining({ code: expect.stringMatching(/^policy-/) as string }))
+    },
+  )
+
+  it.each([{ maxInvocations: -1 }, { maxInvocations: 1.5 }, { maxInvocations: '3' }, { onlyAfter: 'fetch' }, { forbidden: 'yes' }, { maxInvocatoins: 1 }])('%j is refused when it is declared', (given) => {
+    expect(() => parseConstraints(given, 'tool x')).toThrow(expect.objectContaining({ message: expect.stringMatching(/^tool x: /) as string }))
+  })
+})
+
+describe('the budget of an invocation', () => {
+  const outcomes = async (budget: InvocationBudget, calls: readonly (readonly [string, unknown])[]) => {
+    const invocation = createInvocation({ budget })
+    invocation.complete('fetch')
+    const found = []
+    for (const [tool, input] of calls) found.push(await call(invocation, tool, input))
+    return found
+  }
+
+  it('bounds all calls, the same tool in a row, and the size of arguments', async () => {
+    expect(await outcomes({ toolCalls: 2 }, [['fetch', {}], ['commit', {}], ['fetch', {}]])).toEqual(['allow', 'allow', 'deny budget-exhausted'])
+    expect(await outcomes({ sameToolInARow: 2 }, [['fetch', {}], ['fetch', {}], ['fetch', {}], ['commit', {}], ['fetch', {}]])).toEqual(['allow', 'allow', 'deny budget-exhausted', 'allow', 'allow'])
+    expect(await outcomes({ argumentBytes: 20 }, [['fetch', { a: 'é'.repeat(3) }], ['fetch', { a: 'é'.repeat(10) }]])).toEqual(['allow', 'deny budget-exhausted'])
+  })
+
+  it('bounds the time from the first call', async () => {
+    let now = NOW
+    const timed = gateWith({ tools: [fetch], now: () => now })
+    const invocation = createInvocation({ budget: { duration: 1000 } })
+    const at = async (time: number) => {
+      now = NOW + time
+      return outcomeOf(await timed.decide(callOf({}, { tool: 'fetch', invocation })))
+    }
+    expect([await at(0), await at(1000), await at(1001)]).toEqual(['allow', 'allow', 'deny budget-exhausted'])
+  })
+})
+
+describe('a tool', () => {
+  it('that does not exist is denied, with the nearest name as a hint', async () => {
+    const { decision } = await decide({ tools: [fetch] }, {}, { tool: 'fetsh' })
+    expect(decision).toMatchObject({ decision: 'deny', decision_source: 'registry', error_code: 'tool-unknown', explain: { what_would_change_it: ['did you mean "fetch"?'] } })
+  })
+
+  it.each(['', 'a b', 'a\nb', 'a\u0000', 'a\u202eb', 'é', '__proto__', 'a'.repeat(129)])('cannot be named %j', (name) => {
+    expect(() => toolWith({ name })).toThrow(expect.objectContaining({ code: 'tool-name-invalid' }))
+  })
+
+  it('cannot have the name of another, nor one that looks the same', () => {
+    expect(() => gateWith({ tools: [fetch, toolWith({ name: 'Fetch' })] })).toThrow(expect.objectContaining({ code: 'tool-name-invalid' }))
+  })
+})
