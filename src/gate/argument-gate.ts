@@ -46,7 +46,7 @@ const MAX_SHOWN = 200
 export const createArgumentGate = (tool: GateTool, resolve: ResolvePath): ArgumentGate => {
   const isEnforced = tool.argumentGate === 'enforced'
   const files = isEnforced ? fileStanceOf(tool) : undefined
-  const network = isEnforced && !(tool.runs === 'in-process' && tool.policy.network.kind === 'unspecified') ? tool.boundary.network : undefined
+  const network = isEnforced && !tool.noStance.includes('network') ? tool.boundary.network : undefined
   const judge: Judge = { tool, resolve, files, network }
   return (input) => {
     const paths: CallPath[] = []

@@ -102,6 +102,7 @@ export const STANDARD_ERRORS: Readonly<Partial<Record<ErrorCode, string>>> = {
   'hook-failed': 'hook_failed',
   'hooks-disagree': 'input_mutation_failed',
   'edits-without-end': 'input_mutation_failed',
+  'classifier-denied': 'permission_denied',
   'mode-denies': 'permission_denied',
   'approval-unavailable': 'permission_denied',
   'approval-rejected': 'approval_rejected',

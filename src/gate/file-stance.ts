@@ -21,12 +21,11 @@ const SETTINGS = '/etc' as AbsolutePath
  * argument the name of a program is ordinary; one of the settings is not, and has to be granted.
  */
 export const fileStanceOf = (tool: GateTool): FileStance | undefined => {
-  const { read, write } = tool.policy.filesystem
   const isInProcess = tool.runs === 'in-process'
-  if (isInProcess && read.kind === 'unspecified' && write.kind === 'unspecified') return undefined
+  if (tool.noStance.includes('read') && tool.noStance.includes('write')) return undefined
 
   const grants = { read: tool.boundary.read, write: tool.boundary.write, presetRead: impliedRead(tool) }
-  const hasNoStanceOn = (access: PathAccess) => isInProcess && access !== 'any' && tool.policy.filesystem[access].kind === 'unspecified'
+  const hasNoStanceOn = (access: PathAccess) => access !== 'any' && tool.noStance.includes(access)
   return {
     allows: (path, access) => {
       if (hasNoStanceOn(access)) return true

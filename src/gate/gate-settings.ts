@@ -12,7 +12,7 @@ export type Classifier = (request: ClassifierRequest) => unknown
 export interface ClassifierRequest {
   readonly tool: string
   readonly input: JsonValue
-  readonly risk: GateTool['risk']
+  readonly risk: GateTool['boundary']['risk']
   readonly isDestructive: boolean
   readonly reason: string
 }

@@ -52,7 +52,7 @@ export const judge = async (given: Draft, tool: GateTool, facts: CallFacts, stan
 const questionOf = ({ rules, call, destructive }: Draft, tool: GateTool, stance: HookStance): ModeQuestion => ({
   effect: strictest([rules.effect, stance.effect === 'none' ? 'unmatched' : stance.effect]),
   obligation: call.widening !== undefined ? 'widening' : tool.needsApproval ? 'approval' : 'none',
-  isLowRisk: tool.risk.level === 'low' && destructive === undefined,
+  isLowRisk: tool.boundary.risk.level === 'low' && destructive === undefined,
   isReadOnly: tool.isReadOnly && destructive === undefined,
   isSandboxed: tool.runs === 'sandboxed',
 })
@@ -108,7 +108,7 @@ const classify = async ({ input, destructive }: Draft, tool: GateTool, why: stri
   const limit = lifetimes?.classifier ?? LIFETIMES.classifier
   const clock = wait(limit)
   try {
-    const request = { tool: tool.name, input, risk: tool.risk, isDestructive: destructive !== undefined, reason: why }
+    const request = { tool: tool.name, input, risk: tool.boundary.risk, isDestructive: destructive !== undefined, reason: why }
     const answered = await Promise.race([(async () => ({ value: await classifier(request) }))(), clock.over.then(() => undefined)])
     if (answered === undefined) return ask(`the classifier gave no answer within ${limit} ms`)
     const node = rootNode(answered.value, () => 'the classifier')

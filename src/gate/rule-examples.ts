@@ -49,9 +49,6 @@ const imagine = (name: string, input: unknown, places: Places, node: PolicyNode)
     name,
     kind: 'in-process',
     policy: parsePolicy({}, 'an example'),
-    policyHash: '',
-    risk: { level: 'unknown', derived: true },
-    egressClass: 'none',
     ...places,
   })
   // In an example every text with a slash is meant to be a path.

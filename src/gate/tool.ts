@@ -1,6 +1,6 @@
 import { fail } from '../errors/index.js'
-import { resolvePolicy } from '../policy/index.js'
-import type { AbsolutePath, Boundary, Risk, ToolPolicy } from '../policy/index.js'
+import { policyHash, resolvePolicy, resolveStance } from '../policy/index.js'
+import type { AbsolutePath, Boundary, Stance, StanceSection, ToolPolicy } from '../policy/index.js'
 
 import { UNCONSTRAINED } from './constraints.js'
 import type { Constraints } from './constraints.js'
@@ -24,10 +24,12 @@ export interface GateTool {
   /** An in-process tool runs in the agent's own process, where nothing but this gate stands before it. */
   readonly runs: 'sandboxed' | 'in-process'
   readonly policy: ToolPolicy
+  /** What holds the tool, or, of an in-process tool, what it states about itself. */
   readonly boundary: Boundary
+  /** Sections that an in-process tool leaves open; the gate has nothing to compare with there. */
+  readonly noStance: readonly StanceSection[]
   readonly policyHash: string
   readonly places: { readonly workspace: AbsolutePath; readonly home: AbsolutePath; readonly cwd: AbsolutePath }
-  readonly risk: { readonly level: Risk; readonly derived: boolean }
   /** Whether `egress_class` is `write`, which a person has to approve whatever the rules say. */
   readonly needsApproval: boolean
   readonly isReadOnly: boolean
@@ -44,9 +46,6 @@ export interface ToolDeclaration {
   readonly name: string
   readonly kind: 'process' | 'function' | 'in-process'
   readonly policy: ToolPolicy
-  readonly policyHash: string
-  readonly risk: { readonly level: Risk; readonly derived: boolean }
-  readonly egressClass: 'none' | 'read_only' | 'write'
   readonly workspace: AbsolutePath
   readonly home: AbsolutePath
   /** Of the cell; the workspace when not given. */
@@ -63,30 +62,31 @@ export interface ToolDeclaration {
 const TOOL_NAME = /^[A-Za-z0-9_.:/-]{1,128}$/
 
 export const describeTool = (declaration: ToolDeclaration): GateTool => {
-  const { name, kind, policy, workspace, home, schema, parse } = declaration
+  const { name, kind, policy, workspace, home, schema, parse, destructive } = declaration
   if (!TOOL_NAME.test(name) || name === '__proto__') throw fail('tool-name-invalid', { tool: JSON.stringify(name), problem: 'contains what a name must not' })
+  const { boundary, noStance } = stanceOf(declaration)
   return {
     name,
     runs: kind === 'in-process' ? 'in-process' : 'sandboxed',
     policy,
-    boundary: resolvePolicy(policy, { workspace, home, kind: kind === 'process' ? 'process' : 'function' }),
-    policyHash: declaration.policyHash,
+    boundary,
+    noStance,
+    policyHash: policyHash(policy),
     places: { workspace, home, cwd: declaration.cwd ?? workspace },
-    risk: declaration.risk,
-    needsApproval: declaration.egressClass === 'write',
-    isReadOnly: isReadOnly(declaration),
+    needsApproval: boundary.egressClass.level === 'write',
+    isReadOnly: typeof destructive !== 'object' && isReadOnly(boundary, noStance),
     constraints: declaration.constraints ?? UNCONSTRAINED,
     parse: parse ?? (isStandardSchema(schema) ? parserOf(schema) : acceptAnyInput),
     marks: schema === undefined ? NO_MARKS : findMarks(schema),
     command: declaration.command,
-    destructive: declaration.destructive,
+    destructive,
     argumentGate: declaration.argumentGate ?? 'enforced',
   }
 }
 
+const stanceOf = ({ kind, policy, workspace, home }: ToolDeclaration): Stance =>
+  kind === 'in-process' ? resolveStance(policy, { workspace, home }) : { boundary: resolvePolicy(policy, { workspace, home, kind }), noStance: [] }
+
 /** In a cell what is unspecified is not there; in the agent's own process only a declared "none" says so. */
-const isReadOnly = ({ kind, policy: { filesystem, exec, presets }, egressClass, destructive }: ToolDeclaration): boolean => {
-  const writesNothing = filesystem.write.kind === 'none' || (filesystem.write.kind === 'unspecified' && kind !== 'in-process')
-  const startsNothing = kind !== 'in-process' || exec.kind === 'none'
-  return writesNothing && startsNothing && !presets.includes('workspace') && egressClass !== 'write' && typeof destructive !== 'object'
-}
+const isReadOnly = ({ write, egressClass }: Boundary, noStance: readonly StanceSection[]): boolean =>
+  write.every(({ negated }) => negated) && egressClass.level !== 'write' && !(['write', 'network', 'exec'] as const).some((section) => noStance.includes(section))

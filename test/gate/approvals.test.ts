@@ -19,7 +19,7 @@ const settled = async (answer: unknown, staged: Staged = {}) => {
   return gate.settle(question, answer)
 }
 const permits = (evaluation: Evaluation, input: unknown) =>
-  evaluation.kind === 'permitted' && checkPermit(evaluation.permit, { tool: 'tool', arguments: input, policyHash: 'sha256:policy', now: NOW }).kind === 'valid'
+  evaluation.kind === 'permitted' && checkPermit(evaluation.permit, { tool: 'tool', arguments: input, policyHash: tool.policyHash, now: NOW }).kind === 'valid'
 
 describe('an approval', () => {
   it('approves exactly the call that was asked about', async () => {

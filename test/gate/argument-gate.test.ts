@@ -7,7 +7,7 @@ import { parseAbsolutePath } from '../../src/policy/index.js'
 import { decide, hook, outcome, toolWith } from './stage.js'
 
 const writeReport = toolWith({ name: 'writeReport', kind: 'in-process', policy: { risk: 'low', filesystem: { write: ['/srv/uploads/**'] } } })
-const sandboxed = toolWith({ policy: { filesystem: { read: ['/data/**', '!/data/secret'], write: ['/out/**'] } } })
+const sandboxed = toolWith({ policy: { risk: 'low', filesystem: { read: ['/data/**', '!/data/secret'], write: ['/out/**'] } } })
 
 /** A file system with these links, in which these objects exist. */
 const disk = (links: Readonly<Record<string, string>>, exists: readonly string[] = []): ResolvePath => (path) => {
@@ -193,7 +193,7 @@ describe('a relative path is resolved against the working directory of the cell'
   it('in process, also when something could be created in a folder that exists', async () => {
     const resolvePath = disk({}, ['/home/ann/project/src/main.ts'])
     expect(await outcome({ tools: [writeReport], resolvePath }, { path: 'src/new.ts' })).toBe('deny argument-path-denied')
-    const inCell = toolWith({ policy: { filesystem: { write: ['/srv/uploads/**'] } } })
+    const inCell = toolWith({ policy: { risk: 'low', filesystem: { write: ['/srv/uploads/**'] } } })
     expect(await outcome({ tools: [inCell], resolvePath }, { path: 'src/new.ts' })).toBe('allow')
   })
 
@@ -230,7 +230,7 @@ describe('in a cell', () => {
 
 describe('a URL argument is judged by the network grants', () => {
   const network = ['api.example.org', '*.cdn.example', 'db.example:5432', '10.1.0.0/16', { host: 'paths.example', paths: ['/v1/**'] }, { host: 'bad.cdn.example', action: 'deny' }]
-  const tool = toolWith({ policy: { network } })
+  const tool = toolWith({ policy: { risk: 'low', network, egress_class: 'read_only' } })
 
   it.each([
     'https://api.example.org/x?q=a%20b',
@@ -280,7 +280,7 @@ describe('a URL argument is judged by the network grants', () => {
   })
 
   it('with all of the network granted, every URL may', async () => {
-    const open = toolWith({ policy: { network: 'all' } })
+    const open = toolWith({ policy: { risk: 'low', network: 'all', egress_class: 'read_only' } })
     expect(await outcome({ tools: [open] }, { url: 'https://evil.example/' })).toBe('allow')
   })
 })

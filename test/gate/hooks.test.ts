@@ -162,7 +162,7 @@ describe('a hook at a permission request', () => {
     const hooks = [hook({ decision: 'allow' }, at)]
     expect(await outcome({ ...staged, hooks, rules: [{ effect: 'ask', because: 'x' }] })).toBe('ask')
     expect(await outcome({ hooks: [...hooks, hook({ decision: 'ask' })] })).toBe('ask')
-    expect(await outcome({ hooks, tools: [toolWith({ egressClass: 'write' })] })).toBe('ask')
+    expect(await outcome({ hooks, tools: [toolWith({ policy: { network: ['api.example'], egress_class: 'write' } })] })).toBe('ask')
   })
 
   it('may deny, fail and change the input like any other', async () => {

@@ -7,7 +7,7 @@ import type { JsonSchema, StandardSchema, ToolDeclaration } from '../../src/gate
 
 import { outcome, outcomeOf, gateWith, callOf, toolWith } from './stage.js'
 
-const policy = { filesystem: { read: ['/in/**'], write: ['/out/**'] }, network: ['api.example.org'] }
+const policy = { filesystem: { read: ['/in/**'], write: ['/out/**'] }, network: ['api.example.org'], egress_class: 'read_only' }
 const judged = (schema: StandardSchema | JsonSchema, input: unknown, kind: ToolDeclaration['kind'] = 'function') => outcome({ tools: [toolWith({ schema, policy: { ...policy, risk: 'low' }, kind })] }, input)
 
 const object = (properties: Readonly<Record<string, unknown>>): JsonSchema => ({ type: 'object', properties })

@@ -6,14 +6,14 @@ import { checkPermit, createSpentPermits, openPermit, requirePermit, sealPermit,
 import * as gateRoom from '../../src/gate/index.js'
 import type { Permit } from '../../src/gate/index.js'
 
-import { NOW, decide } from './stage.js'
+import { NOW, decide, toolWith } from './stage.js'
 
 const permitFor = async (input: unknown = { a: 1, b: [2] }): Promise<Permit> => {
   const evaluation = await decide({}, input)
   if (evaluation.kind !== 'permitted') throw new Error(evaluation.kind)
   return evaluation.permit
 }
-const use = { tool: 'tool', arguments: { b: [2], a: 1 }, policyHash: 'sha256:policy', now: NOW }
+const use = { tool: 'tool', arguments: { b: [2], a: 1 }, policyHash: toolWith().policyHash, now: NOW }
 const problem = (permit: unknown, changed: object = {}) => {
   const checked = checkPermit(permit, { ...use, ...changed })
   return checked.kind === 'refused' ? checked.problem : 'valid'

@@ -5,7 +5,7 @@ import type { RuleSource } from '../../src/gate/index.js'
 
 import { PLACES, callOf, decide, gateWith, hook, outcome, outcomeOf, toolWith } from './stage.js'
 
-const tool = toolWith({ name: 'files', policy: { risk: 'high', filesystem: { read: ['/'], write: ['/'] }, network: 'all' } })
+const tool = toolWith({ name: 'files', policy: { risk: 'high', filesystem: { read: ['/'], write: ['/'] }, network: 'all', egress_class: 'read_only' } })
 const rule = (effect: string, conditions: object = {}) => ({ effect, tool: 'files', because: 'test', ...conditions })
 const judged = (rules: readonly unknown[], input: unknown) => outcome({ tools: [tool], rules }, input)
 const load = (text: string, source: RuleSource = 'project') => loadRules(text, 'rules.yaml', { source, places: PLACES })

@@ -9,19 +9,15 @@ export const NOW = Date.parse('2026-01-02T03:04:05Z')
 
 type Declared = Partial<Omit<ToolDeclaration, 'policy' | 'constraints'>> & { readonly policy?: unknown; readonly constraints?: unknown }
 
-/** A tool of low risk that is sandboxed and may do nothing, unless said otherwise. */
+/** A tool that is sandboxed and may do nothing, and so is of low risk, unless said otherwise. */
 export const toolWith = ({ policy = {}, constraints, ...rest }: Declared = {}): GateTool => {
-  const parsed = parsePolicy(policy, 'test')
   return describeTool({
     name: 'tool',
     kind: 'function',
-    policyHash: 'sha256:policy',
-    risk: { level: parsed.risk.kind === 'declared' ? parsed.risk.level : 'low', derived: parsed.risk.kind !== 'declared' },
-    egressClass: 'none',
     workspace: WORKSPACE,
     home: HOME,
     ...rest,
-    policy: parsed,
+    policy: parsePolicy(policy, 'test'),
     ...(constraints === undefined ? {} : { constraints: parseConstraints(constraints, 'test') }),
   })
 }
