@@ -8,31 +8,30 @@ interface Quantity {
   readonly form: string
 }
 
-const SIZE: Quantity = { parse: parseSize, form: SIZE_FORM }
-const DURATION: Quantity = { parse: parseDuration, form: DURATION_FORM }
-const COUNT: Quantity = { parse: parseCount, form: COUNT_FORM }
+const QUANTITIES = {
+  size: { parse: parseSize, form: SIZE_FORM },
+  duration: { parse: parseDuration, form: DURATION_FORM },
+  count: { parse: parseCount, form: COUNT_FORM },
+} as const satisfies Readonly<Record<string, Quantity>>
 
-/** With less than this no program gets as far as its own first line: a slip of the unit, not a limit. */
-const atLeast = ({ parse, form }: Quantity, least: string | number): Quantity => ({
-  parse: (value) => {
-    const parsed = parse(value)
-    return parsed !== undefined && parsed >= (parse(least) ?? 0) ? parsed : undefined
-  },
-  form: `${form}, at least ${String(least)}`,
-})
-
-const LIMITS: Readonly<Record<keyof Limits, Quantity>> = {
-  memory: atLeast(SIZE, '1M'),
-  processes: COUNT,
-  cpu: atLeast(DURATION, '10ms'),
-  wall: atLeast(DURATION, '10ms'),
-  output: SIZE,
-  openFiles: COUNT,
-  fileSize: SIZE,
-  scratch: atLeast(SIZE, '4K'),
+export interface LimitForm {
+  readonly quantity: keyof typeof QUANTITIES
+  /** With less than this no program gets as far as its own first line: a slip of the unit, not a limit. */
+  readonly least?: string
 }
 
-export const LIMIT_NAMES = Object.keys(LIMITS) as readonly (keyof Limits)[]
+export const LIMIT_FORMS: Readonly<Record<keyof Limits, LimitForm>> = {
+  memory: { quantity: 'size', least: '1M' },
+  processes: { quantity: 'count' },
+  cpu: { quantity: 'duration', least: '10ms' },
+  wall: { quantity: 'duration', least: '10ms' },
+  output: { quantity: 'size' },
+  openFiles: { quantity: 'count' },
+  fileSize: { quantity: 'size' },
+  scratch: { quantity: 'size', least: '4K' },
+}
+
+export const LIMIT_NAMES = Object.keys(LIMIT_FORMS) as readonly (keyof Limits)[]
 
 export const parseLimits = (node: PolicyNode): Limits => {
   const given = mappingOf(node, LIMIT_NAMES)
@@ -40,9 +39,10 @@ export const parseLimits = (node: PolicyNode): Limits => {
   for (const name of LIMIT_NAMES) {
     const entry = given[name]
     if (entry === undefined) continue
-    const { parse, form } = LIMITS[name]
+    const { quantity, least } = LIMIT_FORMS[name]
+    const { parse, form } = QUANTITIES[quantity]
     const value = parse(entry.value)
-    if (value === undefined) throw invalid(entry, form)
+    if (value === undefined || value < (parse(least) ?? 0)) throw invalid(entry, least === undefined ? form : `${form}, at least ${least}`)
     limits[name] = value
   }
   return limits

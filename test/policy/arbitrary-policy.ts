@@ -36,7 +36,7 @@ const section = <T>(list: fc.Arbitrary<T>, ...words: readonly string[]) => fc.on
 
 export const network: fc.Arbitrary<unknown> = section<unknown>(fc.array(hostEntry, { maxLength: 4 }), 'all')
 
-const size = fc.constantFrom('1K', '64M', '1.5G', 4096)
+const size = fc.constantFrom('64M', '1.5G', 4_194_304, '2MiB')
 const duration = fc.constantFrom('500ms', '30s', '1.5m', '1h')
 const count = fc.integer({ min: 1, max: 64 })
 
