@@ -30,15 +30,6 @@
 #define TEXT_OF(number) TEXT_OF_(number)
 #define TEXT_OF_(number) #number
 
-struct watch_order {
-	unsigned long number;
-	struct territory *territory;
-	uint64_t since; /* what was found in later turns appeared during the call */
-	char **words; /* of the policy: exemptions and carve-outs */
-	size_t word_count;
-	struct watch_order *next;
-};
-
 struct scout {
 	struct names names;
 	struct territory *territories[MOST_TERRITORIES];
@@ -92,73 +83,6 @@ static bool remove_for(const struct watch_order *order, const char *path)
 	return true;
 }
 
-static bool is_exempt(const struct watch_order *order, const char *path)
-{
-	for (size_t i = 0; i < order->word_count; i++) {
-		const char *name = order->words[i] + 1;
-		if (order->words[i][0] == '=' && strcmp(name, path) == 0)
-			return true;
-		if (order->words[i][0] == '*' && ends_in_name(path, name))
-			return true;
-	}
-	return false;
-}
-
-/* Carved out by the policy before it existed. */
-static bool is_carved_out(const struct watch_order *order, const char *path)
-{
-	for (size_t i = 0; i < order->word_count; i++)
-		if (order->words[i][0] == '!' && strcmp(order->words[i] + 1, path) == 0)
-			return true;
-	return false;
-}
-
-/* There before the call, and no link: sealed in its cell. If it was replaced, then by somebody else. */
-static bool was_sealed(const struct watch_order *order, const char *path)
-{
-	const struct found *known = find(&order->territory->found, path);
-
-	return known && known->seen <= order->since && !known->target;
-}
-
-/* Parts of a repository that was there before the call; a new one is looked at when the call has ended. */
-static bool in_old_repository(const struct scout *scout, const struct watch_order *order, const char *path)
-{
-	const char *git = behind_git(path);
-	char other[PATH_MAX];
-
-	if (!git || !*git)
-		return false;
-	for (size_t i = 0; i < scout->names.count; i++) {
-		const char *name = scout->names.list[i].path;
-		if (strncmp(name, ".git/", 5) != 0)
-			continue;
-		snprintf(other, sizeof other, "%.*s/%s", (int)(git - path), path, name + 5);
-		const struct found *part = find(&order->territory->found, other);
-		if (part && part->seen <= order->since && strcmp(other, path) != 0)
-			return true;
-	}
-	return false;
-}
-
-static bool must_not_appear(const struct scout *scout, const struct watch_order *order, const char *path)
-{
-	if (is_exempt(order, path))
-		return false;
-	if (behind_git(path))
-		return in_old_repository(scout, order, path);
-	for (size_t i = 0; i < scout->names.count; i++) {
-		if (!ends_in_name(path, scout->names.list[i].path))
-			continue;
-		if (strcmp(path, scout->names.list[i].path) == 0)
-			return scout->names.list[i].scope != SCOPE_FILE;
-		/* Deeper down, editors' and package managers' files come with every scaffold and package. */
-		if (scout->names.list[i].scope == SCOPE_ANYWHERE)
-			return true;
-	}
-	return false;
-}
-
 /* At once, not at the end: in between somebody else could run it. */
 static bool on_appearance(struct territory *territory, const char *path, bool is_protected, void *context)
 {
@@ -168,7 +92,7 @@ static bool on_appearance(struct territory *territory, const char *path, bool is
 		if (order->territory != territory)
 			continue;
 		bool unwanted = is_carved_out(order, path) ||
-				(is_protected && must_not_appear(scout, order, path) && !link_is_unchanged(territory, path));
+				(is_protected && must_not_appear(&scout->names, order, path) && !link_is_unchanged(territory, path));
 		if (unwanted && !was_sealed(order, path))
 			return remove_for(order, path) && !find(&territory->found, path);
 	}
@@ -231,14 +155,6 @@ static struct territory *territory_of(struct scout *scout, const char *root)
 	if (territory)
 		scout->territories[scout->territory_count++] = territory;
 	return territory;
-}
-
-static void add_word(struct watch_order *order, const char *word)
-{
-	order->words = realloc(order->words, (order->word_count + 1) * sizeof *order->words);
-	if (!order->words)
-		abort();
-	order->words[order->word_count++] = strdup(word);
 }
 
 /* NULL, or why the root cannot be guarded; the host refuses the call then. */
@@ -358,7 +274,7 @@ static void look_at_found(const struct scout *scout, struct watch_order *order, 
 	if (found->seen <= order->since) {
 		if (found->target)
 			mend_link(order, found);
-	} else if (must_not_appear(scout, order, found->path)) {
+	} else if (must_not_appear(&scout->names, order, found->path)) {
 		remove_for(order, found->path);
 	} else if (behind_git(found->path)) {
 		disarm(order->territory, found, on_disarmed, order);

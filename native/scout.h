@@ -1,5 +1,6 @@
 /*
- * The scout's own structures: scout.c (requests), territory.c (what happens in a
+ * The scout's own structures: scout.c (requests), watch-order.c (what a call may
+ * make appear), territory.c (what happens in a
  * write root), explore.c (walking it), found.c (the protected names found in it),
  * aside.c and git-config.c (what is put aside).
  */
@@ -122,6 +123,27 @@ enum put_aside put_aside(struct territory *territory, const char *path, char *as
 /* Puts aside what would run in a repository that appeared; calls `moved` for each; without a new name when it could not be moved. */
 typedef void was_put_aside(struct territory *territory, const char *path, const char *aside, void *context);
 void disarm(struct territory *territory, const struct found *found, was_put_aside *moved, void *context);
+
+/* ---- watch-order.c --------------------------------------------------------- */
+
+struct watch_order {
+	unsigned long number;
+	struct territory *territory;
+	uint64_t since; /* what was found in later turns appeared during the call */
+	char **words; /* of the policy: exemptions and carve-outs */
+	size_t word_count;
+	struct watch_order *next;
+};
+
+void add_word(struct watch_order *order, const char *word);
+/* Named by the policy itself. */
+bool is_exempt(const struct watch_order *order, const char *path);
+/* Carved out by the policy before it existed. */
+bool is_carved_out(const struct watch_order *order, const char *path);
+/* There before the call, and no link: sealed in its cell. If it was replaced, then by somebody else. */
+bool was_sealed(const struct watch_order *order, const char *path);
+/* Protected, and to be taken away at once; the rest of a new repository is looked at when the call has ended. */
+bool must_not_appear(const struct names *names, const struct watch_order *order, const char *path);
 
 int serve_scout(void);
 

@@ -1,0 +1,81 @@
+/* The order to watch a write root for one call: what its policy says about names that appear there. */
+#include "cell.h"
+#include "scout.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void add_word(struct watch_order *order, const char *word)
+{
+	order->words = realloc(order->words, (order->word_count + 1) * sizeof *order->words);
+	if (!order->words)
+		abort();
+	order->words[order->word_count++] = strdup(word);
+}
+
+bool is_exempt(const struct watch_order *order, const char *path)
+{
+	for (size_t i = 0; i < order->word_count; i++) {
+		const char *name = order->words[i] + 1;
+		if (order->words[i][0] == '=' && strcmp(name, path) == 0)
+			return true;
+		if (order->words[i][0] == '*' && ends_in_name(path, name))
+			return true;
+	}
+	return false;
+}
+
+bool is_carved_out(const struct watch_order *order, const char *path)
+{
+	for (size_t i = 0; i < order->word_count; i++)
+		if (order->words[i][0] == '!' && strcmp(order->words[i] + 1, path) == 0)
+			return true;
+	return false;
+}
+
+bool was_sealed(const struct watch_order *order, const char *path)
+{
+	const struct found *known = find(&order->territory->found, path);
+
+	return known && known->seen <= order->since && !known->target;
+}
+
+/* Parts of a repository that was there before the call; a new one is looked at when the call has ended. */
+static bool in_old_repository(const struct names *names, const struct watch_order *order, const char *path)
+{
+	const char *git = behind_git(path);
+	char other[PATH_MAX];
+
+	if (!git || !*git)
+		return false;
+	for (size_t i = 0; i < names->count; i++) {
+		const char *name = names->list[i].path;
+		if (strncmp(name, ".git/", 5) != 0)
+			continue;
+		snprintf(other, sizeof other, "%.*s/%s", (int)(git - path), path, name + 5);
+		const struct found *part = find(&order->territory->found, other);
+		if (part && part->seen <= order->since && strcmp(other, path) != 0)
+			return true;
+	}
+	return false;
+}
+
+bool must_not_appear(const struct names *names, const struct watch_order *order, const char *path)
+{
+	if (is_exempt(order, path))
+		return false;
+	if (behind_git(path))
+		return in_old_repository(names, order, path);
+	for (size_t i = 0; i < names->count; i++) {
+		if (!ends_in_name(path, names->list[i].path))
+			continue;
+		if (strcmp(path, names->list[i].path) == 0)
+			return names->list[i].scope != SCOPE_FILE;
+		/* Deeper down, editors' and package managers' files come with every scaffold and package. */
+		if (names->list[i].scope == SCOPE_ANYWHERE)
+			return true;
+	}
+	return false;
+}
