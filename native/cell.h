@@ -73,7 +73,7 @@ struct frame {
 };
 
 bool read_frame(int host, struct frame *into);
-bool write_frame(int host, enum frame_kind kind, const void *payload, size_t length);
+bool write_frame(int host, char kind, const void *payload, size_t length);
 bool write_fully(int fd, const void *bytes, size_t length);
 bool read_fully(int fd, void *bytes, size_t length);
 

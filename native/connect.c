@@ -53,7 +53,10 @@ static void describe(const union address *address, char *into, size_t room)
 	case AF_UNIX:
 		memcpy(name, address->local.sun_path + abstract, sizeof address->local.sun_path - abstract);
 		json_escape(escaped, sizeof escaped, name);
-		snprintf(into, room, "\"family\":\"%s\",\"%s\":\"%s\"", abstract ? "abstract" : "unix", abstract ? "name" : "path", escaped);
+		if (abstract)
+			snprintf(into, room, "\"family\":\"abstract\",\"name\":\"%s\"", escaped);
+		else
+			snprintf(into, room, "\"family\":\"unix\",\"path\":\"%s\"", escaped);
 		break;
 	default:
 		snprintf(into, room, "\"family\":\"other\",\"number\":%d", address->any.sa_family);

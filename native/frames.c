@@ -74,7 +74,7 @@ bool read_frame(int host, struct frame *into)
 	return false;
 }
 
-bool write_frame(int host, enum frame_kind kind, const void *payload, size_t length)
+bool write_frame(int host, char kind, const void *payload, size_t length)
 {
 	unsigned char header[FRAME_HEADER] = { kind, length, length >> 8, length >> 16, length >> 24 };
 	struct iovec parts[2] = { { header, sizeof header }, { (void *)payload, length } };

@@ -41,6 +41,7 @@ void answer_listen(const struct notification *call);
 void answer_open(const struct notification *call);
 void answer_memory_file(const struct notification *call);
 void answer_shared_mapping(const struct notification *call);
-void answer_metadata(const struct notification *call);
+/* False, and unanswered, when it is none of these calls. */
+bool answer_metadata(const struct notification *call);
 
 #endif

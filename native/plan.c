@@ -100,34 +100,38 @@ static const char *parse_step(struct words *words, struct plan *plan, enum step_
 	return NULL;
 }
 
-static const char *parse_limit(struct words *words, struct limits *limits)
+/* Every limit at most once, like a trap: 0 is no limit. */
+static const char *parse_limit(struct words *words, struct plan *plan)
 {
 	static const struct { const char *name; size_t at; } names[] = {
 		{ "memory", offsetof(struct limits, memory) },
 		{ "processes", offsetof(struct limits, processes) },
-		{ "user-processes", offsetof(struct limits, user_processes) },
+		{ "userProcesses", offsetof(struct limits, user_processes) },
 		{ "cpu", offsetof(struct limits, cpu) },
 		{ "wall", offsetof(struct limits, wall) },
 		{ "output", offsetof(struct limits, output) },
-		{ "files", offsetof(struct limits, files) },
-		{ "file-size", offsetof(struct limits, file_size) },
+		{ "openFiles", offsetof(struct limits, files) },
+		{ "fileSize", offsetof(struct limits, file_size) },
 		{ "scratch", offsetof(struct limits, scratch) },
 	};
 	const char *name = next_word(words);
 	uint64_t value;
 
-	if (!name || !parse_number(next_word(words), &value))
+	if (!name || !parse_number(next_word(words), &value) || value == 0)
 		return "limit: not a name and a number";
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		if (strcmp(names[i].name, name) == 0) {
-			*(uint64_t *)((char *)limits + names[i].at) = value;
-			return NULL;
-		}
+		uint64_t *limit = (uint64_t *)((char *)&plan->limits + names[i].at);
+		if (strcmp(names[i].name, name) != 0)
+			continue;
+		if (*limit)
+			return "limit: given twice";
+		*limit = value;
+		return NULL;
 	}
 	return "limit: unknown name";
 }
 
-static const char *parse_trap(struct words *words, unsigned *traps)
+static const char *parse_trap(struct words *words, struct plan *plan)
 {
 	static const struct { const char *name; enum trap trap; } names[] = {
 		{ "connect", TRAP_CONNECT }, { "fork", TRAP_FORK }, { "exec", TRAP_EXEC },
@@ -138,7 +142,7 @@ static const char *parse_trap(struct words *words, unsigned *traps)
 
 	for (size_t i = 0; name && i < sizeof names / sizeof *names; i++) {
 		if (strcmp(names[i].name, name) == 0) {
-			*traps |= names[i].trap;
+			plan->traps |= names[i].trap;
 			return NULL;
 		}
 	}
@@ -202,13 +206,57 @@ static const char *parse_program(struct words *words, struct plan *plan)
 
 	if (wrong)
 		return wrong;
-	plan->exec_limited = true;
+	if (!plan->exec_limited)
+		return "program: without `exec only` before it";
 	plan->programs = grow(plan->programs, plan->program_count, sizeof path);
 	plan->programs[plan->program_count++] = path;
 	return NULL;
 }
 
-static const char *parse_statement(const char *word, struct words *words, struct plan *plan)
+static const char *parse_cwd(struct words *words, struct plan *plan)
+{
+	return parse_path(words, &plan->cwd);
+}
+
+static const char *parse_temporary(struct words *words, struct plan *plan)
+{
+	return parse_path(words, &plan->scratch);
+}
+
+static const char *parse_network(struct words *words, struct plan *plan)
+{
+	return parse_choice(words, "none", "all", &plan->network_all);
+}
+
+static const char *parse_exec(struct words *words, struct plan *plan)
+{
+	return parse_choice(words, "all", "only", &plan->exec_limited);
+}
+
+static const char *parse_foreground(struct words *words, struct plan *plan)
+{
+	return parse_choice(words, "no", "yes", &plan->foreground);
+}
+
+static const char *parse_probe(struct words *words, struct plan *plan)
+{
+	return parse_choice(words, "no", "yes", &plan->probe);
+}
+
+typedef const char *parse_words(struct words *words, struct plan *plan);
+
+/* Said exactly once: what is left out must not become a default, nor what is said twice the later of the two. */
+static const struct { const char *name; parse_words *parse; } settings[] = {
+	{ "cwd", parse_cwd }, { "temporary", parse_temporary }, { "network", parse_network }, { "exec", parse_exec },
+	{ "stdio", parse_streams }, { "foreground", parse_foreground }, { "probe", parse_probe },
+};
+#define SETTINGS (sizeof settings / sizeof *settings)
+
+static const struct { const char *name; parse_words *parse; } statements[] = {
+	{ "allow", parse_rule }, { "program", parse_program }, { "limit", parse_limit }, { "trap", parse_trap },
+};
+
+static const char *parse_statement(const char *word, struct words *words, struct plan *plan, unsigned *said)
 {
 	static const struct { const char *name; enum step_kind kind; } steps[] = {
 		{ "bind", STEP_BIND }, { "hide", STEP_HIDE }, { "directory", STEP_DIRECTORY },
@@ -219,26 +267,17 @@ static const char *parse_statement(const char *word, struct words *words, struct
 	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
 		if (strcmp(word, steps[i].name) == 0)
 			return parse_step(words, plan, steps[i].kind);
-	if (strcmp(word, "allow") == 0)
-		return parse_rule(words, plan);
-	if (strcmp(word, "program") == 0)
-		return parse_program(words, plan);
-	if (strcmp(word, "limit") == 0)
-		return parse_limit(words, &plan->limits);
-	if (strcmp(word, "trap") == 0)
-		return parse_trap(words, &plan->traps);
-	if (strcmp(word, "cwd") == 0)
-		return parse_path(words, &plan->cwd);
-	if (strcmp(word, "temporary") == 0)
-		return parse_path(words, &plan->scratch);
-	if (strcmp(word, "network") == 0)
-		return parse_choice(words, "none", "all", &plan->network_all);
-	if (strcmp(word, "stdio") == 0)
-		return parse_streams(words, plan);
-	if (strcmp(word, "foreground") == 0)
-		return parse_choice(words, "no", "yes", &plan->foreground);
-	if (strcmp(word, "probe") == 0)
-		return parse_choice(words, "no", "yes", &plan->probe);
+	for (size_t i = 0; i < sizeof statements / sizeof *statements; i++)
+		if (strcmp(word, statements[i].name) == 0)
+			return statements[i].parse(words, plan);
+	for (size_t i = 0; i < SETTINGS; i++) {
+		if (strcmp(word, settings[i].name) != 0)
+			continue;
+		if (*said & 1u << i)
+			return "a setting is given twice";
+		*said |= 1u << i;
+		return settings[i].parse(words, plan);
+	}
 	return "unknown word";
 }
 
@@ -247,6 +286,7 @@ const char *parse_plan(char *bytes, size_t length, struct plan *plan)
 	struct words words = { bytes, bytes + length };
 	const char *word = next_word(&words);
 	bool landlock;
+	unsigned said = 0; /* settings, a bit each */
 
 	*plan = (struct plan){ 0 };
 	if (!word || strcmp(word, "cordon-plan-" CORDON_CELL_VERSION) != 0)
@@ -256,7 +296,7 @@ const char *parse_plan(char *bytes, size_t length, struct plan *plan)
 		return "the form must come first";
 	plan->form = landlock ? FORM_LANDLOCK : FORM_NAMESPACES;
 	while ((word = next_word(&words)) && strcmp(word, "end") != 0) {
-		const char *wrong = parse_statement(word, &words, plan);
+		const char *wrong = parse_statement(word, &words, plan, &said);
 		if (wrong)
 			return wrong;
 	}
@@ -264,8 +304,8 @@ const char *parse_plan(char *bytes, size_t length, struct plan *plan)
 		return "cut short: no `end`";
 	if (words.at != words.end)
 		return "words behind `end`";
-	if (!plan->cwd || !plan->scratch)
-		return "cwd and temporary are needed";
+	if (said != (1u << SETTINGS) - 1)
+		return "a setting is missing";
 	return NULL;
 }
 

@@ -60,7 +60,7 @@ static void tell(const struct watch_order *order, enum deed deed, const char *pa
 		fprintf(words, "%s/%s", root, aside);
 	fputc(0, words);
 	fclose(words);
-	write_frame(HOST_FD, 'A', payload, length);
+	write_frame(HOST_FD, SCOUT_ASIDE, payload, length);
 	free(payload);
 }
 
@@ -238,7 +238,7 @@ static void answer_begin(struct scout *scout, unsigned long number, const char *
 		}
 	}
 	fclose(list);
-	write_frame(HOST_FD, 'F', payload, length);
+	write_frame(HOST_FD, SCOUT_FOUND, payload, length);
 	free(payload);
 }
 
@@ -323,18 +323,18 @@ static void answer(struct scout *scout, struct frame *frame)
 	struct watch_order *order = order_of(scout, number);
 
 	switch ((char)frame->kind) {
-	case 'N':
+	case SCOUT_NAMES:
 		take_names(scout, words, end);
 		return; /* the names stay where they are */
-	case 'B':
+	case SCOUT_BEGIN:
 		words += strlen(words) + 1;
 		if (words < end)
 			answer_begin(scout, number, words, words + strlen(words) + 1, end);
 		break;
-	case 'X':
+	case SCOUT_END:
 		if (order)
 			finish_order(scout, order);
-		write_frame(HOST_FD, 'D', words, strlen(words) + 1);
+		write_frame(HOST_FD, SCOUT_DONE, words, strlen(words) + 1);
 		break;
 	}
 	free(frame->payload);

@@ -9,6 +9,18 @@
 
 #include "cell.h"
 
+/* Frames between the scout and its host, see scout.c. */
+enum scout_frame {
+	/* from the host */
+	SCOUT_NAMES = 'N',
+	SCOUT_BEGIN = 'B',
+	SCOUT_END = 'X',
+	/* to the host */
+	SCOUT_FOUND = 'F',
+	SCOUT_DONE = 'D',
+	SCOUT_ASIDE = 'A',
+};
+
 /* Where a protected name counts. */
 enum scope {
 	SCOPE_ANYWHERE = 'a', /* at every depth */

@@ -19,7 +19,7 @@ const STREAMS = [
 ]
 
 const plans = async () => {
-  const planner = createPlanner(await probeHost(findLauncher()))
+  const planner = createPlanner(await probeHost(findLauncher(), process.getuid() === 0))
   return POLICIES.flatMap((policy) =>
     ['namespaces', 'landlock'].flatMap((form) =>
       STREAMS.map((stdio) => {

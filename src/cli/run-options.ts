@@ -1,3 +1,6 @@
+import { LIMIT_FORMS } from '../policy/index.js'
+import type { Limits } from '../policy/index.js'
+
 import type { Option } from './arguments.js'
 import type { CommandHelp } from './help.js'
 
@@ -11,13 +14,20 @@ const GRANTS: readonly Option[] = [
   { name: 'policy', value: 'NAME|FILE', repeatable: true, help: 'gets what this policy grants; its relative globs start at this directory, too' },
 ]
 
-const LIMITS: readonly Option[] = [
-  { name: 'memory', value: 'SIZE', help: 'of all its processes together, such as 128M' },
-  { name: 'processes', value: 'N', meantBy: ['pids', 'procs', 'threads'], help: 'processes and threads at one time' },
-  { name: 'cpu', value: 'TIME', help: 'processor time of all processes together, such as 10s' },
-  { name: 'timeout', value: 'TIME', meantBy: ['wall', 'time', 't', 'wall-time'], help: 'wall-clock time; exit status 124 when it is over' },
-  { name: 'output', value: 'SIZE', help: 'of stdout and stderr together' },
+/** The options that set a limit, and other words that people may try; the other limits are for policy files. */
+const LIMITING_OPTIONS: readonly { readonly name: string; readonly limit: keyof Limits; readonly meantBy?: readonly string[] }[] = [
+  { name: 'memory', limit: 'memory' },
+  { name: 'processes', limit: 'processes', meantBy: ['pids', 'procs', 'threads'] },
+  { name: 'cpu', limit: 'cpu' },
+  { name: 'timeout', limit: 'wall', meantBy: ['wall', 'time', 't', 'wall-time'] },
+  { name: 'output', limit: 'output' },
 ]
+
+export const LIMIT_OPTIONS: Readonly<Record<string, keyof Limits>> = Object.fromEntries(LIMITING_OPTIONS.map(({ name, limit }) => [name, limit]))
+
+const VALUES = { size: 'SIZE', duration: 'TIME', count: 'N' } as const
+
+const LIMITING: readonly Option[] = LIMITING_OPTIONS.map(({ limit, ...option }) => ({ ...option, value: VALUES[LIMIT_FORMS[limit].quantity], help: LIMIT_FORMS[limit].of }))
 
 const CELL: readonly Option[] = [
   { name: 'cwd', value: 'DIR', meantBy: ['chdir', 'dir', 'workdir', 'directory', 'C'], help: 'working directory of the command (otherwise: this one)' },
@@ -55,7 +65,7 @@ export const RUN_HELP: CommandHelp = {
   ],
   groups: [
     { title: 'what the command may use', options: GRANTS },
-    { title: 'limits', options: LIMITS },
+    { title: 'limits', options: LIMITING },
     { title: 'how it is held', options: CELL },
     { title: 'network (not in this version yet: refused)', options: EGRESS },
     { title: 'what is reported', options: REPORTS },

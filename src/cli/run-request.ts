@@ -12,7 +12,7 @@ import type { Arguments } from './arguments.js'
 import { usage } from './arguments.js'
 import { combinePolicies } from './combine-policies.js'
 import { loadPolicy } from './policy-file.js'
-import { BACKENDS, FORMS, MODES } from './run-options.js'
+import { BACKENDS, FORMS, LIMIT_OPTIONS, MODES } from './run-options.js'
 import type { Mode } from './run-options.js'
 
 export interface RunOrder {
@@ -53,7 +53,7 @@ export const parseRun = (given: Arguments, environment: Readonly<Record<string, 
   }
 }
 
-const GRANTING = ['read', 'write', 'net', 'env', 'exec', 'preset', 'memory', 'processes', 'cpu', 'timeout', 'output']
+const GRANTING = ['read', 'write', 'net', 'env', 'exec', 'preset', ...Object.keys(LIMIT_OPTIONS)]
 
 const oneOf = <Name extends string>(option: string, value: string, known: readonly Name[]): Name => {
   const found = known.find((name) => name === value)
@@ -121,8 +121,6 @@ const typedPolicy = (given: Arguments): ToolPolicy => {
     require: parse('require', { require: listOrNothing(all('require')) }).require,
   }
 }
-
-const LIMIT_OPTIONS = { memory: 'memory', processes: 'processes', cpu: 'cpu', timeout: 'wall', output: 'output' } as const
 
 const numberOr = (text: string): number | string => (/^\d+$/.test(text) ? Number(text) : text)
 

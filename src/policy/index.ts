@@ -25,7 +25,7 @@ export type { Assessed, EgressClass, EnvironmentEntry, Limits, Mechanism, Preset
 export { nearestKey } from './nearest-key.js'
 export { parseRequestHost } from './network-request.js'
 export type { NetworkRequest, NetworkUse, RequestHost } from './network-request.js'
-export { LIMIT_NAMES } from './parse-limits.js'
+export { LIMIT_FORMS, LIMIT_NAMES } from './parse-limits.js'
 export { parsePolicy } from './parse-policy.js'
 export { parsePathGlob } from './path-glob.js'
 export type { Anchor, GlobAlternative, PathGlob } from './path-glob.js'

@@ -6,7 +6,7 @@ import type { CordonError } from '../errors/index.js'
 import { encodeCommand, encodePlan } from './encode-plan.js'
 import { parseCellEvent } from './events.js'
 import type { CellEvent, ExitEvent, OpenEvent, ReportedViolation } from './events.js'
-import { createFrameReader, encodeFrame, encodeInput } from './frames.js'
+import { FROM_CELL, TO_CELL, createFrameReader, encodeFrame, encodeInput } from './frames.js'
 import type { Command, Plan } from './plan.js'
 import { setupFailure } from './setup-failure.js'
 
@@ -101,10 +101,18 @@ export const openCell = (connection: Duplex, plan: Plan): Cell => {
     connection.destroy()
   }
 
-  const read = createFrameReader((kind, payload) => {
-    if (kind === 'E') onEvent(parseCellEvent(payload))
-    else if (kind === 'o') streams?.onStdout(payload)
-    else streams?.onStderr(payload)
+  const read = createFrameReader(FROM_CELL, (kind, payload) => {
+    switch (kind) {
+      case FROM_CELL.event:
+        onEvent(parseCellEvent(payload))
+        break
+      case FROM_CELL.stdout:
+        streams?.onStdout(payload)
+        break
+      case FROM_CELL.stderr:
+        streams?.onStderr(payload)
+        break
+    }
   })
   connection.on('data', (bytes: Buffer) => {
     try {
@@ -117,7 +125,7 @@ export const openCell = (connection: Duplex, plan: Plan): Cell => {
   })
   connection.on('error', (error) => (failure ??= fail('launcher-died', { how: error.message }, error)))
   connection.on('close', finish)
-  connection.write(encodeFrame('P', encodePlan(plan)))
+  connection.write(encodeFrame(TO_CELL.plan, encodePlan(plan)))
 
   const send = (...frames: readonly Buffer[]) => {
     // One write for what is small, because each is a system call; what is large is not copied again.
@@ -128,8 +136,8 @@ export const openCell = (connection: Duplex, plan: Plan): Cell => {
     ready: ready.promise,
     start: (command, stdin, sinks) => {
       streams = sinks
-      const frames = [encodeFrame('C', encodeCommand(command))]
-      if (stdin !== undefined) frames.push(...encodeInput(stdin), encodeFrame('I'))
+      const frames = [encodeFrame(TO_CELL.command, encodeCommand(command))]
+      if (stdin !== undefined) frames.push(...encodeInput(stdin), encodeFrame(TO_CELL.input))
       send(...frames)
       return end.promise
     },
@@ -137,19 +145,19 @@ export const openCell = (connection: Duplex, plan: Plan): Cell => {
       send(...encodeInput(stdin))
     },
     endInput: () => {
-      send(encodeFrame('I'))
+      send(encodeFrame(TO_CELL.input))
     },
     resize: () => {
-      send(encodeFrame('W'))
+      send(encodeFrame(TO_CELL.window))
     },
     takeTerminal: () => {
-      send(encodeFrame('T'))
+      send(encodeFrame(TO_CELL.takeTerminal))
     },
     signal: (number) => {
-      send(encodeFrame('S', Uint8Array.of(number)))
+      send(encodeFrame(TO_CELL.signal, Uint8Array.of(number)))
     },
     kill: () => {
-      send(encodeFrame('K'))
+      send(encodeFrame(TO_CELL.kill))
     },
     discard: () => {
       connection.destroy()

@@ -1,29 +1,35 @@
 import { fail } from '../errors/index.js'
 
 import { bytesOfName } from './file-names.js'
-import type { Command, Plan, Stdio, Step, Stream } from './plan.js'
+import { STREAM_LETTERS } from './plan.js'
+import type { Command, Plan, Stdio, Step } from './plan.js'
 
 export const PLAN_VERSION = '1'
 
-/** The plan as the launcher reads it: words, each ended by a NUL, the last one `end`. */
-export const encodePlan = (plan: Plan): Buffer => {
-  const words = [`cordon-plan-${PLAN_VERSION}`, 'form', plan.form]
-  for (const step of plan.steps) words.push(...stepWords(step))
-  for (const { access, path } of plan.rules) words.push('allow', access, path)
-  for (const program of plan.programs ?? []) words.push('program', program)
-  for (const [name, value] of Object.entries(plan.limits)) words.push('limit', name, String(Math.ceil(value)))
-  for (const trap of plan.traps) words.push('trap', trap)
-  words.push('cwd', plan.cwd, 'temporary', plan.temporary, 'network', plan.network, 'stdio', stdioLetters(plan.stdio))
-  words.push('foreground', plan.foreground ? 'yes' : 'no', 'probe', plan.probe ? 'yes' : 'no', 'end')
-  return encodeWords(words)
+/** What each part of a plan becomes: a statement begins with its own word. The form comes first, which the launcher demands. */
+const STATEMENTS: Readonly<Record<keyof Plan, (plan: Plan) => readonly string[]>> = {
+  form: ({ form }) => ['form', form],
+  steps: ({ steps }) => steps.flatMap(stepWords),
+  rules: ({ rules }) => rules.flatMap(({ access, path }) => ['allow', access, path]),
+  exec: ({ exec }) => (exec.kind === 'all' ? ['exec', 'all'] : ['exec', 'only', ...exec.programs.flatMap((program) => ['program', program])]),
+  limits: ({ limits }) => Object.entries(limits).flatMap(([name, value]) => ['limit', name, String(Math.ceil(value))]),
+  traps: ({ traps }) => traps.flatMap((trap) => ['trap', trap]),
+  cwd: ({ cwd }) => ['cwd', cwd],
+  temporary: ({ temporary }) => ['temporary', temporary],
+  network: ({ network }) => ['network', network],
+  stdio: ({ stdio }) => ['stdio', stdioLetters(stdio)],
+  foreground: ({ foreground }) => ['foreground', foreground ? 'yes' : 'no'],
+  probe: ({ probe }) => ['probe', probe ? 'yes' : 'no'],
 }
+
+/** The plan as the launcher reads it: words, each ended by a NUL, the last one `end`. */
+export const encodePlan = (plan: Plan): Buffer =>
+  encodeWords([`cordon-plan-${PLAN_VERSION}`, ...Object.values(STATEMENTS).flatMap((words) => words(plan)), 'end'])
 
 export const encodeCommand = ({ program, argv, environment }: Command): Buffer => {
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
   return encodeWords([program, String(argv.length), ...argv, String(variables.length), ...variables])
 }
-
-const STREAM_LETTERS: Readonly<Record<Stream, string>> = { direct: 'd', frames: 'f', terminal: 't' }
 
 const stdioLetters = ({ in: input, out, err }: Stdio): string => [input, out, err].map((stream) => STREAM_LETTERS[stream]).join('')
 
@@ -35,7 +41,11 @@ const stepWords = (step: Step): readonly string[] => {
       return ['link', step.path, step.target]
     case 'file':
       return ['file', step.path, step.content]
-    default:
+    case 'hide':
+    case 'directory':
+    case 'proc':
+    case 'scratch':
+    case 'terminals':
       return [step.kind, step.path]
   }
 }

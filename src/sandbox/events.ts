@@ -51,6 +51,12 @@ export const ADDRESS_FAMILIES = ['inet', 'inet6', 'unix', 'abstract', 'other'] a
 export const parseCellEvent = (payload: Buffer): CellEvent => {
   const line = payload.toString('latin1')
   const fields = fieldsOf(JSON.parse(line, bytesToText), line)
+  const event = parseFields(fields)
+  fields.refuseOthers()
+  return event
+}
+
+const parseFields = (fields: Fields): CellEvent => {
   const event = fields.oneOf('event', EVENT_NAMES)
   switch (event) {
     case 'applied':
@@ -119,25 +125,36 @@ interface Fields {
   readonly number: (name: string) => number
   readonly flag: (name: string) => boolean
   readonly oneOf: <const Word extends string>(name: string, words: readonly Word[]) => Word
+  /** What nobody asked for was not understood either. */
+  readonly refuseOthers: () => void
 }
 
 const fieldsOf = (parsed: unknown, line: string): Fields => {
   const record = typeof parsed === 'object' && parsed !== null ? (parsed as Readonly<Record<string, unknown>>) : {}
+  const asked = new Set<string>()
+  const valueOf = (name: string): unknown => {
+    asked.add(name)
+    return record[name]
+  }
   const refuse = (name: string): never => bug(`the launcher sent an unknown or missing ${name}: ${line.slice(0, 200)}`)
   const text = (name: string): string => {
-    const value = record[name]
+    const value = valueOf(name)
     return typeof value === 'string' ? value : refuse(name)
   }
   return {
     text,
     number: (name) => {
-      const value = record[name]
+      const value = valueOf(name)
       return typeof value === 'number' ? value : refuse(name)
     },
     flag: (name) => {
-      const value = record[name]
+      const value = valueOf(name)
       return typeof value === 'boolean' ? value : refuse(name)
     },
     oneOf: (name, words) => words.find((word) => word === text(name)) ?? refuse(name),
+    refuseOthers: () => {
+      const other = Object.keys(record).find((name) => !asked.has(name))
+      if (other !== undefined) refuse(other)
+    },
   }
 }

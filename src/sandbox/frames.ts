@@ -1,11 +1,21 @@
 // Frames on the connection to a launcher: a byte of kind, four of length (little endian), the payload.
+// docs/protocol.md says what each carries.
+import { bug } from '../errors/index.js'
 
-export type FrameToCell = 'P' | 'C' | 'I' | 'K' | 'S' | 'W' | 'T'
-export type FrameFromCell = 'E' | 'o' | 'e'
+export const TO_CELL = { plan: 'P', command: 'C', input: 'I', kill: 'K', signal: 'S', window: 'W', takeTerminal: 'T' } as const
+export const FROM_CELL = { event: 'E', stdout: 'o', stderr: 'e' } as const
+export const TO_SCOUT = { names: 'N', begin: 'B', end: 'X' } as const
+export const FROM_SCOUT = { found: 'F', done: 'D', aside: 'A' } as const
+
+type LetterOf<Frames> = Frames[keyof Frames]
+export type FrameToCell = LetterOf<typeof TO_CELL>
+export type FrameFromCell = LetterOf<typeof FROM_CELL>
+export type FrameToScout = LetterOf<typeof TO_SCOUT>
+export type FrameFromScout = LetterOf<typeof FROM_SCOUT>
 
 const HEADER = 5
 
-export const encodeFrame = (kind: FrameToCell, payload: Uint8Array = new Uint8Array()): Buffer => {
+export const encodeFrame = (kind: FrameToCell | FrameToScout, payload: Uint8Array = new Uint8Array()): Buffer => {
   const frame = Buffer.allocUnsafe(HEADER + payload.byteLength)
   frame[0] = kind.charCodeAt(0)
   frame.writeUInt32LE(payload.byteLength, 1)
@@ -18,10 +28,15 @@ const LARGEST_INPUT = 1 << 20
 
 /** Input as frames; no bytes are no frame, because an empty one is the end of input. */
 export const encodeInput = (stdin: Uint8Array): readonly Buffer[] =>
-  Array.from({ length: Math.ceil(stdin.byteLength / LARGEST_INPUT) }, (_, at) => encodeFrame('I', stdin.subarray(at * LARGEST_INPUT, (at + 1) * LARGEST_INPUT)))
+  Array.from({ length: Math.ceil(stdin.byteLength / LARGEST_INPUT) }, (_, at) => encodeFrame(TO_CELL.input, stdin.subarray(at * LARGEST_INPUT, (at + 1) * LARGEST_INPUT)))
 
-/** Cuts a stream of bytes into frames; what is incomplete waits for the next bytes. */
-export const createFrameReader = (onFrame: (kind: FrameFromCell, payload: Buffer) => void): ((bytes: Buffer) => void) => {
+/** Cuts a stream of bytes into frames; what is incomplete waits for the next bytes. A frame of another kind is thrown. */
+export const createFrameReader = <Kind extends FrameFromCell | FrameFromScout>(
+  kinds: Readonly<Record<string, Kind>>,
+  onFrame: (kind: Kind, payload: Buffer) => void,
+): ((bytes: Buffer) => void) => {
+  const known = Object.values(kinds)
+  const kindOf = (letter: string): Kind => known.find((kind) => kind === letter) ?? bug(`the launcher sent a frame of the unknown kind ${JSON.stringify(letter)}`)
   let pending: Buffer[] = []
   let pendingLength = 0
   let wanted = HEADER
@@ -37,7 +52,7 @@ export const createFrameReader = (onFrame: (kind: FrameFromCell, payload: Buffer
         wanted = end
         break
       }
-      onFrame(String.fromCharCode(buffer[0] ?? 0) as FrameFromCell, buffer.subarray(HEADER, end))
+      onFrame(kindOf(String.fromCharCode(buffer[0] ?? 0)), buffer.subarray(HEADER, end))
       buffer = buffer.subarray(end)
     }
     pending = buffer.length === 0 ? [] : [buffer]

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-
 import type { CordonError } from '../errors/index.js'
 import type { AbsolutePath } from '../policy/index.js'
 
@@ -23,6 +21,8 @@ export interface HostFacts {
   /** Whether what all processes of a cell use together can be added up, for limits. */
   readonly measuring: Attempt
   readonly kernelSecrets: readonly AbsolutePath[]
+  /** Whether this process runs as root, whom rlimits and file modes do not hold. */
+  readonly isRoot: boolean
 }
 
 export type Attempt = { readonly held: true } | { readonly held: false; readonly stage: string; readonly problem: string }
@@ -39,7 +39,7 @@ const probePlan = (form: Form, steps: readonly Step[], rules: readonly Rule[], t
   form,
   steps,
   rules,
-  programs: undefined,
+  exec: { kind: 'all' },
   cwd: at('/'),
   temporary: at('/tmp'),
   network: 'none',
@@ -52,7 +52,7 @@ const probePlan = (form: Form, steps: readonly Step[], rules: readonly Rule[], t
 
 type Tried = Attempt & { readonly abi: number; readonly status: number; readonly measurable: boolean }
 
-export const probeHost = async (launcher: string): Promise<HostFacts> => {
+export const probeHost = async (launcher: string, isRoot: boolean): Promise<HostFacts> => {
   const attempt = async (plan: Plan): Promise<Tried> => {
     const cell = openCell(spawnLauncher(launcher, ALL_FRAMES), plan)
     try {
@@ -82,7 +82,8 @@ export const probeHost = async (launcher: string): Promise<HostFacts> => {
     ...keeperFacts(trapped),
     measuring: measuringOf(namespaces, landlock),
     cgroup: { held: false, stage: 'cgroup', problem: 'this version uses no cgroups' },
-    kernelSecrets: kernelSecrets(),
+    kernelSecrets: kernelSecrets(isRoot),
+    isRoot,
   }
 }
 
@@ -101,26 +102,25 @@ const SIGNALS_ARE_SCOPED = 6
 const measuringOf = (...tried: readonly Tried[]): Attempt =>
   tried.some(({ measurable }) => measurable) ? { held: true } : { held: false, stage: 'supervise', problem: '/proc does not show the processes of a cell (inside another cell, it shows a process only itself)' }
 
-// As the launcher's probe ends, see native/tool.c.
-const NOTHING_BORROWED = 1
-const MEMORY_UNREADABLE = 2
+/** As the launcher's probe ends (`enum probe_status` in native/cell.h). */
+export const PROBE_STATUSES = ['held', 'nothing-borrowed', 'memory-unreadable'] as const
 
 /** A listener is worth nothing to a keeper that cannot read what the tool asks for. */
 const keeperFacts = (trapped: Tried): Pick<HostFacts, 'listener' | 'borrowing'> => {
   if (!trapped.held) return { listener: attemptOf(trapped), borrowing: attemptOf(trapped) }
   const refused = (problem: string): Attempt => ({ held: false, stage: 'seccomp-listener', problem })
-  if (trapped.status === MEMORY_UNREADABLE) {
+  const status = PROBE_STATUSES[trapped.status]
+  if (status === 'memory-unreadable') {
     const unreadable = refused('the memory of the tool cannot be read (kernel.yama.ptrace_scope above 1, or a container that refuses process_vm_readv and /proc/PID/mem)')
     return { listener: unreadable, borrowing: unreadable }
   }
-  return { listener: { held: true }, borrowing: trapped.status === NOTHING_BORROWED ? refused('pidfd_getfd is refused') : { held: true } }
+  if (status === undefined) return { listener: refused(`a probe of it ended with ${String(trapped.status)}`), borrowing: refused('nobody could ask') }
+  return { listener: { held: true }, borrowing: status === 'nothing-borrowed' ? refused('pidfd_getfd is refused') : { held: true } }
 }
 
 // Kernel keyrings are of the user, not of the namespace. The rest is root's to read, also without capabilities.
 const SECRETS_FROM_ALL = ['/proc/keys', '/proc/key-users']
 const SECRETS_OF_ROOT = ['timer_list', 'slabinfo', 'vmallocinfo', 'kpagecount', 'kpageflags', 'kpagecgroup', 'sched_debug', 'latency_stats', 'kcore', 'kmsg'].map((name) => `/proc/${name}`)
 
-const kernelSecrets = (): readonly AbsolutePath[] =>
-  [...SECRETS_FROM_ALL, ...(process.getuid?.() === 0 ? SECRETS_OF_ROOT : [])].map(at).filter((path) => objectAt(path) !== undefined)
-
-export const kernelRelease = (): string => readFileSync('/proc/sys/kernel/osrelease', 'utf8').trim()
+const kernelSecrets = (isRoot: boolean): readonly AbsolutePath[] =>
+  [...SECRETS_FROM_ALL, ...(isRoot ? SECRETS_OF_ROOT : [])].map(at).filter((path) => objectAt(path) !== undefined)

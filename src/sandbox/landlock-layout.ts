@@ -14,7 +14,7 @@ const MOST_RULES = 4_000
 
 export const layOutLandlock = (input: LayoutInput): readonly Rule[] => {
   const { survey, system, execute, temporary } = input
-  const letters = (base: Access): Access => (execute.kind === 'all' ? `${base}x` : base)
+  const letters = (base: 'r' | 'rw'): Access => (execute.kind === 'all' ? `${base}x` : base)
   const hidden = survey.hidden.map(({ path }) => path)
   const sealed = [...survey.sealed, ...input.protectedPlaces].map(({ path }) => path)
   const files = system.files.map(({ path }): Place => ({ path, object: 'file' }))
@@ -22,12 +22,12 @@ export const layOutLandlock = (input: LayoutInput): readonly Rule[] => {
   const rules: Rule[] = [
     ...readRoots.flatMap((root) => around(root, hidden, letters('r'))),
     ...outermost(survey.write).flatMap((root) => around(root, [...hidden, ...sealed], letters('rw'))),
-    ...(execute.kind === 'only' ? execute.files.map((path) => ({ access: 'rx', path })) : []),
+    ...(execute.kind === 'only' ? execute.files.map((path) => ({ access: 'rx' as const, path })) : []),
     ...BORROWED_PROC_RULES,
     { access: letters('rw'), path: temporary },
-    ...['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom'].map((path) => ({ access: 'rwd', path: path as AbsolutePath })),
+    ...['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom'].map((path) => ({ access: 'rwd' as const, path: path as AbsolutePath })),
     // Its own terminal by its name is added by the launcher; the others in /dev/pts are other people's.
-    ...(input.terminal ? [{ access: 'rwd', path: '/dev/tty' as AbsolutePath }] : []),
+    ...(input.terminal ? [{ access: 'rwd' as const, path: '/dev/tty' as AbsolutePath }] : []),
   ]
   if (rules.length > MOST_RULES) throw fail('plan-rejected', { problem: `${String(rules.length)} Landlock rules, more than ${String(MOST_RULES)}` })
   return rules.filter(({ path }) => path === temporary || path.startsWith('/proc/') || isThere(path))
@@ -42,7 +42,7 @@ const isThere = (path: AbsolutePath): boolean => !['link', undefined].includes(o
  */
 const around = (root: Place, carved: readonly AbsolutePath[], access: Access): readonly Rule[] => {
   if (carved.some((path) => isWithinPath(root.path, path))) return []
-  if (root.object === 'device') return [{ access: `${access.replace('x', '')}d`, path: root.path }]
+  if (root.object === 'device') return [{ access: access.includes('w') ? 'rwd' : 'rd', path: root.path }]
   const inside = carved.filter((path) => isWithinPath(path, root.path))
   if (inside.length === 0) return [{ access, path: root.path }]
   return entriesIn(root.path).flatMap(({ name }) => {

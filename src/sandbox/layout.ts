@@ -44,7 +44,7 @@ const DEVICES = ['/dev/null', '/dev/zero', '/dev/full', '/dev/urandom'].map(path
 
 export const layOutNamespaces = (input: LayoutInput): Layout => {
   const { system, survey, execute, temporary } = input
-  const letters = (base: Access): Access => (execute.kind === 'all' ? `${base}x` : base)
+  const letters = (base: 'r' | 'rw'): Access => (execute.kind === 'all' ? `${base}x` : base)
   const writeRoots = outermost(survey.write)
   const readable = [...system.places, ...survey.read, ...input.loaded]
     .filter(({ path: candidate }) => !writeRoots.some((root) => isWithinPath(candidate, root.path)))
@@ -102,17 +102,17 @@ const bind = ({ path: at, object }: Place, access: Access): Step => ({ kind: 'bi
 
 const namespaceRules = (input: LayoutInput, readRoots: readonly Place[], writeRoots: readonly Place[]): readonly Rule[] => {
   const { execute, survey, temporary } = input
-  const letters = (base: Access): Access => (execute.kind === 'all' ? `${base}x` : base)
+  const letters = (base: 'r' | 'rw'): Access => (execute.kind === 'all' ? `${base}x` : base)
   return [
-    ...(input.system.files.length > 0 ? [{ access: 'r', path: path('/etc') }] : []),
-    ...readRoots.map(({ path: at, object }) => ({ access: object === 'device' ? 'rd' : letters('r'), path: at })),
-    ...writeRoots.map(({ path: at, object }) => ({ access: object === 'device' ? 'rwd' : letters('rw'), path: at })),
-    ...(execute.kind === 'only' ? execute.files.map((at) => ({ access: 'rx', path: at })) : []),
-    ...survey.shown.map((at) => ({ access: 'l', path: at })),
-    ...(input.ownProc ? [{ access: 'r', path: path('/proc') }] : BORROWED_PROC_RULES),
+    ...(input.system.files.length > 0 ? [{ access: 'r' as const, path: path('/etc') }] : []),
+    ...readRoots.map(({ path: at, object }) => ({ access: object === 'device' ? ('rd' as const) : letters('r'), path: at })),
+    ...writeRoots.map(({ path: at, object }) => ({ access: object === 'device' ? ('rwd' as const) : letters('rw'), path: at })),
+    ...(execute.kind === 'only' ? execute.files.map((at) => ({ access: 'rx' as const, path: at })) : []),
+    ...survey.shown.map((at) => ({ access: 'l' as const, path: at })),
+    ...(input.ownProc ? [{ access: 'r' as const, path: path('/proc') }] : BORROWED_PROC_RULES),
     { access: letters('rw'), path: temporary },
-    ...DEVICES.map((at) => ({ access: 'rwd', path: at })),
-    ...(input.terminal ? ['/dev/tty', '/dev/pts'].map((at) => ({ access: 'rwd', path: path(at) })) : []),
+    ...DEVICES.map((at) => ({ access: 'rwd' as const, path: at })),
+    ...(input.terminal ? ['/dev/tty', '/dev/pts'].map((at) => ({ access: 'rwd' as const, path: path(at) })) : []),
   ]
 }
 
@@ -121,7 +121,7 @@ const listingRules = (ownProc: boolean, steps: readonly Step[]): readonly Rule[]
   if (ownProc) return [{ access: 'l', path: path('/') }]
   const parents = steps.filter(({ path: at }) => at.lastIndexOf('/') > 0).map(({ path: at }) => path(at.slice(0, at.indexOf('/', 1))))
   const folders = steps.filter(({ kind }) => kind === 'directory').map(({ path: at }) => at)
-  return [...new Set([...parents, ...folders])].map((at) => ({ access: 'l', path: at }))
+  return [...new Set([...parents, ...folders])].map((at) => ({ access: 'l' as const, path: at }))
 }
 
 /** Of a /proc that also shows others: figures of the machine, and the tool's own process. */
@@ -129,7 +129,7 @@ export const BORROWED_PROC_RULES: readonly Rule[] = [
   ...['cpuinfo', 'meminfo', 'stat', 'loadavg', 'uptime', 'version', 'filesystems', 'self'],
   ...['sys/kernel/osrelease', 'sys/kernel/ostype', 'sys/kernel/version', 'sys/kernel/hostname', 'sys/kernel/random', 'sys/kernel/cap_last_cap'],
   ...['sys/kernel/pid_max', 'sys/kernel/threads-max', 'sys/kernel/ngroups_max', 'sys/vm/overcommit_memory', 'sys/vm/max_map_count', 'sys/fs/pipe-max-size'],
-].map((name) => ({ access: 'r', path: path(`/proc/${name}`) }))
+].map((name) => ({ access: 'r' as const, path: path(`/proc/${name}`) }))
 
 /** Places that do not lie in another of the list. */
 export const outermost = (places: readonly Place[]): readonly Place[] => {

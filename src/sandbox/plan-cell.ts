@@ -16,7 +16,7 @@ import { layOutNamespaces } from './layout.js'
 import type { LayoutInput } from './layout.js'
 import { objectAt } from './object-at.js'
 import { hasTerminal } from './plan.js'
-import type { Form, Plan, PlanLimits, Trap } from './plan.js'
+import type { Form, Plan, Trap } from './plan.js'
 import { describeProfile } from './profile.js'
 import type { SandboxProfile } from './profile.js'
 import { findProgram, libraryFolders } from './program.js'
@@ -73,7 +73,7 @@ export const planCell = (request: CellRequest, host: HostFacts, system: SystemVi
   const plan: Plan = {
     form,
     ...layout,
-    programs: input.execute.kind === 'all' ? undefined : input.execute.programs,
+    exec: input.execute.kind === 'all' ? input.execute : { kind: 'only', programs: input.execute.programs },
     cwd,
     temporary,
     network: networkOf(boundary, form, host),
@@ -176,23 +176,12 @@ const trapsOf = ({ boundary, form, observe }: CellRequest, host: HostFacts): rea
   return traps
 }
 
-const limitsOf = ({ limits }: Boundary, form: Form, host: HostFacts): Partial<PlanLimits> => {
+const limitsOf = ({ limits }: Boundary, form: Form, host: HostFacts): Plan['limits'] => {
   refuseUnmeasurable(limits, form, host)
   if (limits.processes !== undefined && !host.listener.held) {
     throw fail('limit-unsupported', { limit: 'processes', problem: 'counting processes and threads needs a seccomp listener', fix: 'remove the limit, or run outside of another sandbox' })
   }
-  const given: Partial<Record<keyof PlanLimits, number | undefined>> = {
-    memory: limits.memory,
-    processes: limits.processes,
-    'user-processes': limits.processes === undefined ? DEFAULT_PROCESSES : undefined,
-    cpu: limits.cpu,
-    wall: limits.wall,
-    output: limits.output,
-    files: limits.openFiles,
-    'file-size': limits.fileSize,
-    scratch: limits.scratch ?? DEFAULT_SCRATCH,
-  }
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  return { scratch: DEFAULT_SCRATCH, ...(limits.processes === undefined ? { userProcesses: DEFAULT_PROCESSES } : {}), ...limits }
 }
 
 /** What is added up over all processes of a call cannot be bounded where they cannot be seen. */

@@ -1,7 +1,12 @@
-import type { AbsolutePath } from '../policy/index.js'
+import type { AbsolutePath, Limits } from '../policy/index.js'
+import { LIMIT_NAMES } from '../policy/index.js'
 
-/** Letters of the native plan: read, write, execute, device (ioctl), list names only. */
-export type Access = string
+// The words that a plan consists of; native/plan.c knows the same (docs/protocol.md, kept equal by a test).
+
+export const ACCESS_LETTERS = { read: 'r', write: 'w', execute: 'x', device: 'd', list: 'l' } as const
+
+/** Read, write, execute, device (ioctl); or names only. */
+export type Access = 'r' | 'rx' | 'rw' | 'rwx' | 'rd' | 'rwd' | 'l'
 
 /** How the cell's root is assembled, in order: a parent before what lies in it. Ignored by the `landlock` form. */
 export type Step =
@@ -18,25 +23,22 @@ export interface Rule {
   readonly path: AbsolutePath
 }
 
+export const FORMS = ['namespaces', 'landlock'] as const
+
 /** `namespaces` is the whole boundary; `landlock` is what holds where user namespaces are refused. */
-export type Form = 'namespaces' | 'landlock'
+export type Form = (typeof FORMS)[number]
 
-export type Trap = 'connect' | 'fork' | 'exec' | 'open' | 'metadata' | 'memory-file' | 'socket' | 'signal'
+export const TRAPS = ['connect', 'fork', 'exec', 'open', 'metadata', 'memory-file', 'socket', 'signal'] as const
+export type Trap = (typeof TRAPS)[number]
 
-export interface PlanLimits {
-  readonly memory: number
-  readonly processes: number
-  readonly 'user-processes': number
-  readonly cpu: number
-  readonly wall: number
-  readonly output: number
-  readonly files: number
-  readonly 'file-size': number
-  readonly scratch: number
-}
+/** Those of a policy, and `userProcesses`: the default of `processes`, held by rlimit and looks instead of by counting every fork. */
+export type PlanLimit = keyof Limits | 'userProcesses'
+export const PLAN_LIMITS: readonly PlanLimit[] = [...LIMIT_NAMES, 'userProcesses']
+
+export const STREAM_LETTERS = { direct: 'd', frames: 'f', terminal: 't' } as const
 
 /** To what the launcher was started with, to the host in frames, or to a new terminal that the caller's is joined to. */
-export type Stream = 'direct' | 'frames' | 'terminal'
+export type Stream = keyof typeof STREAM_LETTERS
 
 export interface Stdio {
   readonly in: Stream
@@ -53,12 +55,11 @@ export interface Plan {
   readonly form: Form
   readonly steps: readonly Step[]
   readonly rules: readonly Rule[]
-  /** What may be executed; undefined when that is not limited. */
-  readonly programs: readonly AbsolutePath[] | undefined
+  readonly exec: { readonly kind: 'all' } | { readonly kind: 'only'; readonly programs: readonly AbsolutePath[] }
   readonly cwd: AbsolutePath
   readonly temporary: AbsolutePath
   readonly network: 'none' | 'all'
-  readonly limits: Partial<PlanLimits>
+  readonly limits: Readonly<Partial<Record<PlanLimit, number>>>
   readonly traps: readonly Trap[]
   readonly stdio: Stdio
   /** With a terminal: whether the tool has it from the start, or once it reads from it. */

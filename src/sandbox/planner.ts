@@ -38,11 +38,11 @@ export const createPlanner = (host: HostFacts): Planner => {
     identities.set(part, lastIdentity)
     return lastIdentity
   }
-  const keyOf = ({ boundary, ...request }: CellRequest, sealed: readonly Place[]): string => {
-    const { read, write, presetRead, environment, exec, network, limits } = boundary
-    const parts = [read, write, presetRead, environment, exec, network].map(identityOf)
-    const variables = Object.keys(request.hostEnvironment)
-    return JSON.stringify([...parts, limits, { ...request, hostEnvironment: variables }, sealed])
+  // By what is left over, so that a part that a request or a boundary gets later is in the key too.
+  const keyOf = ({ boundary, hostEnvironment, ...request }: CellRequest, sealed: readonly Place[]): string => {
+    const { limits, presets, require, ...parts } = boundary
+    const identities = Object.entries<object>(parts).map(([name, part]) => [name, identityOf(part)])
+    return JSON.stringify([identities, limits, presets, require, request, Object.keys(hostEnvironment), sealed])
   }
   return {
     agrees: (planned, request, sealed) =>

@@ -1,7 +1,8 @@
 import type { Boundary } from '../policy/index.js'
 
 import type { HostFacts } from './host.js'
-import type { Plan } from './plan.js'
+import { PLAN_LIMITS } from './plan.js'
+import type { Plan, PlanLimit } from './plan.js'
 
 /** The record `sandbox_profile`: the boundary as it was applied, never as it was hoped for. */
 export interface SandboxProfile {
@@ -46,27 +47,39 @@ export const enforcedBy = (plan: Plan, host: HostFacts): Enforced => {
     process_list: namespaces && host.ownProc.held ? ['pid-namespace'] : [],
     ipc: namespaces ? ['ipc-namespace', 'seccomp'] : ['seccomp'],
     environment: ['cleared'],
-    exec: plan.programs === undefined ? [] : namespaces ? [landlock, 'mount-noexec'] : [landlock, ...(traps('exec') ? ['seccomp-listener'] : [])],
+    exec: plan.exec.kind === 'all' ? [] : namespaces ? [landlock, 'mount-noexec'] : [landlock, ...(traps('exec') ? ['seccomp-listener'] : [])],
     syscalls: ['seccomp'],
     privileges: ['no-new-privs', 'capabilities', ...(namespaces ? ['user-namespace'] : [])],
     end_of_call: namespaces ? ['pid-namespace'] : [...(host.landlock.abi >= 6 ? [landlock] : []), ...(host.measuring.held ? ['supervisor'] : [])],
-    ...limitMechanisms(plan, host.measuring.held),
+    ...limitMechanisms(plan, host.measuring.held, host.isRoot),
   }
 }
 
-const limitMechanisms = (plan: Plan, canMeasure: boolean): Enforced => {
-  const { limits } = plan
+const limitMechanisms = (plan: Plan, canMeasure: boolean, isRoot: boolean): Enforced =>
+  Object.fromEntries(
+    PLAN_LIMITS.filter((name) => plan.limits[name] !== undefined).map((name) => [`limits.${name === 'userProcesses' ? 'processes' : name}`, mechanismsOf(name, plan, canMeasure, isRoot)]),
+  )
+
+const mechanismsOf = (name: PlanLimit, { form }: Plan, canMeasure: boolean, isRoot: boolean): readonly string[] => {
   const supervisor = canMeasure ? ['supervisor'] : []
-  return {
-    ...(limits.memory === undefined ? {} : { 'limits.memory': supervisor }),
-    ...(limits.processes === undefined ? {} : { 'limits.processes': ['seccomp-listener'] }),
-    ...(limits['user-processes'] === undefined ? {} : { 'limits.processes': [...supervisor, ...(plan.form === 'namespaces' && process.getuid?.() !== 0 ? ['rlimit'] : [])] }),
-    ...(limits.cpu === undefined ? {} : { 'limits.cpu': ['rlimit', ...supervisor] }),
-    ...(limits.wall === undefined ? {} : { 'limits.wall': ['supervisor'] }),
-    ...(limits.output === undefined ? {} : { 'limits.output': ['supervisor'] }),
-    ...(limits.files === undefined ? {} : { 'limits.openFiles': ['rlimit'] }),
-    ...(limits['file-size'] === undefined ? {} : { 'limits.fileSize': ['rlimit'] }),
-    'limits.scratch': plan.form === 'namespaces' ? ['tmpfs'] : supervisor,
+  switch (name) {
+    case 'memory':
+      return supervisor
+    case 'processes':
+      return ['seccomp-listener']
+    case 'userProcesses':
+      // Of processes in a namespace of their own the kernel counts those of this user alone; of root's it counts none.
+      return [...supervisor, ...(form === 'namespaces' && !isRoot ? ['rlimit'] : [])]
+    case 'cpu':
+      return ['rlimit', ...supervisor]
+    case 'wall':
+    case 'output':
+      return ['supervisor']
+    case 'openFiles':
+    case 'fileSize':
+      return ['rlimit']
+    case 'scratch':
+      return form === 'namespaces' ? ['tmpfs'] : supervisor
   }
 }
 

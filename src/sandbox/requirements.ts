@@ -26,7 +26,12 @@ const problemWith = (mechanism: Mechanism, form: Form, host: HostFacts): string 
       return 'limits are held by rlimits and the supervisor; this version uses no cgroups'
     case 'broker':
       return 'this version has no egress proxy yet, which is what answers a broker'
-    default:
+    case 'user-namespace':
+    case 'mount-namespace':
+    case 'pid-namespace':
+    case 'network-namespace':
+    case 'ipc-namespace':
+    case 'uts-namespace':
       return form === 'namespaces' ? undefined : host.namespaces.held ? 'the landlock form was chosen, which has no namespaces' : problemOf(host.namespaces)
   }
 }

@@ -79,7 +79,7 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
   const launcher = options.launcher ?? findLauncher()
   // Inside a cell that shares the host's names for sockets a nursery may not listen; then each launcher is spawned.
   const nurseryOrNone = options.nursery === 'none' ? undefined : startNursery(launcher).catch(() => undefined)
-  const [nursery, host] = await Promise.all([nurseryOrNone, probeHost(launcher)])
+  const [nursery, host] = await Promise.all([nurseryOrNone, probeHost(launcher, process.getuid?.() === 0)])
   // Inside another cell a connection is made for us by its keeper, and the nursery would not know us by it. And somebody may kill it.
   const connect = () => (host.listener.held && nursery?.isAlive() === true ? nursery.connect() : spawnLauncher(launcher, ALL_FRAMES))
   const planner = createPlanner(host)

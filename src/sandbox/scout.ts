@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
 
-import { fail } from '../errors/index.js'
+import { bug, fail } from '../errors/index.js'
 import type { AbsolutePath, Boundary, PathPattern, ProtectedName } from '../policy/index.js'
 import { PROTECTED_NAMES, isNamedBy, isWithinPath } from '../policy/index.js'
 
 import { bytesOfName, textOfName } from './file-names.js'
-import { createFrameReader, encodeFrame } from './frames.js'
+import { FROM_SCOUT, TO_SCOUT, createFrameReader, encodeFrame } from './frames.js'
+import type { FrameToScout } from './frames.js'
 import { objectAt } from './object-at.js'
 import type { ObjectKind } from './object-at.js'
 import type { Intrusion } from './violations.js'
@@ -30,17 +31,20 @@ export interface Scout {
   readonly close: () => void
 }
 
-const SCOPE_LETTERS = { anywhere: 'a', project: 'p', root: 'r' } as const
+export const SCOPE_LETTERS = { anywhere: 'a', project: 'p', root: 'r' } as const
 
 const letterOf = ({ scope, object }: ProtectedName): string => (object === 'file' ? 'f' : SCOPE_LETTERS[scope])
 
 const KINDS: Readonly<Record<string, ObjectKind>> = { d: 'directory', f: 'file', l: 'link' }
 
-const DEEDS: Readonly<Record<string, 'put-back' | 'left' | 'unseen'>> = { b: 'put-back', l: 'left', u: 'unseen' }
+export const DEED_LETTERS = { m: 'set-aside', b: 'put-back', l: 'left', u: 'unseen' } as const
+
+const isDeed = (letter: string): letter is keyof typeof DEED_LETTERS => letter in DEED_LETTERS
 
 const intrusionOf = (path: string, letter: string, aside: string): Intrusion => {
-  const deed = DEEDS[letter]
-  return deed === undefined ? { deed: 'set-aside', path, aside } : { deed, path }
+  if (!isDeed(letter)) return bug(`the scout did ${JSON.stringify(letter)}, which nobody knows`)
+  const deed = DEED_LETTERS[letter]
+  return deed === 'set-aside' ? { deed, path, aside } : { deed, path }
 }
 
 export const startScout = (launcher: string): Scout => {
@@ -55,9 +59,9 @@ export const startScout = (launcher: string): Scout => {
     gone = true
     for (const { reject } of answers.splice(0)) reject(fail('launcher-died', { how }))
   }
-  const read = createFrameReader((kind, payload) => {
+  const read = createFrameReader(FROM_SCOUT, (kind, payload) => {
     const words = textOfName(payload).split('\0').slice(0, -1)
-    if ((kind as string) !== 'A') {
+    if (kind !== FROM_SCOUT.aside) {
       answers.shift()?.resolve(words)
       return
     }
@@ -66,7 +70,14 @@ export const startScout = (launcher: string): Scout => {
     order?.list.push(intrusionOf(path, deed, aside))
     order?.onAppearance()
   })
-  line.on('data', read)
+  line.on('data', (bytes: Buffer) => {
+    try {
+      read(bytes)
+    } catch (error) {
+      end(error instanceof Error ? error.message : String(error))
+      line.destroy()
+    }
+  })
   line.on('error', () => undefined)
   line.on('close', () => {
     end('the scout ended')
@@ -74,12 +85,12 @@ export const startScout = (launcher: string): Scout => {
   child.once('error', (error) => {
     end(error.message)
   })
-  const ask = async (kind: 'B' | 'X', words: readonly string[]): Promise<readonly string[]> => {
+  const ask = async (kind: FrameToScout, words: readonly string[]): Promise<readonly string[]> => {
     if (gone) throw fail('launcher-died', { how: 'the scout ended' })
     return new Promise((resolve, reject) => {
       answers.push({ resolve, reject })
       if (answers.length === 1) keepAlive(true)
-      line.write(encodeFrame(kind as 'P', wordsOf(words)))
+      line.write(encodeFrame(kind, wordsOf(words)))
     }).finally(() => {
       if (answers.length === 0) keepAlive(false)
     }) as Promise<readonly string[]>
@@ -91,7 +102,7 @@ export const startScout = (launcher: string): Scout => {
   }
   child.unref()
   line.unref()
-  line.write(encodeFrame('N' as 'P', wordsOf(PROTECTED_NAMES.map((entry) => `${letterOf(entry)}${entry.name}`))))
+  line.write(encodeFrame(TO_SCOUT.names, wordsOf(PROTECTED_NAMES.map((entry) => `${letterOf(entry)}${entry.name}`))))
 
   return {
     begin: async (root, boundary, onAppearance) => {
@@ -99,14 +110,14 @@ export const startScout = (launcher: string): Scout => {
       const number = lastNumber
       const list: Intrusion[] = []
       asides.set(number, { list, onAppearance })
-      const words = await ask('B', [String(number), root, ...exemptions(root, boundary.write), ...missingCarveOuts(root, boundary)])
+      const words = await ask(TO_SCOUT.begin, [String(number), root, ...exemptions(root, boundary.write), ...missingCarveOuts(root, boundary)])
       const [first = ''] = words
       if (first.startsWith('!')) asides.delete(number)
       if (first.startsWith('!')) throw fail('plan-rejected', { problem: `the write root ${root} cannot be looked into: ${first.slice(1)}` })
       return {
         found: words.map((word) => ({ path: word.slice(1) as AbsolutePath, object: KINDS[word[0] ?? ''] ?? 'other' })),
         end: async () => {
-          await ask('X', [String(number)])
+          await ask(TO_SCOUT.end, [String(number)])
           asides.delete(number)
           return list
         },

@@ -7,7 +7,7 @@ const ENOENT = 2
 const ENOEXEC = 8
 const EACCES = 13
 
-const WAYS_OUT: Readonly<Record<string, string>> = {
+export const WAYS_OUT: Readonly<Record<string, string>> = {
   'user-namespace': 'run `cordon doctor`: it says how to permit user namespaces here, and which form of the cell holds without',
   'mount-namespace': 'run `cordon doctor`: user namespaces without capabilities (AppArmor) cannot mount',
   'proc': 'run `cordon doctor`: a container that masks parts of /proc does not allow a fresh one',

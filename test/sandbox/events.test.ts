@@ -30,6 +30,7 @@ describe('an event of the launcher', () => {
     ['a kind that only the host can tell', '{"event":"violation","kind":"protected","path":"/","aside":"/x"}'],
     ['a kind without its fields', '{"event":"violation","kind":"exec"}'],
     ['a field of another type', '{"event":"violation","kind":"exec","path":1}'],
+    ['a field too many', '{"event":"violation","kind":"exec","path":"/","surprise":1}'],
     ['an unknown family', '{"event":"violation","kind":"connect","family":"surprise"}'],
     ['an unknown limit', `{"event":"violation","kind":"surprise",${LIMIT}}`],
     ['an exit by an unknown limit', '{"event":"exit","code":-1,"signal":9,"limit":"surprise","wall_ms":1,"cpu_ms":1,"max_rss_kb":1}'],

@@ -1,0 +1,42 @@
+// The words that the C sources know, found in their text. What is looked for is how they are written
+// there; a source that is written otherwise finds nothing and fails the comparison.
+import type { SourceFile } from './source-tree.js'
+
+export interface NativeWords {
+  /** `NAME = 'x'` of an enum, as [name, letter]. */
+  readonly lettersOf: (enumeration: string) => readonly (readonly [string, string])[]
+  readonly namesOf: (enumeration: string) => readonly string[]
+  readonly constant: (name: string) => string | undefined
+  /** Single words in quotes in one file, but for the stages of die(). */
+  readonly wordsIn: (file: string) => readonly string[]
+  /** `case 'x':` in one function. */
+  readonly casesIn: (file: string, functionName: string) => readonly string[]
+  readonly stages: readonly string[]
+  /** Format strings of whole events, unescaped. */
+  readonly events: readonly string[]
+  /** Format strings of the fields of a violation, unescaped. */
+  readonly violationFields: readonly string[]
+  readonly violationKinds: readonly string[]
+}
+
+const all = (text: string, pattern: RegExp): readonly string[] => Array.from(text.matchAll(pattern), ([, found = '']) => found)
+
+const unescaped = (literal: string): string => literal.replaceAll('\\"', '"')
+
+export const readNativeWords = (files: readonly SourceFile[]): NativeWords => {
+  const everything = files.map(({ text }) => text).join('\n')
+  const textOf = (file: string) => files.find(({ path }) => path === `native/${file}`)?.text ?? ''
+  const bodyOf = (enumeration: string) => new RegExp(`enum ${enumeration} \\{([^}]*)\\}`).exec(everything)?.[1] ?? ''
+  const literals = all(everything, /"((?:[^"\\\n]|\\.)*)"/g).map(unescaped)
+  return {
+    lettersOf: (enumeration) => Array.from(bodyOf(enumeration).matchAll(/(\w+) = '(.)'/g), ([, name = '', letter = '']) => [name, letter] as const),
+    namesOf: (enumeration) => all(bodyOf(enumeration), /\b([A-Z][A-Z_]+)\b/g),
+    constant: (name) => new RegExp(`#define ${name} "([^"]*)"`).exec(everything)?.[1],
+    wordsIn: (file) => all(textOf(file).replaceAll(/die\("[^"]*"/g, ''), /"([A-Za-z]+(?:-[a-z]+)*)"/g),
+    casesIn: (file, functionName) => all(new RegExp(`\\b${functionName}\\([^;{]*\\)\\n\\{[\\s\\S]*?\\n\\}`).exec(textOf(file))?.[0] ?? '', /case '(.)'/g),
+    stages: [...all(everything, /\bdie\("([^"]+)"/g), ...literals.flatMap((literal) => all(literal, /"stage":"([a-z-]+)"/g))],
+    events: literals.filter((literal) => literal.startsWith('{"event":')),
+    violationFields: literals.filter((literal) => /^"\w+":/.test(literal)),
+    violationKinds: all(everything, /\b(?:report_violation|report_path_violation|stop_for_limit|tell_violation)\(call, "([a-z]+)"/g),
+  }
+}

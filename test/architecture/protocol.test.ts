@@ -1,0 +1,137 @@
+// docs/protocol.md, the TypeScript side and the C side know the same words.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { describe, expect, test } from 'vitest'
+
+import type { AbsolutePath } from '../../src/policy/index.js'
+import { PLAN_VERSION, encodePlan } from '../../src/sandbox/encode-plan.js'
+import { ADDRESS_FAMILIES, EVENT_NAMES, REPORTED_KINDS, parseCellEvent } from '../../src/sandbox/events.js'
+import { FROM_CELL, FROM_SCOUT, TO_CELL, TO_SCOUT } from '../../src/sandbox/frames.js'
+import { PROBE_STATUSES } from '../../src/sandbox/host.js'
+import { ACCESS_LETTERS, ALL_FRAMES, FORMS, PLAN_LIMITS, STREAM_LETTERS, TRAPS } from '../../src/sandbox/plan.js'
+import type { Plan, Step } from '../../src/sandbox/plan.js'
+import { DEED_LETTERS, SCOPE_LETTERS } from '../../src/sandbox/scout.js'
+import { WAYS_OUT } from '../../src/sandbox/setup-failure.js'
+
+import { readNativeWords } from './native-words.js'
+import { tablesOf } from './protocol-page.js'
+import { readTree } from './source-tree.js'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+
+const native = readNativeWords(readTree(ROOT, ['native'], /\.[ch]$/))
+const tables = tablesOf(readFileSync(join(ROOT, 'docs', 'protocol.md'), 'utf8'))
+
+const sorted = (words: Iterable<string>): readonly string[] => [...new Set(words)].sort()
+const inTable = (heading: string): readonly string[] => sorted(tables.get(heading) ?? [])
+const letters = (enumeration: string): readonly string[] => sorted(native.lettersOf(enumeration).map(([, letter]) => letter))
+
+const path = '/' as AbsolutePath
+
+const STEPS: { readonly [Kind in Step['kind']]: Extract<Step, { kind: Kind }> | { readonly kind: Kind; readonly path: AbsolutePath } } = {
+  bind: { kind: 'bind', access: 'r', path },
+  hide: { kind: 'hide', path },
+  directory: { kind: 'directory', path },
+  link: { kind: 'link', path, target: '/' },
+  file: { kind: 'file', path, content: '/' },
+  proc: { kind: 'proc', path },
+  scratch: { kind: 'scratch', path },
+  terminals: { kind: 'terminals', path },
+}
+
+const FULL: Plan = {
+  form: 'namespaces',
+  steps: Object.values(STEPS) as readonly Step[],
+  rules: [{ access: 'r', path }],
+  exec: { kind: 'only', programs: [path] },
+  cwd: path,
+  temporary: path,
+  network: 'none',
+  limits: Object.fromEntries(PLAN_LIMITS.map((name) => [name, 1])),
+  traps: TRAPS,
+  stdio: ALL_FRAMES,
+  foreground: true,
+  probe: false,
+}
+const OTHERWISE: Plan = { ...FULL, form: 'landlock', exec: { kind: 'all' }, network: 'all' }
+
+/** Words of a plan that are neither paths nor numbers nor letters. */
+const planWords = (plan: Plan): readonly string[] =>
+  encodePlan(plan).toString().split('\0').filter((word) => /^[A-Za-z]+(-[a-z]+)*$/.test(word) && !['r', 'fff'].includes(word))
+
+describe('the words between TypeScript and C', () => {
+  test('are frames of the same letters', () => {
+    const both = [...Object.values(TO_CELL), ...Object.values(FROM_CELL)]
+    expect(letters('frame_kind')).toEqual(sorted(both))
+    expect(letters('scout_frame')).toEqual(sorted([...Object.values(TO_SCOUT), ...Object.values(FROM_SCOUT)]))
+    expect(inTable('frame')).toEqual(sorted([...both, ...letters('scout_frame')]))
+  })
+
+  test('are a plan of the same version and the same words', () => {
+    expect(native.constant('CORDON_CELL_VERSION')).toBe(PLAN_VERSION)
+    expect(sorted(native.wordsIn('plan.c'))).toEqual(sorted([...planWords(FULL), ...planWords(OTHERWISE)]))
+    const values = ['none', 'all', 'only', 'yes', 'no', 'end', ...FORMS]
+    expect(sorted([...inTable('word'), ...inTable('limit'), ...inTable('trap'), ...values])).toEqual(sorted(native.wordsIn('plan.c')))
+    expect(inTable('limit')).toEqual(sorted(PLAN_LIMITS))
+    expect(inTable('trap')).toEqual(sorted(TRAPS))
+  })
+
+  test('are the same letters of access, streams, scopes and deeds', () => {
+    expect(sorted(native.casesIn('plan.c', 'parse_access'))).toEqual(sorted(Object.values(ACCESS_LETTERS)))
+    expect(sorted(native.casesIn('plan.c', 'parse_streams'))).toEqual(sorted(Object.values(STREAM_LETTERS)))
+    expect(letters('scope')).toEqual(sorted([...Object.values(SCOPE_LETTERS), 'f']))
+    expect(letters('deed')).toEqual(sorted(Object.keys(DEED_LETTERS)))
+  })
+
+  test('are the same statuses of a probe, in the same order', () => {
+    expect(native.namesOf('probe_status')).toEqual(PROBE_STATUSES.map((status) => `PROBE_${status.toUpperCase().replaceAll('-', '_')}`))
+  })
+
+  test('are stages of errors that the page lists, and ways out of these alone', () => {
+    expect(inTable('stage')).toEqual(sorted(native.stages))
+    expect(Object.keys(WAYS_OUT).filter((stage) => !native.stages.includes(stage))).toEqual([])
+  })
+
+  test('are packets inside a cell that the page lists', () => {
+    expect(inTable('packet')).toEqual(letters('packet_kind'))
+  })
+})
+
+// A value for every field that is a format in C. Kinds and limits that are words there are found in their own way.
+const VALUES: Readonly<Record<string, readonly string[]>> = { kind: REPORTED_KINDS, limit: ['', 'wall'], access: ['read', 'write'], effect: ['ended', 'refused'] }
+
+/** What a format string of C can become, with its fields filled in. */
+const filled = (format: string): readonly string[] => {
+  const [whole, field = ''] = /"(\w+)":"%s"/.exec(format) ?? []
+  if (whole !== undefined) return (VALUES[field] ?? ['/x']).flatMap((value) => filled(format.replace(whole, `"${field}":"${value}"`)))
+  return [format.replaceAll(/%(?:ll|l)?[du]/g, '1').replaceAll('"measurable":%s', '"measurable":true')]
+}
+
+const isUnderstood = (line: string): boolean => {
+  try {
+    parseCellEvent(Buffer.from(line, 'latin1'))
+    return true
+  } catch {
+    return false
+  }
+}
+
+describe('the events that C makes', () => {
+  const withFields = native.events.flatMap((event) => (event.endsWith(',%s}') ? native.violationFields.map((fields) => event.replace(',%s}', `,${fields}}`)) : [event]))
+
+  test.each(withFields)('are understood: %s', (format) => {
+    expect(filled(format).some(isUnderstood)).toBe(true)
+  })
+
+  test('have the names, kinds and families that TypeScript knows and the page lists', () => {
+    const names = native.events.flatMap((event) => /"event":"(\w+)"/.exec(event)?.[1] ?? [])
+    expect(sorted(names)).toEqual(sorted(EVENT_NAMES))
+    expect(inTable('event')).toEqual(sorted(EVENT_NAMES))
+    expect(sorted(native.violationKinds)).toEqual(sorted(REPORTED_KINDS))
+    expect(inTable('violation')).toEqual(sorted(REPORTED_KINDS))
+    const families = native.violationFields.flatMap((fields) => /"family":"(\w+)"/.exec(fields)?.[1] ?? [])
+    expect(sorted(families)).toEqual(sorted(ADDRESS_FAMILIES))
+    expect(inTable('family of an address')).toEqual(sorted(ADDRESS_FAMILIES))
+  })
+})
