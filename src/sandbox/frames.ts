@@ -31,7 +31,7 @@ export const encodeInput = (stdin: Uint8Array): readonly Buffer[] =>
   Array.from({ length: Math.ceil(stdin.byteLength / LARGEST_INPUT) }, (_, at) => encodeFrame(TO_CELL.input, stdin.subarray(at * LARGEST_INPUT, (at + 1) * LARGEST_INPUT)))
 
 /** Cuts a stream of bytes into frames; what is incomplete waits for the next bytes. A frame of another kind is thrown. */
-export const createFrameReader = <Kind extends FrameFromCell | FrameFromScout>(
+export const createFrameReader = <Kind extends string>(
   kinds: Readonly<Record<string, Kind>>,
   onFrame: (kind: Kind, payload: Buffer) => void,
 ): ((bytes: Buffer) => void) => {

@@ -10,7 +10,7 @@ const PLAN: Plan = {
   form: 'namespaces',
   steps: [],
   rules: [],
-  programs: undefined,
+  exec: { kind: 'all' },
   cwd: path('/work'),
   temporary: path('/tmp'),
   network: 'none',
@@ -27,7 +27,7 @@ const planWords = (changes: Partial<Plan>): readonly string[] => wordsOf(encodeP
 
 describe('a plan in words', () => {
   it('begins with its version and form, and ends with `end` and nothing behind it', () => {
-    expect(planWords({})).toEqual(['cordon-plan-1', 'form', 'namespaces', 'cwd', '/work', 'temporary', '/tmp', 'network', 'none', 'stdio', 'fff', 'foreground', 'no', 'probe', 'no', 'end', ''])
+    expect(planWords({})).toEqual(['cordon-plan-1', 'form', 'namespaces', 'exec', 'all', 'cwd', '/work', 'temporary', '/tmp', 'network', 'none', 'stdio', 'fff', 'foreground', 'no', 'probe', 'no', 'end', ''])
   })
 
   it.each<readonly [string, Partial<Plan>, readonly string[]]>([
@@ -36,7 +36,7 @@ describe('a plan in words', () => {
     ['a link', { steps: [{ kind: 'link', path: path('/bin'), target: 'usr/bin' }] }, ['link', '/bin', 'usr/bin']],
     ['a small file, empty', { steps: [{ kind: 'file', path: path('/etc/hosts'), content: '' }] }, ['file', '/etc/hosts', '']],
     ['a rule', { rules: [{ access: 'rx', path: path('/usr') }] }, ['allow', 'rx', '/usr']],
-    ['a program', { programs: [path('/bin/true')] }, ['program', '/bin/true']],
+    ['the only programs', { exec: { kind: 'only', programs: [path('/bin/true')] } }, ['exec', 'only', 'program', '/bin/true']],
     ['a limit, rounded up to what the launcher can count', { limits: { wall: 1500.2 } }, ['limit', 'wall', '1501']],
     ['a trap', { traps: ['memory-file'] }, ['trap', 'memory-file']],
     ['streams', { stdio: { in: 'terminal', out: 'direct', err: 'frames' }, foreground: true }, ['stdio', 'tdf', 'foreground', 'yes']],
@@ -52,7 +52,7 @@ describe('a plan in words', () => {
 
   it('refuses a NUL byte in any word, which would make two words of one', () => {
     const broken = '/a\0end' as Plan['cwd']
-    const places: readonly Partial<Plan>[] = [{ cwd: broken }, { temporary: broken }, { programs: [broken] }, { rules: [{ access: 'r', path: broken }] }, { steps: [{ kind: 'file', path: path('/f'), content: 'a\0b' }] }]
+    const places: readonly Partial<Plan>[] = [{ cwd: broken }, { temporary: broken }, { exec: { kind: 'only', programs: [broken] } }, { rules: [{ access: 'r', path: broken }] }, { steps: [{ kind: 'file', path: path('/f'), content: 'a\0b' }] }]
     for (const changes of places) expect(() => encodePlan({ ...PLAN, ...changes })).toThrow(expect.objectContaining({ code: 'plan-rejected' }))
   })
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
-import { createFrameReader, encodeFrame, encodeInput } from '../../src/sandbox/frames.js'
+import { FROM_CELL, TO_CELL, createFrameReader, encodeFrame, encodeInput } from '../../src/sandbox/frames.js'
 
 interface Frame {
   readonly kind: string
@@ -10,7 +10,7 @@ interface Frame {
 
 const readAll = (chunks: readonly Buffer[]): readonly Frame[] => {
   const frames: Frame[] = []
-  const read = createFrameReader((kind, payload) => frames.push({ kind, payload: Buffer.from(payload) }))
+  const read = createFrameReader(TO_CELL, (kind, payload) => frames.push({ kind, payload: Buffer.from(payload) }))
   for (const chunk of chunks) read(chunk)
   return frames
 }
@@ -21,13 +21,13 @@ const cut = (bytes: Buffer, places: readonly number[]): readonly Buffer[] => {
   return [0, ...at].map((from, index) => bytes.subarray(from, at[index] ?? bytes.length))
 }
 
-const frame = fc.record({ kind: fc.constantFrom('P', 'C', 'I', 'K', 'S', 'W', 'T'), payload: fc.uint8Array({ maxLength: 600 }).map((bytes) => Buffer.from(bytes)) })
+const frame = fc.record({ kind: fc.constantFrom(...Object.values(TO_CELL)), payload: fc.uint8Array({ maxLength: 600 }).map((bytes) => Buffer.from(bytes)) })
 
 describe('frames', () => {
   it('are read as they were written, however the stream is cut', () => {
     fc.assert(
       fc.property(fc.array(frame, { maxLength: 8 }), fc.array(fc.nat(), { maxLength: 12 }), (frames, places) => {
-        const bytes = Buffer.concat(frames.map(({ kind, payload }) => encodeFrame(kind as 'P', payload)))
+        const bytes = Buffer.concat(frames.map(({ kind, payload }) => encodeFrame(kind, payload)))
         expect(readAll(cut(bytes, places))).toEqual(frames)
       }),
     )
@@ -40,6 +40,12 @@ describe('frames', () => {
         expect(readAll([bytes.subarray(0, end % bytes.length)])).toEqual([])
       }),
     )
+  })
+
+  it('of an unknown kind are an error', () => {
+    expect(() => {
+      createFrameReader(FROM_CELL, () => undefined)(encodeFrame(TO_CELL.plan))
+    }).toThrow('unknown kind')
   })
 
   it('without a payload are five bytes: the kind, and a length of nothing', () => {

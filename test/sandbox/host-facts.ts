@@ -14,5 +14,6 @@ export const hostWith = (changes: Partial<HostFacts> = {}): HostFacts => ({
   cgroup: notHeld('this version uses no cgroups'),
   measuring: HELD,
   kernelSecrets: [],
+  isRoot: false,
   ...changes,
 })

@@ -11,7 +11,7 @@ const planWith = (changes: Partial<Plan> = {}): Plan => ({
   form: 'namespaces',
   steps: [],
   rules: [],
-  programs: undefined,
+  exec: { kind: 'all' },
   cwd: path('/work'),
   temporary: path('/tmp'),
   network: 'none',
@@ -56,7 +56,7 @@ describe('what a profile claims', () => {
   })
 
   it('claims limits that are set, and by whom they are held', () => {
-    const enforced = enforcedBy(planWith({ limits: { memory: 1, processes: 1, cpu: 1, wall: 1, output: 1, files: 1, 'file-size': 1 } }), hostWith())
+    const enforced = enforcedBy(planWith({ limits: { memory: 1, processes: 1, cpu: 1, wall: 1, output: 1, openFiles: 1, fileSize: 1, scratch: 1 } }), hostWith())
     expect(Object.entries(enforced).filter(([name]) => name.startsWith('limits.'))).toEqual([
       ['limits.memory', ['supervisor']],
       ['limits.processes', ['seccomp-listener']],
@@ -70,7 +70,7 @@ describe('what a profile claims', () => {
   })
 
   it('does not claim what would have to be measured where nothing can be', () => {
-    const enforced = enforcedBy(landlock({ limits: { memory: 1, cpu: 1 } }), hostWith({ measuring: notHeld('inside another cell') }))
+    const enforced = enforcedBy(landlock({ limits: { memory: 1, cpu: 1, scratch: 1 } }), hostWith({ measuring: notHeld('inside another cell') }))
     expect(enforced).toMatchObject({ 'limits.memory': [], 'limits.cpu': ['rlimit'], 'limits.scratch': [] })
     expect(enforced['end_of_call']).toEqual(['landlock:7'])
   })
