@@ -1,8 +1,10 @@
+import { accessSync, constants, statSync } from 'node:fs'
+
 import { fail } from '../errors/index.js'
 import type { AbsolutePath, PathPattern, WalkState } from '../policy/index.js'
 import { canMatchBeneath, isMatch, startWalk, step } from '../policy/index.js'
 
-import { entriesIn } from './file-names.js'
+import { entriesIn, pathFor } from './file-names.js'
 import type { NamedEntry } from './file-names.js'
 import type { ObjectKind } from './object-at.js'
 
@@ -48,8 +50,29 @@ const entriesOf = (folder: AbsolutePath, { negated, text }: PathPattern): readon
     return entriesIn(folder)
   } catch (cause) {
     // What this process cannot list, it cannot grant. But what it cannot carve out, the tool, who may own the folder, could open.
-    if (!negated) return []
+    if (!negated || isClosedForGood(folder)) return []
     throw fail('grant-inexpressible', { section: 'filesystem', grant: `!${text.replace(/^!/, '')}`, problem: `${folder} cannot be listed`, fix: 'make the folder readable, or carve it out as a whole' }, cause)
+  }
+}
+
+/** Somebody else's, and not to be entered: the tool, who is the same user, reaches nothing in it either. */
+const isClosedForGood = (folder: AbsolutePath): boolean => isSomebodyElses(folder) && !canEnter(folder)
+
+/** False where that cannot be seen: what lies above may be the tool's to open. */
+const isSomebodyElses = (folder: AbsolutePath): boolean => {
+  try {
+    return statSync(pathFor(folder)).uid !== process.getuid?.()
+  } catch {
+    return false
+  }
+}
+
+const canEnter = (folder: AbsolutePath): boolean => {
+  try {
+    accessSync(pathFor(folder), constants.X_OK)
+    return true
+  } catch {
+    return false
   }
 }
 

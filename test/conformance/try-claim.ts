@@ -1,5 +1,5 @@
 // Carries out claims that are data.
-import { lstatSync, readFileSync, readdirSync, readlinkSync } from 'node:fs'
+import { accessSync, constants, lstatSync, readFileSync, readdirSync, readlinkSync } from 'node:fs'
 import type { Stats } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
@@ -102,8 +102,19 @@ const describeObject = (path: string): string => {
   const status = statusOf(path)
   if (status === undefined) return 'nothing'
   if (status.isSymbolicLink()) return `link to ${readlinkSync(path)}, ${describeObject(resolve(dirname(path), readlinkSync(path)))}`
+  if (isClosed(path)) return `something closed, of ${status.size} bytes, changed at ${status.ctimeMs}`
   if (status.isDirectory()) return `folder with ${readdirSync(path).join(', ')}`
   return `file with ${readFileSync(path, 'latin1')} and ${status.nlink} names`
+}
+
+/** Also to the host itself, where that is an ordinary user. */
+const isClosed = (path: string): boolean => {
+  try {
+    accessSync(path, constants.R_OK)
+    return false
+  } catch {
+    return true
+  }
 }
 
 const statusOf = (path: string): Stats | undefined => {
