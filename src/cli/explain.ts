@@ -1,4 +1,7 @@
 // What is said on stderr after a run: what was refused or ended, and which option would have let it.
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
+
 import { escapeGlob } from '../policy/index.js'
 import { describeViolation } from '../sandbox/index.js'
 import type { CallResult, RefusedOpen, Violation } from '../sandbox/index.js'
@@ -26,7 +29,7 @@ const DNS = 53
 const wayOut = (violation: Violation): string => {
   switch (violation.kind) {
     case 'file':
-      return isGrantable(violation) ? `: add --${violation.access} ${asWord(escapeGlob(violation.path))}` : ''
+      return isGrantable(violation) ? `: add --${violation.access} ${asWord(escapeGlob(grantFor(violation)))}` : ''
     case 'connect':
       if (violation.family !== 'inet' && violation.family !== 'inet6') return ': sockets of the host are outside of every cell'
       return violation.port === DNS ? ', which looks up the name of a host: add --net all' : ': add --net all'
@@ -48,5 +51,8 @@ const wayOut = (violation: Violation): string => {
       return ` (--${violation.kind})`
   }
 }
+
+/** What is not there cannot be granted by its path, but for a protected name in a write root. */
+const grantFor = ({ access, path, reason }: RefusedOpen): string => (access === 'write' && reason.kind === 'not-granted' && !existsSync(path) ? dirname(path) : path)
 
 const isGrantable = ({ access, path }: RefusedOpen): boolean => !(access === 'read' ? /^\/(?:proc|dev)\// : /^\/(?:proc|dev|sys)\//).test(path)

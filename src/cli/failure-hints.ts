@@ -5,7 +5,7 @@ import type { Stats } from 'node:fs'
 import { basename, resolve } from 'node:path'
 
 import type { AbsolutePath, Boundary } from '../policy/index.js'
-import { escapeGlob, isReadable, isWithinPath } from '../policy/index.js'
+import { escapeGlob, isReadable, isWithinPath, isWritable, parentOf } from '../policy/index.js'
 import type { SandboxProfile } from '../sandbox/index.js'
 
 import type { RunOrder } from './run-request.js'
@@ -17,6 +17,7 @@ type Command = Pick<RunOrder, 'argv' | 'cwd' | 'workspace'>
 export const hintsOnFailure = (command: Command, boundary: Boundary, profile: SandboxProfile, known: readonly string[]): readonly string[] => {
   const hints = [
     ...hintsOnArguments(command, boundary).filter(({ path }) => !known.some((line) => line.includes(path))).map(({ hint }) => hint),
+    ...hintsOnCreation(command, boundary),
     ...hintOnClosedFolders(profile),
     ...hintOnSealed(command, profile),
     ...hintOnSingleFiles(profile),
@@ -28,7 +29,7 @@ export const hintsOnFailure = (command: Command, boundary: Boundary, profile: Sa
 /** Programs that look at the working directory, and in an empty one are content with that. */
 const LISTING: ReadonlySet<string> = new Set(['ls', 'dir', 'vdir', 'tree', 'find', 'du', 'fd', 'rg'])
 
-const lists = ({ argv }: Command): boolean => LISTING.has(basename(argv[0] ?? ''))
+const lists = ({ argv, cwd }: Command): boolean => LISTING.has(basename(argv[0] ?? '')) && argv.slice(1).every((word) => word.startsWith('-') || !word.includes('/') || resolve(cwd, word) === cwd)
 
 /** Said also of a success, where an empty folder would be taken for the real one. */
 export const hintOnEmptyFolder = (command: Command, boundary: Boundary): readonly string[] =>
@@ -38,7 +39,7 @@ const hintOnFolder = (command: Command, boundary: Boundary): readonly string[] =
   const { cwd, workspace } = command
   const parts = hasGrantsIn(cwd, boundary)
   // Who grants parts of it knows that the rest is not there; only a list of all of it needs all.
-  if (cwd === '/' || isReadable(boundary, cwd) || (parts && !lists(command))) return []
+  if (cwd === '/' || isReadable(boundary, cwd) || (parts && !lists(command)) || CLIENTS.has(basename(command.argv[0] ?? ''))) return []
   const word = cwd === workspace ? '.' : asWord(escapeGlob(cwd))
   return [`the working directory ${cwd} is not granted${parts ? ' as a whole' : ', so nothing of it is there'}: add --read ${word}, or --write ${word} to change it`]
 }
@@ -90,6 +91,16 @@ const lookAt = (path: AbsolutePath): { readonly real: AbsolutePath; readonly sta
 const isReadableFor = ({ mode, uid, gid }: Stats): boolean => {
   if (uid === process.getuid?.()) return (mode & 0o400) !== 0
   return [process.getgid?.(), ...(process.getgroups?.() ?? [])].includes(gid) ? (mode & 0o040) !== 0 : (mode & 0o004) !== 0
+}
+
+/** Programs whose arguments name what is to be made. */
+const MAKING: ReadonlySet<string> = new Set(['touch', 'mkdir', 'cp', 'mv', 'tee', 'ln', 'install', 'mkfifo'])
+
+const hintsOnCreation = ({ argv, cwd }: Command, boundary: Boundary): readonly string[] => {
+  if (!MAKING.has(basename(argv[0] ?? ''))) return []
+  const made = argv.slice(1, MOST_ARGUMENTS).flatMap((word) => pathIn(word, cwd) ?? []).filter((path) => lookAt(path) === undefined && !isWritable(boundary, path))
+  const folders = new Set(made.map(parentOf).filter((folder) => lookAt(folder) !== undefined))
+  return [...folders].slice(0, MOST_HINTS).map((folder) => `nothing can be made in ${folder}, which is not granted for writing: add --write ${asWord(escapeGlob(folder))}`)
 }
 
 const hintOnClosedFolders = ({ closed_folders: closed, sealed }: SandboxProfile): readonly string[] => {

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
@@ -30,6 +30,13 @@ describeForms('hints of a command that lacked something', (run, form) => {
     expect(hints(stderr)).toEqual([`cordon: ${folder}/outside exists, but is not granted: add --read ${folder}/outside`])
     expect(run(['--read', 'data', '--read', `${folder}/outside`, '--', 'cat', 'data/words', 'outside'], { cwd: folder }).status).toBe(0)
     expect(hints(run(['--read', '.', '--', 'cat', 'absent'], { cwd: folder }).stderr)).toEqual([])
+  })
+
+  test('something is to be made in a folder that is not granted for writing', () => {
+    const made = (...words: readonly string[]) => hints(run([...words, '--', 'touch', 'data/new'], { cwd: folder }).stderr)
+    expect(made('--read', 'data')).toEqual([`cordon: nothing can be made in ${folder}/data, which is not granted for writing: add --write ${folder}/data`])
+    expect(made('--write', `${folder}/data`)).toEqual([])
+    rmSync(join(folder, 'data', 'new'))
   })
 
   test('a file that its own permissions refuse is told from one that is not granted', () => {

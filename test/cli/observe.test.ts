@@ -25,7 +25,7 @@ describeForms('--observe', (run, form) => {
   test('says which writes were refused', () => {
     const { stderr } = run(['--observe', '--read', path('project'), '--', 'sh', '-c', `{ echo x > ${path('project/data')}; echo x > ${path('new')}; } 2>/dev/null; true`])
     expect(stderr.split('\n').filter((line) => line !== '').sort()).toEqual([
-      `cordon: refused write of ${path('new')}: add --write ${path('new')}`,
+      `cordon: refused write of ${path('new')}: add --write ${folder}`,
       `cordon: refused write of ${path('project/data')}: add --write ${path('project/data')}`,
     ])
     expect(readFileSync(path('project/data'), 'utf8')).toBe('data')
