@@ -101,9 +101,7 @@ const writeGrantsToCheck = (a: Files, b: Files): readonly PathPattern[] => {
   const carvedOfA = union(textsOf(a.write, true), textsOf(a.read, true))
   const carvedOfB = union(textsOf(b.write, true), textsOf(b.read, true))
   const grantsOf = ({ write }: Files) => textsOf(write, false)
-  // Which names are protected depends on where grants begin and what they spell out: only if `b` has
-  // every grant of `a`, and begins nowhere else, is no name protected for `b` alone.
-  const roots = new Set(a.write.filter(({ negated }) => !negated).map(({ base }) => base))
-  const protectsNoMore = isSubset(grantsOf(a), grantsOf(b)) && b.write.every(({ negated, base }) => negated || roots.has(base))
-  return protectsNoMore && isSubset(carvedOfB, carvedOfA) ? without(a.write, grantsOf(b)) : a.write
+  // Which names are protected depends on all grants together. One more never protects what was not, so
+  // that with every grant of `a` nothing is protected for `b` alone.
+  return isSubset(grantsOf(a), grantsOf(b)) && isSubset(carvedOfB, carvedOfA) ? without(a.write, grantsOf(b)) : a.write
 }

@@ -8,7 +8,7 @@ import { EGRESS_CLASSES } from './model.js'
 import type { EnvironmentEntry, Limits, ToolPolicy } from './model.js'
 import { networkBeyond } from './network-within.js'
 import { LIMIT_NAMES } from './parse-limits.js'
-import { SYMBOLIC_PLACES } from './symbolic-places.js'
+import { placesToTry } from './symbolic-places.js'
 import type { Places } from './path-pattern.js'
 import type { Witness } from './witness.js'
 
@@ -67,7 +67,7 @@ type Check = () => Witness | undefined
 
 const checks = (a: ToolPolicy | Boundary, b: ToolPolicy | Boundary, context: Partial<WithinContext> = {}): readonly Check[] => {
   const { workspace, home, kind = 'process' } = context
-  const places = workspace !== undefined && home !== undefined ? [{ workspace, home }] : SYMBOLIC_PLACES
+  const places = workspace !== undefined && home !== undefined ? [{ workspace, home }] : placesToTry(a, b)
   return places.flatMap((place) => checksAt(effectiveOf(a, { ...place, kind }), effectiveOf(b, { ...place, kind })))
 }
 

@@ -10,7 +10,7 @@ import type { KeyPath, PolicyNode } from './policy-node.js'
 export const readDocument = (text: string, fileName: string): PolicyNode => {
   const lines = new LineCounter()
   // JSON is read as the subset of YAML that it is, which gives it line numbers too.
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true, merge: false })
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true, merge: false, logLevel: 'error' })
   const problem = document.errors[0] ?? document.warnings[0]
   if (problem !== undefined) {
     const { line } = lines.linePos(problem.pos[0])

@@ -75,13 +75,17 @@ describe('writing', () => {
     [['/w/package.json'], ['/w'], '/w/package.json'],
     [['/w/*'], ['/w/*.*', '/w/*'], undefined],
     [['/w/**/x'], ['/w/*/**', '/w/x'], undefined],
-    // Beneath a root of its own, the name is protected for one and not for the other.
     [['/w/**/*.json'], ['/w/a/**'], '/w/x.json'],
   ])('%j within %j: beyond it is %s', (a, b, expected) => {
     const result = witnessOf(files([], a), files([], b))
     if (expected === undefined) expect(result).toBeUndefined()
     else if (expected === '/w/x.json') expect(result).toMatchObject({ kind: 'file', path: expect.stringMatching(/^\/w\/.*\.json$/) as string })
     else expect(result).toMatchObject({ kind: 'file', path: expected })
+  })
+
+  it('goes beyond a grant that begins where a protected name lies', () => {
+    const witness = witnessOf(files([], ['/w/a*/*.json']), files([], ['/w/a/**', '/w/a?*/**']))
+    expect(witness).toMatchObject({ kind: 'file', access: 'write', path: expect.stringMatching(/^\/w\/a\/(package|opencode)\.json$/) as string })
   })
 
   it('is not within reading', () => {

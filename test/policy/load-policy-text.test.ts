@@ -1,5 +1,7 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
+import { CordonError } from '../../src/errors/index.js'
 import { loadPolicyText, parsePolicy } from '../../src/policy/index.js'
 
 const refusal = (code: string, message: RegExp) => expect.objectContaining({ code, message: expect.stringMatching(message) as string }) as Error
@@ -45,5 +47,41 @@ describe('a policy file', () => {
     const levels = Array.from({ length: 12 }, (_, at) => `l${at + 1}: &l${at + 1} [${Array(9).fill(`*l${at}`).join(', ')}]`)
     const text = ['l0: &l0 x', ...levels].join('\n')
     expect(() => loadPolicyText(text, 'a.yaml')).toThrow(expect.objectContaining({ code: 'policy-syntax' }))
+  })
+
+  it('is read or refused with a code, whatever its text, and never anything else', () => {
+    const words = fc.constantFrom('filesystem', 'read', 'network', 'limits', 'environment', 'none', 'all', '/a/**', 'a.org', '&x', '*x', '{', '}', '[', ']', ':', '-', ',', '"', '!!set', '? ', '|', '>', '#', '<<', '1', '~', '\n', '\n  ', ' ', '\t', '\0', '\u2028')
+    fc.assert(
+      fc.property(fc.array(words, { maxLength: 25 }).map((parts) => parts.join('')), (text) => {
+        try {
+          loadPolicyText(text, 'a.yaml')
+        } catch (error) {
+          expect(error).toBeInstanceOf(CordonError)
+        }
+      }),
+      { numRuns: 3000 },
+    )
+  })
+
+  it.each(['network: &x [*x]', 'filesystem: &x { read: *x }', 'a: &x\n  b: *x', '? [network]\n: none', '? { a: b }\n: none', 'network: 2001-01-01', '1: 2', '? \n: x'])(
+    'that is odd but well-formed is refused with a code: %j',
+    (text) => {
+      expect(() => loadPolicyText(text, 'a.yaml')).toThrow(CordonError)
+    },
+  )
+})
+
+describe('a policy value', () => {
+  it('is read or refused with a code, whatever it is', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.anything(), fc.dictionary(fc.constantFrom('risk', 'filesystem', 'network', 'exec', 'limits', 'environment', 'require'), fc.anything())), (value) => {
+        try {
+          parsePolicy(value, 'test')
+        } catch (error) {
+          expect(error).toBeInstanceOf(CordonError)
+        }
+      }),
+      { numRuns: 3000 },
+    )
   })
 })
