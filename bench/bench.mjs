@@ -1,6 +1,7 @@
 // npm run bench: Cordon, bare child_process.spawn and every peer found here, measured in turns.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { messageOf } from './contestants/runner.mjs'
+import { benchDecide } from './decide.mjs'
 import { HELP, parseOptions } from './options.mjs'
 import { drawChart } from './report/chart.mjs'
 import { createProgress } from './report/progress.mjs'
@@ -12,6 +13,10 @@ import { runBench } from './run.mjs'
 async function main(options) {
   if (options.help) {
     process.stdout.write(HELP)
+    return
+  }
+  if (options.decide) {
+    await benchDecide(options)
     return
   }
   const report = options.from === undefined ? await measure(options) : readReport(options.from)

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 
 export const HELP = `usage: npm run bench -- [options]
 
+  --decide           measure only how long the gate takes to decide, with up to 10,000 rules
   --quick            fewer samples: a few minutes become half a minute
   --only NAME,...    only these contestants and measurements (bare always runs)
   --peers DIR        also look for peers in DIR/node_modules
@@ -26,6 +27,7 @@ const MEASUREMENT_NAMES = ['start', 'rate', 'find', 'gcc', 'git', 'python', 'nod
 /**
  * @typedef {object} Options
  * @property {boolean} help
+ * @property {boolean} decide
  * @property {boolean} quick
  * @property {boolean} check
  * @property {number} hostMemory MiB to fill before measuring
@@ -46,6 +48,7 @@ export function parseOptions(words) {
     args: words,
     options: {
       help: { type: 'boolean', default: false },
+      decide: { type: 'boolean', default: false },
       quick: { type: 'boolean', default: false },
       check: { type: 'boolean', default: false },
       only: { type: 'string', multiple: true },
@@ -61,6 +64,7 @@ export function parseOptions(words) {
   const only = (values.only ?? []).flatMap(names => names.split(',')).filter(name => name !== '')
   return {
     help: values.help,
+    decide: values.decide,
     quick: values.quick,
     check: values.check,
     hostMemory,

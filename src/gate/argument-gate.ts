@@ -2,7 +2,7 @@ import { fail } from '../errors/index.js'
 import type { CordonError } from '../errors/index.js'
 import type { AbsolutePath } from '../policy/index.js'
 
-import { stringsOf } from './argument-strings.js'
+import { stringsOf, whereOf } from './argument-strings.js'
 import type { ArgumentString } from './argument-strings.js'
 import { readCommand } from './command-line.js'
 import { mayReach } from './destination.js'
@@ -51,7 +51,7 @@ export const createArgumentGate = (tool: GateTool, resolve: ResolvePath): Argume
   return (input) => {
     const paths: CallPath[] = []
     const urls: UrlTarget[] = []
-    for (const string of stringsOf(input, tool.marks).flatMap((given) => withoutSafeText(given, tool))) {
+    for (const string of judgedStrings(stringsOf(input, tool.marks), tool)) {
       const denial = judgeUrls(string, judge, urls) ?? judgePaths(string, judge, paths)
       if (denial !== undefined) return { kind: 'denied', denial }
     }
@@ -67,15 +67,19 @@ interface Judge {
   readonly network: GateTool['boundary']['network'] | undefined
 }
 
+const judgedStrings = (strings: readonly ArgumentString[], tool: GateTool): readonly ArgumentString[] =>
+  strings.every(({ marks }) => marks.size === 0) ? strings : strings.flatMap((given) => withoutSafeText(given, tool))
+
 /** Content is not judged; a command is judged word by word where no cell holds it. */
 const withoutSafeText = (string: ArgumentString, tool: GateTool): readonly ArgumentString[] => {
   if (string.marks.has('text')) return []
   if (!string.marks.has('command')) return [string]
   if (tool.runs === 'sandboxed') return []
-  return readCommand(string.text).parts.flatMap(({ words }) => words.map(({ text }) => ({ ...string, text, isKey: true })))
+  return readCommand(string.text).parts.flatMap(({ words }) => words.map(({ text }) => ({ ...string, text, isCertainOnly: true })))
 }
 
-const judgeUrls = ({ text, where, marks }: ArgumentString, { tool, network }: Judge, urls: UrlTarget[]): CordonError | undefined => {
+const judgeUrls = (string: ArgumentString, { tool, network }: Judge, urls: UrlTarget[]): CordonError | undefined => {
+  const { text, marks } = string
   const isUrl = marks.has('url')
   if (!isUrl && (marks.has('path-read') || marks.has('path-write'))) return undefined
   const spellings = isUrl ? [text] : text.includes(':') || text.includes('%') ? spellingsOf(text) : []
@@ -84,10 +88,10 @@ const judgeUrls = ({ text, where, marks }: ArgumentString, { tool, network }: Ju
     if (reading.kind === 'none') continue
     if (reading.kind === 'unreadable') {
       if (network === undefined || network.kind === 'all') return undefined
-      return fail('argument-unreadable', { where, given: shown(text), problem: reading.problem })
+      return fail('argument-unreadable', { where: whereOf(string), given: shown(text), problem: reading.problem })
     }
     if (network !== undefined && !mayReach(network, reading.target)) {
-      return fail('argument-url-denied', { where, target: renderTarget(reading.target), tool: tool.name, granted: grantedHosts(network) })
+      return fail('argument-url-denied', { where: whereOf(string), target: renderTarget(reading.target), tool: tool.name, granted: grantedHosts(network) })
     }
     urls.push(reading.target)
     // What is a URL as it stands is not one in yet another spelling: its own escapes are part of it.
@@ -100,15 +104,15 @@ const grantedHosts = (network: GateTool['boundary']['network']): string =>
   network.kind === 'hosts' ? network.entries.map(({ action, text }) => (action === 'deny' ? `not ${text}` : text)).join(' ') : 'nothing'
 
 const judgePaths = (string: ArgumentString, judge: Judge, paths: CallPath[]): CordonError | undefined => {
-  const { text, where, marks } = string
+  const { text, marks } = string
   const accesses = accessesOf(string)
   if (accesses.length === 0) return undefined
   const found = readPaths(text, judge.tool.places, marks.has('path-read') || marks.has('path-write'))
   const unreadable = (problem: string) =>
-    judge.files === undefined ? undefined : fail('argument-unreadable', { where, given: shown(text), problem })
+    judge.files === undefined ? undefined : fail('argument-unreadable', { where: whereOf(string), given: shown(text), problem })
   if (found.kind === 'unreadable') return unreadable(found.problem)
   for (const reading of found.readings) {
-    for (const path of new Set([reading.path, ...(hasDotDot(reading.path) ? [normalisedPath(reading.path) ?? reading.path] : [])])) {
+    for (const path of hasDotDot(reading.path) ? [reading.path, normalisedPath(reading.path) ?? reading.path] : [reading.path]) {
       const object = lookUp({ ...reading, path }, string, judge)
       if (object.kind === 'just-text') continue
       if (object.kind === 'unknown') {
@@ -125,11 +129,14 @@ const judgePaths = (string: ArgumentString, judge: Judge, paths: CallPath[]): Co
   return undefined
 }
 
+const UNMARKED: readonly PathAccess[] = ['any']
+
 /** A parameter that is marked as a URL is not opened as a file. */
 const accessesOf = ({ marks }: ArgumentString): readonly PathAccess[] => {
+  if (marks.size === 0) return UNMARKED
   const marked: PathAccess[] = [...(marks.has('path-read') ? (['read'] as const) : []), ...(marks.has('path-write') ? (['write'] as const) : [])]
   if (marked.length > 0) return marked
-  return marks.has('url') ? [] : ['any']
+  return marks.has('url') ? [] : UNMARKED
 }
 
 type Found =
@@ -141,8 +148,8 @@ type Found =
  * A word is taken for a relative path when something by that name exists, or, where no cell would
  * hold the tool, when it could create something in a folder that exists.
  */
-const lookUp = ({ path, isGuess }: PathReading, { isKey, text }: ArgumentString, { tool, resolve }: Judge): Found => {
-  if (isGuess && (isKey || text.length > MAX_GUESS)) return { kind: 'just-text' }
+const lookUp = ({ path, isGuess }: PathReading, { isCertainOnly, text }: ArgumentString, { tool, resolve }: Judge): Found => {
+  if (isGuess && (isCertainOnly || text.length > MAX_GUESS)) return { kind: 'just-text' }
   const spelled = normalisedPath(path)
   if (spelled === undefined) return { kind: 'unknown', problem: 'it leads above the root' }
   const object = resolveSafely(resolve, path)
@@ -162,15 +169,15 @@ const resolveSafely = (resolve: ResolvePath, path: string): ReturnType<ResolvePa
 
 const ACCESS_WORDS: Readonly<Record<PathAccess, string>> = { read: 'read', write: 'write', any: 'use' }
 
-const pathDenial = ({ where, text, marks }: ArgumentString, path: AbsolutePath, access: PathAccess, { tool }: Judge, files: FileStance): CordonError =>
+const pathDenial = (string: ArgumentString, path: AbsolutePath, access: PathAccess, { tool }: Judge, files: FileStance): CordonError =>
   fail('argument-path-denied', {
-    where,
+    where: whereOf(string),
     path,
-    given: shown(text),
+    given: shown(string.text),
     tool: tool.name,
     access: ACCESS_WORDS[access],
     granted: files.granted(access),
-    fix: `grant it (filesystem.${access === 'any' ? 'read or .write' : access})${marks.size === 0 ? ', or mark the parameter with text() if it is content and never opened' : ''}`,
+    fix: `grant it (filesystem.${access === 'any' ? 'read or .write' : access})${string.marks.size === 0 ? ', or mark the parameter with text() if it is content and never opened' : ''}`,
   })
 
 /** As the model gave it, short enough for a message. */

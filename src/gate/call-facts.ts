@@ -41,7 +41,7 @@ export interface GatedCall {
 
 export const factsOf = ({ tool, input, paths, urls }: GatedCall): CallFacts => {
   const commands = commandsOf(tool, input)
-  const words = commands.flatMap(({ parts }) => parts.flatMap((part) => part.words.map(({ text }) => text)))
+  const words = commands.length === 0 ? [] : commands.flatMap(({ parts }) => parts.flatMap((part) => part.words.map(({ text }) => text)))
   const suspectedPaths = words.flatMap((word) => pathsInWord(word, tool))
   return {
     tool: tool.name,
@@ -51,11 +51,18 @@ export const factsOf = ({ tool, input, paths, urls }: GatedCall): CallFacts => {
     commands,
     suspectedPaths,
     suspectedUrls: words.flatMap(urlsInWord),
-    folded: [
-      ...paths.flatMap(({ path, spelled, access }) => (path === spelled ? [{ names: foldedNames(path), access }] : [path, spelled].map((each) => ({ names: foldedNames(each), access })))),
-      ...suspectedPaths.map((path) => ({ names: foldedNames(path), access: 'any' as const })),
-    ],
+    folded: foldAll(paths, suspectedPaths),
   }
+}
+
+const foldAll = (paths: readonly CallPath[], suspected: readonly AbsolutePath[]): readonly FoldedPath[] => {
+  const folded: FoldedPath[] = []
+  for (const { path, spelled, access } of paths) {
+    folded.push({ names: foldedNames(path), access })
+    if (spelled !== path) folded.push({ names: foldedNames(spelled), access })
+  }
+  for (const path of suspected) folded.push({ names: foldedNames(path), access: 'any' })
+  return folded
 }
 
 const commandsOf = (tool: GateTool, input: JsonValue): readonly CommandReading[] => {

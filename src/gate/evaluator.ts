@@ -47,7 +47,7 @@ export interface GivenApproval {
 }
 
 export interface Evaluator {
-  readonly evaluate: (call: GateCall, gated: GatedTool, model: JsonValue, input: unknown, given?: GivenApproval) => Promise<Evaluation>
+  readonly evaluate: (call: GateCall, gated: GatedTool, model: JsonValue, input: JsonValue, given?: GivenApproval) => Promise<Evaluation>
   readonly permit: (progress: Progress, granted: Granted) => Evaluation
   readonly refuse: (draft: Draft, source: DecisionSource, denial: CordonError, decision?: 'deny' | 'unavailable') => Evaluation
   /** The question behind an evaluation that asks. */
@@ -154,7 +154,8 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
 
   const evaluate: Evaluator['evaluate'] = async (call, gatedTool, model, input, given) => {
     const { tool, gate } = gatedTool
-    let draft = { ...startDraft(call, tool, model), isEdited: given !== undefined }
+    let draft = startDraft(call, tool, model)
+    if (given !== undefined) draft = { ...draft, isEdited: true }
     let pending = input
     let stance: HookStance = { effect: 'none', hooks: [], reason: '' }
     // An approver's word is for the input as he left it.
@@ -164,7 +165,7 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
       approval = undefined
       stance = strictestStance(stance, verdict)
       const { hooks, context } = verdict
-      draft = { ...withStep(draft, 'hooks', `the input was changed${hooks.length === 0 ? '' : ` by ${hooks.join(', ')}`}`), isEdited: true, context: addContext(draft.context, context), round: draft.round + 1 }
+      draft = withStep(draft, 'hooks', `the input was changed${hooks.length === 0 ? '' : ` by ${hooks.join(', ')}`}`, { isEdited: true, context: addContext(draft.context, context), round: draft.round + 1 })
     }
 
     while (draft.round <= MAX_ROUNDS) {
@@ -181,7 +182,7 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
         }
         stance = finalStance(stance, verdict)
         substitute = verdict.result
-        draft = { ...withStep(draft, 'hooks', verdict.effect === 'none' ? 'no objection' : verdict.effect), context: addContext(draft.context, verdict.context) }
+        draft = withStep(draft, 'hooks', verdict.effect === 'none' ? 'no objection' : verdict.effect, { context: addContext(draft.context, verdict.context) })
       }
       const { draft: judged, verdict } = await judge(draft, tool, gated.facts, stance, index, settings)
       draft = judged

@@ -25,14 +25,17 @@ export const fileStanceOf = (tool: GateTool): FileStance | undefined => {
   if (tool.noStance.includes('read') && tool.noStance.includes('write')) return undefined
 
   const grants = { read: tool.boundary.read, write: tool.boundary.write, presetRead: impliedRead(tool) }
+  const declared = { ...grants, presetRead: [] }
+  const onlyRead = { ...grants, write: [] }
   const hasNoStanceOn = (access: PathAccess) => access !== 'any' && tool.noStance.includes(access)
   return {
     allows: (path, access) => {
       if (hasNoStanceOn(access)) return true
       if (access === 'write') return isWritable(grants, path)
-      if (access === 'read' || !isInProcess) return isReadable(grants, path)
+      // The system's own paths last: there are many, and arguments seldom name them.
+      if (access === 'read' || !isInProcess) return isReadable(declared, path) || isReadable(grants, path)
       // Nobody knows which it will be, and no cell holds it: what is only writable must really be so.
-      return isReadable({ ...grants, write: [] }, path) || isWritable(grants, path)
+      return isReadable(onlyRead, path) || isWritable(grants, path)
     },
     granted: (access) => {
       const patterns = access === 'read' ? grants.read : access === 'write' ? grants.write : [...grants.read, ...grants.write]

@@ -16,7 +16,7 @@ const ASCII = /^[\x00-\x7f]*$/
 
 export const foldName = (name: string): string => (ASCII.test(name) ? name.toLowerCase() : name.normalize('NFKC').toLowerCase().normalize('NFKC'))
 
-export const foldedNames = (path: AbsolutePath): readonly string[] => namesOf(path).map(foldName)
+export const foldedNames = (path: AbsolutePath): readonly string[] => namesOf(foldName(path) as AbsolutePath)
 
 export const foldPattern = ({ segments, negated }: PathPattern): FoldedPattern => {
   const folded = segments.map(foldSegment)

@@ -11,6 +11,7 @@ import type { DecisionSource } from './decision.js'
 import { withStep } from './draft.js'
 import type { Draft } from './draft.js'
 import { takeSnapshot } from './json-value.js'
+import type { JsonValue } from './json-value.js'
 import { messageOf } from './message-of.js'
 import type { ParsedInput } from './parse-input.js'
 import type { GateTool } from './tool.js'
@@ -19,14 +20,15 @@ export type GatedInput =
   | { readonly kind: 'gated'; readonly draft: Draft; readonly facts: CallFacts }
   | { readonly kind: 'refused'; readonly draft: Draft; readonly source: DecisionSource; readonly denial: CordonError }
 
-export const gateInput = async (given: Draft, tool: GateTool, gate: ArgumentGate, input: unknown, now: number): Promise<GatedInput> => {
+export const gateInput = async (given: Draft, tool: GateTool, gate: ArgumentGate, input: JsonValue, now: number): Promise<GatedInput> => {
   const parsed = await parseSafely(tool, input)
   if (parsed.kind === 'problem') return refused(given, 'input', 'schema', fail('input-invalid', { tool: tool.name, problem: parsed.problem }))
-  const snapshot = takeSnapshot(parsed.value)
+  // What came back as it was given is a snapshot already.
+  const snapshot = parsed.value === input ? ({ kind: 'json', value: input } as const) : takeSnapshot(parsed.value)
   if (snapshot.kind === 'problem') return refused(given, 'input', 'schema', fail('input-not-json', { tool: tool.name, where: snapshot.where, problem: snapshot.problem }))
   const text = canonicalJson(snapshot.value)
-  const draft: Draft = { ...given, input: snapshot.value, argumentsHash: hashOfText(text), argumentBytes: Buffer.byteLength(text) }
-  return gateParsed(withStep(draft, 'input', 'fits the schema'), tool, gate, now)
+  const found = { input: snapshot.value, argumentsHash: hashOfText(text), argumentBytes: Buffer.byteLength(text) }
+  return gateParsed(withStep(given, 'input', 'fits the schema', found), tool, gate, now)
 }
 
 /** Also done again when somebody has approved: a link may lead elsewhere by then. */
@@ -40,7 +42,7 @@ export const gateParsed = (draft: Draft, tool: GateTool, gate: ArgumentGate, now
   try {
     const facts = factsOf({ tool, input: draft.input, paths, urls })
     const outcome = tool.argumentGate === 'off' ? 'not looked at: the host has turned the argument gate off' : `${paths.length} paths and ${urls.length} URLs, all within the policy`
-    return { kind: 'gated', draft: withStep({ ...draft, usedDeclaredCapability }, 'arguments', outcome), facts }
+    return { kind: 'gated', draft: withStep(draft, 'arguments', outcome, { usedDeclaredCapability }), facts }
   } catch (error) {
     // The only code of the tool's author in here: making a command out of the input.
     return refused(draft, 'arguments', 'schema', fail('input-invalid', { tool: tool.name, problem: `no command can be made of it: ${messageOf(error)}` }))

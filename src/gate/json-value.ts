@@ -28,55 +28,62 @@ class NotJson extends Error {
  */
 export const takeSnapshot = (value: unknown): Snapshot => {
   try {
-    return { kind: 'json', value: copy(value, [], { values: 0 }) }
+    return { kind: 'json', value: copy(value, undefined, { values: 0 }) }
   } catch (error) {
     if (error instanceof NotJson) return { kind: 'problem', where: error.where, problem: error.message }
     return { kind: 'problem', where: 'it', problem: `cannot be read: ${messageOf(error)}` }
   }
 }
 
-type Keys = readonly (string | number)[]
+/** Where in the input something is. Linked, because it is built for every value and read for hardly any. */
+export interface KeyPlace {
+  readonly parent: KeyPlace | undefined
+  readonly key: string | number
+  readonly depth: number
+}
 
-const copy = (value: unknown, at: Keys, count: { values: number }): JsonValue => {
+export const placeOfKey = (parent: KeyPlace | undefined, key: string | number): KeyPlace => ({ parent, key, depth: (parent?.depth ?? 0) + 1 })
+
+const copy = (value: unknown, at: KeyPlace | undefined, count: { values: number }): JsonValue => {
   count.values += 1
   if (count.values > MAX_VALUES) throw new NotJson('it', 'holds too many values')
   switch (typeof value) {
     case 'boolean':
       return value
     case 'string':
-      if (LONE_SURROGATE.test(value)) throw new NotJson(renderKeys(at), 'contains half of a character (a lone surrogate)')
+      if (LONE_SURROGATE.test(value)) throw new NotJson(renderPlace(at), 'contains half of a character (a lone surrogate)')
       return value
     case 'number':
-      if (!Number.isFinite(value)) throw new NotJson(renderKeys(at), `is ${String(value)}`)
+      if (!Number.isFinite(value)) throw new NotJson(renderPlace(at), `is ${String(value)}`)
       // JSON has one zero.
       return value === 0 ? 0 : value
     case 'object':
       if (value === null) return null
-      if (at.length >= MAX_DEPTH) throw new NotJson('it', `is nested more than ${MAX_DEPTH} deep`)
+      if ((at?.depth ?? 0) >= MAX_DEPTH) throw new NotJson('it', `is nested more than ${MAX_DEPTH} deep`)
       return Array.isArray(value) ? copyList(value, at, count) : copyMapping(value, at, count)
     case 'bigint':
     case 'function':
     case 'symbol':
     case 'undefined':
-      throw new NotJson(renderKeys(at), `is of the type ${typeof value}`)
+      throw new NotJson(renderPlace(at), `is of the type ${typeof value}`)
   }
 }
 
-const copyList = (list: readonly unknown[], at: Keys, count: { values: number }): JsonValue =>
-  Object.freeze(Array.from(list, (item, index) => copy(item, [...at, index], count)))
+const copyList = (list: readonly unknown[], at: KeyPlace | undefined, count: { values: number }): JsonValue =>
+  Object.freeze(Array.from(list, (item, index) => copy(item, placeOfKey(at, index), count)))
 
-const copyMapping = (mapping: object, at: Keys, count: { values: number }): JsonValue => {
+const copyMapping = (mapping: object, at: KeyPlace | undefined, count: { values: number }): JsonValue => {
   const prototype: unknown = Object.getPrototypeOf(mapping)
   if (prototype !== null && prototype !== Object.prototype && !isForeignPlain(prototype)) {
-    throw new NotJson(renderKeys(at), `is ${describeObject(mapping)}, not a plain mapping`)
+    throw new NotJson(renderPlace(at), `is ${describeObject(mapping)}, not a plain mapping`)
   }
   const copied: Record<string, JsonValue> = {}
   for (const key of Object.keys(mapping)) {
     // It would not become a key of the copy but change what the copy is.
-    if (key === '__proto__') throw new NotJson(renderKeys(at), 'has a key "__proto__"')
-    if (LONE_SURROGATE.test(key)) throw new NotJson(renderKeys(at), 'has a key with half of a character (a lone surrogate)')
+    if (key === '__proto__') throw new NotJson(renderPlace(at), 'has a key "__proto__"')
+    if (LONE_SURROGATE.test(key)) throw new NotJson(renderPlace(at), 'has a key with half of a character (a lone surrogate)')
     const child = (mapping as Record<string, unknown>)[key]
-    if (child !== undefined) copied[key] = copy(child, [...at, key], count)
+    if (child !== undefined) copied[key] = copy(child, placeOfKey(at, key), count)
   }
   return Object.freeze(copied)
 }
@@ -91,7 +98,9 @@ const describeObject = (value: object): string => {
 }
 
 /** `files[2].path`; the whole input is `it`. */
-export const renderKeys = (keys: Keys): string => {
-  if (keys.length === 0) return 'it'
+export const renderPlace = (place: KeyPlace | undefined): string => {
+  if (place === undefined) return 'it'
+  const keys: (string | number)[] = []
+  for (let at: KeyPlace | undefined = place; at !== undefined; at = at.parent) keys.unshift(at.key)
   return keys.map((key, at) => (typeof key === 'number' ? `[${key}]` : at === 0 ? key : `.${key}`)).join('')
 }

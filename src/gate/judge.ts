@@ -38,7 +38,7 @@ export interface Judged {
 export const judge = async (given: Draft, tool: GateTool, facts: CallFacts, stance: HookStance, index: RuleIndex, settings: GateSettings): Promise<Judged> => {
   const rules = index.judge(facts)
   const destructive = destructiveFacts(tool, facts, [...rules.deciding, ...rules.overruled])
-  const found = withStep({ ...given, rules, destructive }, 'rules', rules.effect === 'unmatched' ? 'no rule speaks of it' : `${rules.effect}: ${rules.deciding[0]?.id ?? ''}`)
+  const found = withStep(given, 'rules', rules.effect === 'unmatched' ? 'no rule speaks of it' : `${rules.effect}: ${rules.deciding[0]?.id ?? ''}`, { rules, destructive })
   const [first] = rules.deciding
   if (rules.effect === 'deny' && first !== undefined) return { draft: found, verdict: { kind: 'refuse', source: 'rule', denial: fail('rule-denied', { rule: first.id, because: first.because }) } }
 

@@ -24,8 +24,13 @@ class Unreadable extends Error {}
 /** `isPath`: the parameter is marked as one, so a bare word is a relative path too. */
 export const readPaths = (text: string, places: CellPlaces, isPath: boolean): PathReadings => {
   try {
+    const spellings = spellingsOf(text)
+    if (spellings.length === 1) {
+      const only = readSpelling(text, places, isPath)
+      return { kind: 'readings', readings: only === undefined ? [] : [only] }
+    }
     const readings = new Map<string, PathReading>()
-    for (const spelling of spellingsOf(text)) {
+    for (const spelling of spellings) {
       const reading = readSpelling(spelling, places, isPath)
       if (reading === undefined) continue
       const before = readings.get(reading.path)
@@ -45,6 +50,7 @@ const MAX_DECODINGS = 3
 /** The text itself, trimmed, percent-decoded, and the value of `--option=value`. */
 export const spellingsOf = (text: string): readonly string[] => {
   const spellings = [text]
+  if (isPlainSpelling(text)) return spellings
   const add = (spelling: string) => {
     if (!spellings.includes(spelling)) spellings.push(spelling)
   }
@@ -57,6 +63,9 @@ export const spellingsOf = (text: string): readonly string[] => {
   }
   return spellings
 }
+
+const isPlainSpelling = (text: string): boolean =>
+  !text.includes('%') && !text.startsWith('-') && !INVISIBLE.test(text.charAt(0)) && !INVISIBLE.test(text.charAt(text.length - 1))
 
 const INVISIBLE = /[\s\u200b-\u200f\u2060\ufeff]/
 
@@ -104,8 +113,12 @@ const pathOfFileUrl = (url: string): string => {
   return path.startsWith('/') ? path : `/${path}`
 }
 
+// Empty, "." and ".." as a name, at the end too. Nearly every path has none of them.
+const NOT_NORMAL = /\/\.{0,2}(\/|$)|\0/
+
 /** By its text alone, or nothing where the text leads above the root. */
 export const normalisedPath = (path: string): AbsolutePath | undefined => {
+  if (path.startsWith('/') && !NOT_NORMAL.test(path)) return path as AbsolutePath
   try {
     return parseAbsolutePath(path)
   } catch {

@@ -10,6 +10,7 @@ import type { Evaluator, Progress } from './evaluator.js'
 import { gateParsed } from './gate-input.js'
 import { LIFETIMES } from './gate-settings.js'
 import type { GateSettings } from './gate-settings.js'
+import { takeSnapshot } from './json-value.js'
 import { messageOf } from './message-of.js'
 
 export type Settle = (question: Evaluation, answer: unknown) => Promise<Evaluation>
@@ -53,8 +54,11 @@ export const createSettle = (settings: GateSettings, { questionOf, permit, refus
         return approve(progress, approvalActionId, answer.by, 'call')
       case 'approve_for_scope':
         return approve(progress, approvalActionId, answer.by, 'session')
-      case 'modify':
-        return evaluate(call, { tool, gate }, draft.model, answer.input, { by: answer.by, approvalActionId })
+      case 'modify': {
+        const snapshot = takeSnapshot(answer.input)
+        if (snapshot.kind === 'problem') return refuse(draft, 'schema', fail('input-not-json', { tool: tool.name, where: snapshot.where, problem: snapshot.problem }))
+        return evaluate(call, { tool, gate }, draft.model, snapshot.value, { by: answer.by, approvalActionId })
+      }
       case 'deny':
         return refuse(withStep(draft, 'approval', `rejected by ${answer.by}`), 'approver', fail('approval-rejected', { by: answer.by, reason: answer.reason }))
       case 'timed_out':
