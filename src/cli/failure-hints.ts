@@ -27,9 +27,14 @@ export const hintsOnFailure = (command: Command, boundary: Boundary, profile: Sa
 }
 
 /** Programs that look at the working directory, and in an empty one are content with that. */
-const LISTING: ReadonlySet<string> = new Set(['ls', 'dir', 'vdir', 'tree', 'find', 'du', 'fd', 'rg'])
+const SEARCHING: ReadonlySet<string> = new Set(['find', 'fd', 'rg'])
+const LISTING: ReadonlySet<string> = new Set(['ls', 'dir', 'vdir', 'tree', 'du', ...SEARCHING])
 
-const lists = ({ argv, cwd }: Command): boolean => LISTING.has(basename(argv[0] ?? '')) && argv.slice(1).every((word) => word.startsWith('-') || !word.includes('/') || resolve(cwd, word) === cwd)
+const lists = ({ argv, cwd }: Command): boolean => {
+  const program = basename(argv[0] ?? '')
+  const isPattern = (word: string) => SEARCHING.has(program) && !word.includes('/')
+  return LISTING.has(program) && argv.slice(1).every((word) => word.startsWith('-') || isPattern(word) || resolve(cwd, word) === cwd)
+}
 
 /** Said also of a success, where an empty folder would be taken for the real one. */
 export const hintOnEmptyFolder = (command: Command, boundary: Boundary): readonly string[] =>
