@@ -1,8 +1,8 @@
 /*
  * The scout's own structures: scout.c (requests), watch-order.c (what a call may
- * make appear), territory.c (what happens in a
- * write root), explore.c (walking it), found.c (the protected names found in it),
- * aside.c and git-config.c (what is put aside).
+ * make appear), territory.c (what happens in a write root), explore.c (walking
+ * it), found.c (the protected names found in it), aside.c and git-config.c (what
+ * is put aside).
  */
 #ifndef CORDON_SCOUT_H
 #define CORDON_SCOUT_H
