@@ -19,7 +19,7 @@ const STREAMS = [
 ]
 
 const plans = async () => {
-  const planner = createPlanner(await probeHost(findLauncher(), process.getuid() === 0))
+  const planner = createPlanner(await probeHost(findLauncher(), { isRoot: process.getuid() === 0, temporaryFolder: '/tmp' }))
   return POLICIES.flatMap((policy) =>
     ['namespaces', 'landlock'].flatMap((form) =>
       STREAMS.map((stdio) => {

@@ -2,7 +2,8 @@ import type { Boundary } from '../policy/index.js'
 
 import type { CellEnd } from './cell.js'
 import type { ExitEvent } from './events.js'
-import { realPathOnHost, refusedOpens } from './observed-files.js'
+import { realPathOf } from './object-at.js'
+import { refusedOpens } from './observed-files.js'
 import type { PlannedCell } from './plan-cell.js'
 import type { SandboxProfile } from './profile.js'
 import type { LimitKind, Violation } from './violations.js'
@@ -50,7 +51,7 @@ export interface EndedCall {
 }
 
 export const describeEnd = ({ exit, ...end }: CellEnd, { planned, boundary, found }: EndedCall, stdout: Uint8Array, stderr: Uint8Array): CallResult => {
-  const observed = refusedOpens(end.opens, { boundary, temporary: planned.plan.temporary, realPathOf: realPathOnHost })
+  const observed = refusedOpens(end.opens, { boundary, temporary: planned.plan.temporary, realPathOf })
   const violations = [...end.violations, ...observed, ...found]
   return {
     ...endingOf(exit),

@@ -1,11 +1,9 @@
-import { realpathSync } from 'node:fs'
-
 import type { AbsolutePath, Boundary, PathPattern } from '../policy/index.js'
 import { isReadable, isWithinPath, parentOf } from '../policy/index.js'
 
 import { expandPattern } from './expand-pattern.js'
-import { objectAt } from './object-at.js'
-import type { Place } from './survey.js'
+import { placeAt, realPathOf } from './object-at.js'
+import type { Place } from './object-at.js'
 
 export interface CarveOuts {
   /** Not there for the tool. */
@@ -32,16 +30,10 @@ interface Carved extends Place {
 const placesOf = (pattern: PathPattern, granted: readonly Place[]): readonly Carved[] => {
   const within = granted.filter(({ path }) => isWithinPath(pattern.base, path) || isWithinPath(path, pattern.base))
   if (within.length === 0) return []
-  if (pattern.kind !== 'pattern') return placeAt(pattern.base, pattern.kind === 'subtree' ? (`${pattern.base}/any` as AbsolutePath) : pattern.base)
+  if (pattern.kind !== 'pattern') return placeAt(pattern.base).map((place) => ({ ...place, judged: pattern.kind === 'subtree' ? (`${pattern.base}/any` as AbsolutePath) : pattern.base }))
   return within
     .flatMap(({ path }) => expandPattern(isWithinPath(pattern.base, path) ? pattern : { ...pattern, base: path }))
     .flatMap(({ path, object }) => (object === 'link' ? [] : [{ path, object, judged: path }]))
-}
-
-const placeAt = (path: AbsolutePath, judged: AbsolutePath): readonly Carved[] => {
-  const object = objectAt(path)
-  // A link carries no content of its own; what it leads to is judged by where that lies.
-  return object === undefined || object === 'link' ? [] : [{ path, object, judged }]
 }
 
 /** The boundary with its paths as the kernel sees them: a carve-out that leads through a link (a relocated home) must not be passed over. */
@@ -52,7 +44,7 @@ export const realBoundary = (boundary: Boundary): Boundary => {
 }
 
 const realPattern = (pattern: PathPattern): PathPattern => {
-  const base = realPathOf(pattern.base)
+  const base = futurePathOf(pattern.base)
   if (base === pattern.base) return pattern
   const wild = pattern.segments.slice(namesIn(pattern.base).length)
   return { ...pattern, base, segments: [...namesIn(base).map((name) => ({ kind: 'name' as const, name })), ...wild] }
@@ -61,12 +53,9 @@ const realPattern = (pattern: PathPattern): PathPattern => {
 const namesIn = (path: AbsolutePath): readonly string[] => path.split('/').filter((name) => name !== '')
 
 /** What does not exist yet lies in the real folder that it would be made in. */
-const realPathOf = (path: AbsolutePath): AbsolutePath => {
-  try {
-    return realpathSync(path) as AbsolutePath
-  } catch {
-    if (path === '/') return path
-    const folder = realPathOf(parentOf(path))
-    return `${folder === '/' ? '' : folder}${path.slice(path.lastIndexOf('/'))}` as AbsolutePath
-  }
+const futurePathOf = (path: AbsolutePath): AbsolutePath => {
+  const real = realPathOf(path)
+  if (real !== undefined || path === '/') return real ?? path
+  const folder = futurePathOf(parentOf(path))
+  return `${folder === '/' ? '' : folder}${path.slice(path.lastIndexOf('/'))}` as AbsolutePath
 }

@@ -1,7 +1,7 @@
 import type { AbsolutePath } from '../policy/index.js'
 import { isWithinPath, parentOf } from '../policy/index.js'
 
-import type { Place } from './survey.js'
+import type { Place } from './object-at.js'
 
 /**
  * The folders of write roots in which nothing can be made, renamed or removed when Landlock alone

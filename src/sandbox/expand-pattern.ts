@@ -6,6 +6,7 @@ import { canMatchBeneath, isMatch, startWalk, step } from '../policy/index.js'
 
 import { entriesIn, pathFor } from './file-names.js'
 import type { NamedEntry } from './file-names.js'
+import { kindOf } from './object-at.js'
 import type { ObjectKind } from './object-at.js'
 
 export interface Match {
@@ -74,11 +75,4 @@ const canEnter = (folder: AbsolutePath): boolean => {
   } catch {
     return false
   }
-}
-
-const kindOf = (entry: NamedEntry['entry']): ObjectKind => {
-  if (entry.isDirectory()) return 'directory'
-  if (entry.isFile()) return 'file'
-  if (entry.isSymbolicLink()) return 'link'
-  return entry.isCharacterDevice() || entry.isBlockDevice() ? 'device' : 'other'
 }

@@ -23,6 +23,8 @@ export interface HostFacts {
   readonly kernelSecrets: readonly AbsolutePath[]
   /** Whether this process runs as root, whom rlimits and file modes do not hold. */
   readonly isRoot: boolean
+  /** Where a cell without a root of its own gets its private folder. */
+  readonly temporaryFolder: AbsolutePath
 }
 
 export type Attempt = { readonly held: true } | { readonly held: false; readonly stage: string; readonly problem: string }
@@ -52,7 +54,7 @@ const probePlan = (form: Form, steps: readonly Step[], rules: readonly Rule[], t
 
 type Tried = Attempt & { readonly abi: number; readonly status: number; readonly measurable: boolean }
 
-export const probeHost = async (launcher: string, isRoot: boolean): Promise<HostFacts> => {
+export const probeHost = async (launcher: string, surroundings: Pick<HostFacts, 'isRoot' | 'temporaryFolder'>): Promise<HostFacts> => {
   const attempt = async (plan: Plan): Promise<Tried> => {
     const cell = openCell(spawnLauncher(launcher, ALL_FRAMES), plan)
     try {
@@ -82,8 +84,8 @@ export const probeHost = async (launcher: string, isRoot: boolean): Promise<Host
     ...keeperFacts(trapped),
     measuring: measuringOf(namespaces, landlock),
     cgroup: { held: false, stage: 'cgroup', problem: 'this version uses no cgroups' },
-    kernelSecrets: kernelSecrets(isRoot),
-    isRoot,
+    kernelSecrets: kernelSecrets(surroundings.isRoot),
+    ...surroundings,
   }
 }
 

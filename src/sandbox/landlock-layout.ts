@@ -8,7 +8,7 @@ import { BORROWED_PROC_RULES, outermost } from './layout.js'
 import type { LayoutInput } from './layout.js'
 import { objectAt } from './object-at.js'
 import type { Access, Rule } from './plan.js'
-import type { Place } from './survey.js'
+import type { Place } from './object-at.js'
 
 const MOST_RULES = 4_000
 

@@ -3,7 +3,8 @@ import type { AbsolutePath } from '../policy/index.js'
 import { isWithinPath, parentOf } from '../policy/index.js'
 
 import type { Access, Rule, Step } from './plan.js'
-import type { Place, Survey } from './survey.js'
+import type { Place } from './object-at.js'
+import type { Survey } from './survey.js'
 import type { SystemView } from './system-view.js'
 
 export type Execution =

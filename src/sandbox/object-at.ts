@@ -1,5 +1,5 @@
-import { lstatSync, readlinkSync } from 'node:fs'
-import type { Stats } from 'node:fs'
+import { lstatSync, readlinkSync, realpathSync } from 'node:fs'
+import type { Dirent, Stats } from 'node:fs'
 
 import type { AbsolutePath } from '../policy/index.js'
 
@@ -10,11 +10,35 @@ export type ObjectKind = 'file' | 'directory' | 'link' | 'device' | 'other'
 /** What is at a path, without following a link; undefined when nothing is, or it cannot be seen. */
 export const objectAt = (path: AbsolutePath): ObjectKind | undefined => {
   const status = statusOf(path)
-  if (status === undefined) return undefined
+  return status === undefined ? undefined : kindOf(status)
+}
+
+export const kindOf = (status: Stats | Dirent | Dirent<Buffer>): ObjectKind => {
   if (status.isDirectory()) return 'directory'
   if (status.isFile()) return 'file'
   if (status.isSymbolicLink()) return 'link'
   return status.isCharacterDevice() || status.isBlockDevice() ? 'device' : 'other'
+}
+
+/** An object that a mount or a Landlock rule can hold: a link carries no content of its own. */
+export interface Place {
+  readonly path: AbsolutePath
+  readonly object: Exclude<ObjectKind, 'link'>
+}
+
+/** The place at a path, or none. */
+export const placeAt = (path: AbsolutePath): readonly Place[] => {
+  const object = objectAt(path)
+  return object === undefined || object === 'link' ? [] : [{ path, object }]
+}
+
+/** Links resolved; undefined when nothing is there. */
+export const realPathOf = (path: string): AbsolutePath | undefined => {
+  try {
+    return realpathSync(path) as AbsolutePath
+  } catch {
+    return undefined
+  }
 }
 
 const statusOf = (path: AbsolutePath): Stats | undefined => {

@@ -1,5 +1,3 @@
-import { realpathSync } from 'node:fs'
-
 import type { AbsolutePath, Boundary } from '../policy/index.js'
 import { isReadable, isWithinPath, isWritable, parentOf, parseAbsolutePath, protectionOf } from '../policy/index.js'
 
@@ -57,11 +55,3 @@ const normal = (text: string): AbsolutePath | undefined => {
 const OWN_VIEWS = /^\/(?:proc|dev\/(?:null|zero|full|u?random|tty|ptmx|pts|shm|fd|std(?:in|out|err)))(?:\/|$)/
 
 const isOwnView = (path: AbsolutePath): boolean => OWN_VIEWS.test(path)
-
-export const realPathOnHost = (path: AbsolutePath): AbsolutePath | undefined => {
-  try {
-    return realpathSync(path) as AbsolutePath
-  } catch {
-    return undefined
-  }
-}

@@ -6,7 +6,7 @@ import { realBoundary } from './carve-outs.js'
 import { objectAt } from './object-at.js'
 import { refuseUngrantable } from './resolve-grant.js'
 import type { FoundName, Patrol, Scout } from './scout.js'
-import type { Place } from './survey.js'
+import type { Place } from './object-at.js'
 import type { Violation } from './violations.js'
 
 /** The watch over the write roots of one call. */

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 
 import { fail } from '../errors/index.js'
 import type { AbsolutePath, Boundary } from '../policy/index.js'
@@ -14,7 +13,8 @@ import type { HostFacts } from './host.js'
 import { layOutLandlock } from './landlock-layout.js'
 import { layOutNamespaces } from './layout.js'
 import type { LayoutInput } from './layout.js'
-import { objectAt } from './object-at.js'
+import { placeAt } from './object-at.js'
+import type { Place } from './object-at.js'
 import { hasTerminal } from './plan.js'
 import type { Form, Plan, Trap } from './plan.js'
 import { describeProfile } from './profile.js'
@@ -22,7 +22,7 @@ import type { SandboxProfile } from './profile.js'
 import { findProgram, libraryFolders } from './program.js'
 import type { Program } from './program.js'
 import { surveyGrants } from './survey.js'
-import type { Place } from './survey.js'
+import { hiddenInView } from './system-view.js'
 import type { SystemView } from './system-view.js'
 
 export interface CellRequest {
@@ -55,8 +55,8 @@ export const planCell = (request: CellRequest, host: HostFacts, system: SystemVi
   const program = findProgram(request.program, cwd, request.searchPath)
   refuseCarvedOutProgram(request.program, program, boundary)
   const granted = surveyGrants(boundary)
-  const survey = { ...granted, hidden: [...granted.hidden, ...system.hidden] }
-  const temporary = temporaryFor(form, [...survey.read, ...survey.write])
+  const survey = { ...granted, hidden: [...granted.hidden, ...hiddenInView(boundary, system)] }
+  const temporary = temporaryFor(form, host, [...survey.read, ...survey.write])
   const input: LayoutInput = {
     system,
     survey,
@@ -105,23 +105,18 @@ const isFolder = (path: AbsolutePath): boolean => {
   }
 }
 
-const placeAt = (path: AbsolutePath): readonly Place[] => {
-  const object = objectAt(path)
-  return object === undefined || object === 'link' ? [] : [{ path, object }]
-}
-
 /** The same plan for another call: only its private folder must be another one. */
-export const planAgain = (planned: PlannedCell): PlannedCell => {
+export const planAgain = (planned: PlannedCell, host: HostFacts): PlannedCell => {
   const { plan } = planned
   if (plan.form === 'namespaces') return planned
-  const temporary = temporaryFor('landlock', [])
+  const temporary = temporaryFor('landlock', host, [])
   const rules = plan.rules.map((rule) => (rule.path === plan.temporary ? { ...rule, path: temporary } : rule))
   return { ...planned, plan: { ...plan, temporary, rules } }
 }
 
 /** Private to the call. In a cell with its own root that is /tmp, unless the policy grants the host's. */
-const temporaryFor = (form: Form, granted: readonly Place[]): AbsolutePath => {
-  if (form === 'landlock') return `${tmpdir()}/cordon-${randomBytes(12).toString('hex')}` as AbsolutePath
+const temporaryFor = (form: Form, { temporaryFolder }: HostFacts, granted: readonly Place[]): AbsolutePath => {
+  if (form === 'landlock') return `${temporaryFolder}/cordon-${randomBytes(12).toString('hex')}` as AbsolutePath
   return (granted.some(({ path }) => path === '/tmp') ? '/.tmp' : '/tmp') as AbsolutePath
 }
 

@@ -3,7 +3,7 @@ import type { Boundary } from '../policy/index.js'
 import type { HostFacts } from './host.js'
 import { planAgain, planCell } from './plan-cell.js'
 import type { CellRequest, PlannedCell } from './plan-cell.js'
-import type { Place } from './survey.js'
+import type { Place } from './object-at.js'
 import { viewPresets } from './system-view.js'
 import type { SystemView } from './system-view.js'
 
@@ -55,7 +55,7 @@ export const createPlanner = (host: HostFacts): Planner => {
       if (dependsOnContents(request, sealed)) return planCell(request, host, viewOf(boundary), sealed)
       const key = keyOf(request, sealed)
       const known = remembered.get(key)
-      if (known !== undefined) return planAgain(known)
+      if (known !== undefined) return planAgain(known, host)
       const planned = planCell(request, host, viewOf(boundary), sealed)
       if (remembered.size >= MOST_REMEMBERED) remembered.clear()
       remembered.set(key, planned)

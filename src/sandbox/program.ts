@@ -1,10 +1,11 @@
-import { accessSync, constants, readdirSync, realpathSync, statSync } from 'node:fs'
+import { accessSync, constants, readdirSync, statSync } from 'node:fs'
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 
 import { fail } from '../errors/index.js'
 import type { AbsolutePath } from '../policy/index.js'
 
 import { readElfNeeds } from './elf.js'
+import { realPathOf } from './object-at.js'
 import { interpreterMissing, interpreterProblem, readInterpreterLine } from './interpreter.js'
 import type { InterpreterLine } from './interpreter.js'
 
@@ -49,14 +50,6 @@ export const lookUp = (name: string, searchPath: string): string | undefined =>
         return false
       }
     })
-
-const realPathOf = (path: string): AbsolutePath | undefined => {
-  try {
-    return realpathSync(path) as AbsolutePath
-  } catch {
-    return undefined
-  }
-}
 
 type Needs = Omit<Program, 'path'>
 

@@ -5,7 +5,7 @@ import type { AbsolutePath } from '../policy/index.js'
 import type { Cell } from './cell.js'
 import { pathFor } from './file-names.js'
 import type { PlannedCell } from './plan-cell.js'
-import type { Place } from './survey.js'
+import type { Place } from './object-at.js'
 
 /** A cell that waits, boundary applied, and what that boundary was made of. */
 export interface ReadyCell {

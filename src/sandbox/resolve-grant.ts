@@ -1,4 +1,3 @@
-import { realpathSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 import { fail } from '../errors/index.js'
@@ -6,7 +5,7 @@ import type { AbsolutePath } from '../policy/index.js'
 import { isWithinPath, parseAbsolutePath } from '../policy/index.js'
 
 import type { Link, ObjectKind } from './object-at.js'
-import { linkAt, objectAt } from './object-at.js'
+import { linkAt, objectAt, realPathOf } from './object-at.js'
 
 export interface GrantedObject {
   readonly path: AbsolutePath
@@ -31,7 +30,7 @@ export const resolveGrant = (path: AbsolutePath): GrantedObject | undefined => {
       const object = objectAt(rest)
       return object === undefined || object === 'link' ? undefined : { path: rest, object, links }
     }
-    if (!FOLDERS_OF_SYSTEM_LINKS.has(dirname(link.path))) throw fail('path-is-symlink', { path, real: realPathOf(path) })
+    if (!FOLDERS_OF_SYSTEM_LINKS.has(dirname(link.path))) throw fail('path-is-symlink', { path, real: realPathOf(path) ?? 'it leads nowhere' })
     links.push(link)
     rest = parseAbsolutePath(resolve(dirname(link.path), link.target) + rest.slice(link.path.length))
   }
@@ -45,14 +44,6 @@ const firstLink = (path: AbsolutePath): Link | undefined => {
     if (objectAt(prefix) === 'link') return linkAt(prefix)
   }
   return undefined
-}
-
-const realPathOf = (path: AbsolutePath): string => {
-  try {
-    return realpathSync(path)
-  } catch {
-    return 'it leads nowhere'
-  }
 }
 
 const UNGRANTABLE: readonly (readonly [string, string])[] = [

@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os'
+
 import { CordonError, fail } from '../errors/index.js'
 import type { Boundary } from '../policy/index.js'
 import { parseAbsolutePath } from '../policy/index.js'
@@ -77,9 +79,10 @@ const IN_MEMORY: Streams = { stdio: ALL_FRAMES, foreground: false }
 
 export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
   const launcher = options.launcher ?? findLauncher()
+  const surroundings = { isRoot: process.getuid?.() === 0, temporaryFolder: parseAbsolutePath(tmpdir(), 'the temporary folder') }
   // Inside a cell that shares the host's names for sockets a nursery may not listen; then each launcher is spawned.
   const nurseryOrNone = options.nursery === 'none' ? undefined : startNursery(launcher).catch(() => undefined)
-  const [nursery, host] = await Promise.all([nurseryOrNone, probeHost(launcher, process.getuid?.() === 0)])
+  const [nursery, host] = await Promise.all([nurseryOrNone, probeHost(launcher, surroundings)])
   // Inside another cell a connection is made for us by its keeper, and the nursery would not know us by it. And somebody may kill it.
   const connect = () => (host.listener.held && nursery?.isAlive() === true ? nursery.connect() : spawnLauncher(launcher, ALL_FRAMES))
   const planner = createPlanner(host)

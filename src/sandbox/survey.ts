@@ -8,14 +8,9 @@ import { realBoundary, surveyCarveOuts } from './carve-outs.js'
 import type { CarveOuts } from './carve-outs.js'
 import { expandPattern } from './expand-pattern.js'
 import { missingPath } from './missing-path.js'
-import type { Link, ObjectKind } from './object-at.js'
+import type { Link, Place } from './object-at.js'
 import { linkAt, objectAt } from './object-at.js'
 import { refuseUngrantable, resolveGrant } from './resolve-grant.js'
-
-export interface Place {
-  readonly path: AbsolutePath
-  readonly object: Exclude<ObjectKind, 'link'>
-}
 
 /** The objects on this host that a boundary speaks of, found when the cell starts. */
 export interface Survey extends CarveOuts {

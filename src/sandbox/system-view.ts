@@ -7,7 +7,7 @@ import { surveyCarveOuts } from './carve-outs.js'
 import { expandPattern } from './expand-pattern.js'
 import type { Link } from './object-at.js'
 import { linkAt, objectAt } from './object-at.js'
-import type { Place } from './survey.js'
+import type { Place } from './object-at.js'
 
 /** What presets show, found once: the system's folders do not come and go between calls. */
 export interface SystemView {
@@ -15,8 +15,6 @@ export interface SystemView {
   readonly links: readonly Link[]
   /** Small texts are copied into the cell: a third of the cost of a mount each. */
   readonly files: readonly { readonly path: AbsolutePath; readonly content: string }[]
-  /** What the policy carves out of all this. */
-  readonly hidden: readonly Place[]
 }
 
 const LARGEST_COPY = 16_384
@@ -33,10 +31,13 @@ export const viewPresets = (boundary: Boundary): SystemView => {
     if (content !== undefined) files.push({ path, content })
     else if (object === 'file' || object === 'directory') places.push({ path, object })
   }
-  // What is carved out of `write` says nothing about what only presets let the tool read.
-  const { hidden } = surveyCarveOuts({ ...boundary, write: boundary.write.filter(({ negated }) => !negated) }, places)
-  return { places, links, files, hidden }
+  return { places, links, files }
 }
+
+/** What the policy carves out of all this and exists now: looked for at every call, because it may come and go. */
+export const hiddenInView = (boundary: Boundary, { places }: SystemView): readonly Place[] =>
+  // What is carved out of `write` says nothing about what only presets let the tool read.
+  surveyCarveOuts({ ...boundary, write: boundary.write.filter(({ negated }) => !negated) }, places).hidden
 
 const pathsOf = (pattern: PathPattern): readonly AbsolutePath[] =>
   pattern.kind === 'pattern' ? expandPattern(pattern).map(({ path }) => path) : [pattern.base]

@@ -1,5 +1,6 @@
 // A host that holds everything, and variations of it.
 import type { Attempt, HostFacts } from '../../src/sandbox/index.js'
+import { path } from '../policy/places.js'
 
 export const HELD: Attempt = { held: true }
 
@@ -15,5 +16,6 @@ export const hostWith = (changes: Partial<HostFacts> = {}): HostFacts => ({
   measuring: HELD,
   kernelSecrets: [],
   isRoot: false,
+  temporaryFolder: path('/tmp'),
   ...changes,
 })

@@ -16,7 +16,7 @@ import { newFolder, plant } from './tree.js'
 
 const SURVEY: LayoutInput['survey'] = { read: [], write: [], shown: [], links: [], hidden: [], sealed: [] }
 const NOTHING: LayoutInput = {
-  system: { places: [], links: [], files: [], hidden: [] },
+  system: { places: [], links: [], files: [] },
   survey: SURVEY,
   protectedPlaces: [],
   loaded: [],

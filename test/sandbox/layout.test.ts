@@ -11,7 +11,7 @@ const file = (text: string) => ({ path: path(text), object: 'file' as const })
 
 const SURVEY: LayoutInput['survey'] = { read: [], write: [], shown: [], links: [], hidden: [], sealed: [] }
 const NOTHING: LayoutInput = {
-  system: { places: [folder('/usr')], links: [{ path: path('/bin'), target: 'usr/bin' }], files: [{ path: path('/etc/hosts'), content: 'h' }], hidden: [] },
+  system: { places: [folder('/usr')], links: [{ path: path('/bin'), target: 'usr/bin' }], files: [{ path: path('/etc/hosts'), content: 'h' }] },
   survey: SURVEY,
   protectedPlaces: [],
   loaded: [],

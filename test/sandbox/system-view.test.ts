@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 
 import { literalPattern } from '../../src/policy/index.js'
 import type { Boundary } from '../../src/policy/index.js'
-import { viewPresets } from '../../src/sandbox/system-view.js'
+import { hiddenInView, viewPresets } from '../../src/sandbox/system-view.js'
 import { boundaryOf, path } from '../policy/places.js'
 
 import { newFolder, plant } from './tree.js'
@@ -28,15 +28,27 @@ describe('what presets show', () => {
   it('does not hold what the policy carves out of it', () => {
     const root = newFolder()
     plant(root, ['folder/key', 'folder/f', 'alone'])
-    const view = viewPresets(showing([`${root}/folder`, `${root}/alone`], { filesystem: { read: [`!${root}/folder/key`, `!${root}/alone`] } }))
-    expect(view.hidden.map(({ path: at }) => at)).toContain(`${root}/folder/key`)
+    const boundary = showing([`${root}/folder`, `${root}/alone`], { filesystem: { read: [`!${root}/folder/key`, `!${root}/alone`] } })
+    const view = viewPresets(boundary)
+    expect(hiddenInView(boundary, view).map(({ path: at }) => at)).toContain(`${root}/folder/key`)
     expect([...view.places, ...view.files].map(({ path: at }) => at)).toEqual([`${root}/folder`])
+  })
+
+  it('hides what is carved out of it also when that appears between two calls', () => {
+    const root = newFolder()
+    plant(root, ['folder/f'])
+    const boundary = showing([`${root}/folder`], { filesystem: { read: [`!${root}/folder/key`] } })
+    const view = viewPresets(boundary)
+    expect(hiddenInView(boundary, view)).toEqual([])
+    plant(root, ['folder/key'])
+    expect(hiddenInView(boundary, view)).toMatchObject([{ path: `${root}/folder/key` }])
   })
 
   it('is not taken away by what is carved out of writing alone', () => {
     const root = newFolder()
     plant(root, ['folder/f'])
-    const view = viewPresets(showing([`${root}/folder`], { filesystem: { write: [`!${root}/folder`] } }))
-    expect([view.hidden, view.places.map(({ path: at }) => at)]).toEqual([[], [`${root}/folder`]])
+    const boundary = showing([`${root}/folder`], { filesystem: { write: [`!${root}/folder`] } })
+    const view = viewPresets(boundary)
+    expect([hiddenInView(boundary, view), view.places.map(({ path: at }) => at)]).toEqual([[], [`${root}/folder`]])
   })
 })
