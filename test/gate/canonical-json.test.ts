@@ -34,7 +34,7 @@ describe('the canonical form', () => {
     ['a symbol', Symbol('x')],
     ['a date', new Date(0)],
     ['a map', new Map([['a', 1]])],
-    ['an object of a class', new (class Thing {})()],
+    ['an object of a class', new URL('https://example.org')],
     ['what cannot be read', { get a() { throw new Error('x') } }],
     ['nothing at all', undefined],
   ])('does not exist of %s', (_, value) => {
@@ -52,7 +52,7 @@ describe('the canonical form', () => {
     const shuffled = (value: JsonValue): JsonValue => {
       if (Array.isArray(value)) return (value as readonly JsonValue[]).map(shuffled)
       if (typeof value !== 'object' || value === null) return value
-      return Object.fromEntries(Object.entries(value).reverse().map(([key, child]) => [key, shuffled(child as JsonValue)]))
+      return Object.fromEntries(Object.entries(value).reverse().map(([key, child]) => [key, shuffled(child)]))
     }
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
@@ -114,7 +114,7 @@ describe('arguments that arrive as text', () => {
 
   it('mean what JSON.parse reads, for every text that JSON.stringify writes', () => {
     fc.assert(fc.property(fc.jsonValue(), (value) => {
-      expect(parseJson(JSON.stringify(value))).toEqual({ kind: 'json', value: JSON.parse(JSON.stringify(value)) })
+      expect(parseJson(JSON.stringify(value))).toEqual({ kind: 'json', value: JSON.parse(JSON.stringify(value)) as unknown })
     }))
   })
 })

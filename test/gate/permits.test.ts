@@ -59,7 +59,7 @@ describe('a permit', () => {
     const permit = await permitFor()
     const terms = termsOf(permit)
     const Minted = permit.constructor as new (...given: unknown[]) => object
-    for (const forged of [{ ...permit }, { terms }, Object.create(permit) as object, structuredClone({ terms }), Object.create(Object.getPrototypeOf(permit) as object, { terms: { value: terms } }) as object, JSON.parse(JSON.stringify({ terms })), new Proxy(permit, {}), null, undefined, 'permit', 1]) {
+    for (const forged of [Object.assign({}, permit), { terms }, Object.create(permit) as object, structuredClone({ terms }), Object.create(Object.getPrototypeOf(permit) as object, { terms: { value: terms } }) as object, JSON.parse(JSON.stringify({ terms })), new Proxy(permit, {}), null, undefined, 'permit', 1]) {
       expect(problem(forged)).toBe('not-a-permit')
     }
     expect(() => new Minted(undefined, terms)).toThrow(TypeError)
