@@ -5,6 +5,8 @@
 // `agent` is what a model gets to see: it must not reveal host paths or settings that the
 // model did not supply itself, so most of these texts take no parameters.
 
+import { AUDIT_ERRORS } from './audit-errors.js'
+
 export interface ErrorText {
   /** When it happens, for the reference page. */
   readonly when: string
@@ -338,6 +340,8 @@ export const ERRORS = {
     agent: 'The schema of this tool is invalid.',
     fix: 'mark a JSON Schema object, or a Standard Schema such as z.string()',
   },
+
+  ...AUDIT_ERRORS,
 
   // command line
   'usage-error': {

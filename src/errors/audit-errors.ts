@@ -1,0 +1,35 @@
+import type { ErrorText } from './table.js'
+
+/** The part of the table that is about the record of what happened. */
+export const AUDIT_ERRORS = {
+  'audit-unwritable': {
+    when: 'The audit log cannot be written. What cannot be recorded does not run.',
+    message: 'the audit log {path} cannot be written: {problem}',
+    agent: 'This call cannot be recorded, so it was not run.',
+    fix: '{fix}',
+  },
+  'audit-broken': {
+    when: 'The audit log, or its anchor, is not as it was left, and no crash explains it.',
+    message: 'the audit log {path} is not as it was left: {problem}',
+    agent: 'This call cannot be recorded, so it was not run.',
+    fix: 'see what is wrong with: cordon log verify {path}; then keep it as evidence: move it and its anchor away, and a new one is begun',
+  },
+  'audit-busy': {
+    when: 'Another process has been writing to the audit log for too long.',
+    message: 'the audit log {path} has been held by the process {owner} for {seconds} s',
+    agent: 'This call cannot be recorded now, so it was not run.',
+    fix: 'see whether that process is stopped; if it is gone, remove {lock}',
+  },
+  'audit-unsafe-path': {
+    when: 'The audit log would lie where others can change or replace it.',
+    message: 'the audit log cannot be {path}: {problem}',
+    agent: 'This call cannot be recorded, so it was not run.',
+    fix: '{fix}',
+  },
+  'audit-exposed': {
+    when: 'A tool may write where the audit log lies, and the log has no folder of its own that could be taken out.',
+    message: 'the audit log {path} lies among what a tool may write: {grant}',
+    agent: 'The policy of this tool is not permitted on this host.',
+    fix: 'give the log a folder of its own, outside of {grant} or beneath it',
+  },
+} as const satisfies Record<string, ErrorText>

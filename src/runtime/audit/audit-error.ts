@@ -1,0 +1,27 @@
+import { CordonError, fail } from '../../errors/index.js'
+
+import { codeOf } from './turn.js'
+
+/** What somebody did to the log, as far as a writer notices. */
+export const broken = (path: string, problem: string): CordonError => fail('audit-broken', { path, problem })
+
+const WAYS_OUT: Readonly<Record<string, string>> = {
+  ENOSPC: 'free some space on its disk',
+  EDQUOT: 'free some space: the quota of this user is used up',
+  EFBIG: 'raise the limit on file sizes (ulimit -f), or rotate earlier',
+  EROFS: 'name a file on a disk that can be written',
+  EACCES: 'name a file in a folder that this user may write to',
+  EPERM: 'name a file in a folder that this user may write to',
+  ENOENT: 'put the folder back, or open the log again',
+  ENOTDIR: 'name a file whose folder is a folder',
+  EISDIR: 'name a file, not a folder',
+}
+
+/** Turns what the file system said into one of our errors. */
+export const unwritable = (path: string, error: unknown): CordonError => {
+  if (error instanceof CordonError) return error
+  const code = codeOf(error) ?? ''
+  if (code === 'ELOOP' || code === 'EMLINK') return fail('audit-unsafe-path', { path, problem: 'it is a symbolic link', fix: 'name the file itself' }, error)
+  const problem = error instanceof Error ? error.message.replace(/, \w+(?: '.*)?$/s, '') : String(error)
+  return fail('audit-unwritable', { path, problem, fix: WAYS_OUT[code] ?? 'see to it that the file can be written' }, error)
+}

@@ -1,0 +1,78 @@
+import { closeSync, constants, fchmodSync, fstatSync, lstatSync, mkdirSync, openSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import type { Stats } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+
+import { fail } from '../../errors/index.js'
+
+/** The files of one log. Both lie in a folder that only their owner can write to. */
+export interface AuditPlaces {
+  readonly log: string
+  readonly anchor: string
+}
+
+export const anchorOf = (log: string): string => `${log}.anchor`
+
+/** A file that was full; `1` is the oldest. */
+export const fullFile = (log: string, file: number): string => `${log}.${String(file).padStart(6, '0')}`
+
+/** What was left of an unfinished line. */
+export const tornFile = (log: string, sequence: number, attempt: number): string => `${log}.torn.${String(sequence)}${attempt === 0 ? '' : `.${String(attempt)}`}`
+
+/** Full files by their numbers, oldest first. */
+export const listFullFiles = (log: string): readonly { readonly file: number; readonly path: string }[] => {
+  const prefix = `${basename(log)}.`
+  return readdirSync(dirname(log))
+    .filter((name) => name.startsWith(prefix) && /^\d{6,}$/.test(name.slice(prefix.length)))
+    .map((name) => ({ file: Number(name.slice(prefix.length)), path: join(dirname(log), name) }))
+    .toSorted((a, b) => a.file - b.file)
+}
+
+/** The places of a log with the real path of its folder, which is made where it is missing. */
+export const preparePlaces = (log: string, anchor: string): AuditPlaces => ({ log: preparePath(log), anchor: preparePath(anchor) })
+
+const preparePath = (path: string): string => {
+  const absolute = resolve(path)
+  mkdirSync(dirname(absolute), { recursive: true, mode: 0o700 })
+  const folder = realpathSync(dirname(absolute))
+  checkFolder(path, folder, statSync(folder))
+  return join(folder, basename(absolute))
+}
+
+const OTHERS_WRITE = 0o022
+
+const checkFolder = (path: string, folder: string, { mode, uid }: Stats): void => {
+  const unsafe = (problem: string) => fail('audit-unsafe-path', { path, problem, fix: `give it a folder of its own, such as one made by: mkdir -m 700 ${join(folder, 'audit')}` })
+  if (!isOwn(uid)) throw unsafe(`the folder ${folder} belongs to another user, who could replace it`)
+  if ((mode & OTHERS_WRITE) !== 0) throw unsafe(`other users can write to the folder ${folder}`)
+}
+
+const isOwn = (uid: number): boolean => uid === 0 || process.geteuid === undefined || uid === process.geteuid()
+
+export interface OpenFile {
+  readonly descriptor: number
+  readonly inode: number
+  readonly device: number
+}
+
+const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK
+
+/** Never follows a link, and never takes what somebody else could have put there. */
+export const openLogFile = (path: string, which: 'new' | 'existing'): OpenFile => {
+  const descriptor = openSync(path, which === 'new' ? FLAGS | constants.O_CREAT | constants.O_EXCL : FLAGS, 0o600)
+  try {
+    const stats = fstatSync(descriptor)
+    const unsafe = (problem: string) => fail('audit-unsafe-path', { path, problem, fix: 'move it away, or name another file' })
+    if (!stats.isFile()) throw unsafe('it is no ordinary file')
+    if (!isOwn(stats.uid)) throw unsafe('it belongs to another user')
+    if (stats.nlink > 1) throw unsafe('it has a second name (a hard link), through which it could be changed')
+    if ((stats.mode & 0o777) !== 0o600) fchmodSync(descriptor, 0o600)
+    return { descriptor, inode: stats.ino, device: stats.dev }
+  } catch (error) {
+    closeSync(descriptor)
+    throw error
+  }
+}
+
+export const statOf = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false })
+
+export const isSameFile = (stats: Stats, { inode, device }: OpenFile): boolean => stats.ino === inode && stats.dev === device

@@ -1,0 +1,63 @@
+import type { FileHandle } from 'node:fs/promises'
+
+import { MAX_LINE_BYTES } from './chain.js'
+
+/** Whole lines of a file, from a place that is the beginning of one. */
+export interface LineReader {
+  /** Those that have an end by now; what follows the last one is left for the next time. */
+  readonly lines: () => AsyncGenerator<FileLine>
+  /** How many bytes follow the last whole line. */
+  readonly unfinished: () => number
+}
+
+export interface FileLine {
+  /** From 1. */
+  readonly number: number
+  /** Empty where the line is longer than any that is ever written. */
+  readonly text: string
+}
+
+const LINE_FEED = 0x0a
+const CHUNK_BYTES = 256 * 1024
+
+export const createLineReader = (handle: FileHandle): LineReader => {
+  const chunk = Buffer.alloc(CHUNK_BYTES)
+  let parts: Buffer[] = []
+  let length = 0
+  let at = 0
+  let number = 0
+
+  const add = (part: Buffer): void => {
+    length += part.length
+    // Copied, because the chunk is used again.
+    if (length <= MAX_LINE_BYTES) parts.push(Buffer.from(part))
+  }
+  const take = (): FileLine => {
+    number += 1
+    const text = length > MAX_LINE_BYTES ? '' : Buffer.concat(parts).toString('utf8')
+    parts = []
+    length = 0
+    return { number, text }
+  }
+
+  return {
+    async *lines() {
+      for (;;) {
+        const { bytesRead } = await handle.read(chunk, 0, chunk.length, at)
+        if (bytesRead === 0) return
+        at += bytesRead
+        const bytes = chunk.subarray(0, bytesRead)
+        const found: FileLine[] = []
+        let begin = 0
+        for (let feed = bytes.indexOf(LINE_FEED); feed !== -1; feed = bytes.indexOf(LINE_FEED, begin)) {
+          add(bytes.subarray(begin, feed))
+          begin = feed + 1
+          found.push(take())
+        }
+        if (begin < bytes.length) add(bytes.subarray(begin))
+        yield* found
+      }
+    },
+    unfinished: () => length,
+  }
+}

@@ -1,0 +1,188 @@
+// Brings log and anchor together before anything is written: after another writer, after one that was
+// killed, after a power cut. What cannot be explained by these is somebody's doing, and nothing is
+// written any more until a person has looked at it.
+import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, renameSync, writeFileSync } from 'node:fs'
+
+import { fail } from '../../errors/index.js'
+
+import { openAnchor } from './anchor.js'
+import type { Anchor, AnchorFile } from './anchor.js'
+import { broken } from './audit-error.js'
+import { fullFile, isSameFile, openLogFile, statOf, tornFile } from './audit-files.js'
+import type { AuditPlaces, OpenFile } from './audit-files.js'
+import { CHAIN_BEGIN, hashText } from './chain.js'
+import { readRange, walkTail } from './tail.js'
+import { codeOf } from './turn.js'
+
+/** What a writer holds open, and how it left things. */
+export interface HeldLog {
+  log: OpenFile | undefined
+  anchor: AnchorFile | undefined
+  known: Anchor | undefined
+  /** Descriptors of files that others have gone on from; an fsync may still be using them. */
+  readonly retired: number[]
+  /** Found, and not in the log yet. */
+  repair: Repair | undefined
+}
+
+export interface Repair {
+  readonly adopted_lines: number
+  readonly torn_bytes: number
+  readonly torn_hash: string | null
+  readonly torn_file: string | null
+  readonly lost_lines: number
+}
+
+export interface SettleSettings {
+  readonly places: AuditPlaces
+  readonly boot: string
+  readonly newId: () => string
+}
+
+/** Only in a turn. Answers the anchor that agrees with the log that is then held open. */
+export const settleLog = (held: HeldLog, settings: SettleSettings): Anchor => {
+  const { log: path } = settings.places
+  const anchor = finishRotation(held, settings, currentAnchor(held, settings))
+  const log = currentFile(held, anchor, path)
+  const size = fstatSync(log.descriptor).size
+  if (size === anchor.offset) return anchor
+  return size > anchor.offset ? adopt(held, settings, { anchor, log, size }) : accountForLoss(held, settings, { anchor, log, size })
+}
+
+const currentAnchor = (held: HeldLog, { places, boot, newId }: SettleSettings): Anchor => {
+  const { log } = places
+  held.anchor ??= openOrMake(places)
+  if (held.anchor.isRemoved()) throw broken(log, 'its anchor was removed')
+  const { anchor, damaged } = held.anchor.read()
+  if (anchor === undefined) {
+    if (damaged > 0) throw broken(log, 'its anchor holds no anchor')
+    if (isThere(log)) throw broken(log, 'its anchor is empty')
+    const first = { ...CHAIN_BEGIN, log: newId(), file: 1, offset: 0, synced: 0, boot, revision: 1 }
+    held.anchor.write(first)
+    return first
+  }
+  if (held.known !== undefined && (anchor.log !== held.known.log || anchor.revision < held.known.revision)) throw broken(log, 'it was put back to an older state, or replaced by another')
+  return anchor
+}
+
+/** First the anchor: a log without one is a log whose anchor was taken away. */
+const openOrMake = ({ log, anchor: path }: AuditPlaces): AnchorFile => {
+  try {
+    return openAnchor(path, 'write')
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error
+  }
+  if (statOf(log)?.isFile() === false) throw fail('audit-unsafe-path', { path: log, problem: 'it is a link, a folder or a device', fix: 'name an ordinary file' })
+  if (isThere(log)) throw broken(log, 'it has no anchor')
+  return openAnchor(path, 'create')
+}
+
+const isThere = (log: string): boolean => (statOf(log)?.size ?? 0) > 0 || statOf(fullFile(log, 1)) !== undefined
+
+/** A full file has got its own name, and its writer did not get any further. */
+const finishRotation = (held: HeldLog, { places: { log: path } }: SettleSettings, anchor: Anchor): Anchor => {
+  if (anchor.offset === 0 || statOf(fullFile(path, anchor.file)) === undefined) return anchor
+  if ((statOf(path)?.size ?? 0) > 0) throw broken(path, `both it and ${fullFile(path, anchor.file)} are there`)
+  return moveToNextFile(held, anchor)
+}
+
+const moveToNextFile = (held: HeldLog, anchor: Anchor): Anchor => {
+  const next = { ...anchor, file: anchor.file + 1, offset: 0, revision: anchor.revision + 1 }
+  held.anchor?.write(next)
+  return next
+}
+
+/** Gives the full file a name of its own. */
+export const rotate = (held: HeldLog, path: string, anchor: Anchor): Anchor => {
+  const full = fullFile(path, anchor.file)
+  if (statOf(full) !== undefined) throw broken(path, `there is a file ${full} already`)
+  if (held.log !== undefined) fdatasyncSync(held.log.descriptor)
+  renameSync(path, full)
+  const next = moveToNextFile(held, anchor)
+  currentFile(held, next, path)
+  return next
+}
+
+const currentFile = (held: HeldLog, anchor: Anchor, path: string): OpenFile => {
+  const stats = statOf(path)
+  if (stats !== undefined && held.log !== undefined && isSameFile(stats, held.log)) {
+    if (stats.nlink > 1) throw broken(path, 'it got a second name (a hard link), through which it could be changed')
+    return held.log
+  }
+  // Others may have rotated; otherwise it must be the file that it was.
+  if (held.log !== undefined && held.known?.file === anchor.file) throw broken(path, stats === undefined ? 'it was removed' : 'it was replaced')
+  if (stats === undefined && anchor.offset > 0) throw broken(path, 'it was removed')
+  if (held.log !== undefined) held.retired.push(held.log.descriptor)
+  held.log = undefined
+  held.log = openLogFile(path, stats === undefined ? 'new' : 'existing')
+  return held.log
+}
+
+interface Uneven {
+  readonly anchor: Anchor
+  readonly log: OpenFile
+  readonly size: number
+}
+
+/** A writer was killed between the log and the anchor, or in the middle of the log. */
+const adopt = (held: HeldLog, { places }: SettleSettings, { anchor, log, size }: Uneven): Anchor => {
+  const tail = readRange(log.descriptor, anchor.offset, size)
+  const walked = walkTail(tail, anchor)
+  const torn = tail.subarray(walked.bytes)
+  held.repair = { ...NO_REPAIR, ...held.repair, adopted_lines: walked.lines, ...cutOff(places.log, log, anchor.offset + walked.bytes, torn, walked.end.sequence) }
+  return { ...anchor, ...walked.end, offset: anchor.offset + walked.bytes }
+}
+
+const NO_REPAIR: Repair = { adopted_lines: 0, torn_bytes: 0, torn_hash: null, torn_file: null, lost_lines: 0 }
+
+/** Lines are missing. A power cut takes only what was not on the disk yet. */
+const accountForLoss = (held: HeldLog, { places, boot }: SettleSettings, { anchor, log, size }: Uneven): Anchor => {
+  const missing = `it is ${String(anchor.offset - size)} bytes shorter than its anchor says`
+  if (boot === '' || anchor.boot === '' || boot === anchor.boot) throw broken(places.log, missing)
+  const bytes = readRange(log.descriptor, 0, size)
+  const first = bytes.indexOf(0x0a)
+  const begin = first === -1 ? undefined : beginOf(bytes.toString('utf8', 0, first))
+  if (begin === undefined && anchor.file > 1) throw broken(places.log, missing)
+  const walked = walkTail(bytes, begin ?? CHAIN_BEGIN)
+  if (walked.end.sequence < anchor.synced) throw broken(places.log, `${missing}, and those were on the disk`)
+  held.repair = { ...NO_REPAIR, ...cutOff(places.log, log, walked.bytes, bytes.subarray(walked.bytes), walked.end.sequence), lost_lines: anchor.sequence - walked.end.sequence }
+  return { ...anchor, ...walked.end, offset: walked.bytes }
+}
+
+/** Where the first line of a file says that the chain stood. */
+const beginOf = (text: string): { readonly sequence: number; readonly hash: string } | undefined => {
+  try {
+    const { sequence, previous } = JSON.parse(text) as { readonly sequence: number; readonly previous: string }
+    return { sequence: sequence - 1, hash: previous }
+  } catch {
+    return undefined
+  }
+}
+
+/** Puts aside what is no line, so that it can be looked at, and takes it out of the log. */
+const cutOff = (path: string, { descriptor }: OpenFile, at: number, torn: Buffer, sequence: number): Partial<Repair> => {
+  if (torn.length === 0) return {}
+  const name = putAside(path, torn, sequence)
+  ftruncateSync(descriptor, at)
+  return { torn_bytes: torn.length, torn_hash: hashText(torn), torn_file: name }
+}
+
+const MAX_ATTEMPTS = 100
+
+const putAside = (path: string, torn: Buffer, sequence: number): string => {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    const name = tornFile(path, sequence + 1, attempt)
+    try {
+      const descriptor = openSync(name, 'wx', 0o600)
+      try {
+        writeFileSync(descriptor, torn)
+      } finally {
+        closeSync(descriptor)
+      }
+      return name
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error
+    }
+  }
+  throw broken(path, 'there are too many unfinished lines beside it')
+}

@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto'
+
+import { canonicalJson } from '../../gate/index.js'
+import type { JsonValue } from '../../gate/index.js'
+
+import { REDACTED, isSecretName, redactText } from './redact.js'
+
+/** Arguments as a record keeps them: which they were can be proven, what they were is not told unless it is wanted. */
+export interface RecordedArguments {
+  /** `sha256:…` of the canonical JSON, as in the decision and the permit. */
+  readonly hash: string
+  /** Of the canonical JSON. */
+  readonly bytes: number
+  /** Only where the host asked for it: without what looks like a secret, and cut short. */
+  readonly text?: string
+}
+
+export interface ArgumentSettings {
+  /** `hash`: nothing but the hash. `redacted`: also the text, as far as it is no secret. */
+  readonly arguments?: 'hash' | 'redacted'
+  /** Has the last word on every text, after Cordon's own redaction. */
+  readonly redact?: (text: string) => string
+}
+
+const MAX_TEXT = 4096
+const MAX_STRING = 1024
+
+export const recordArguments = (input: JsonValue, { arguments: kept = 'hash', redact = (text) => text }: ArgumentSettings = {}): RecordedArguments => {
+  const canonical = canonicalJson(input)
+  const hash = `sha256:${createHash('sha256').update(canonical).digest('hex')}`
+  const bytes = Buffer.byteLength(canonical)
+  if (kept === 'hash') return { hash, bytes }
+  return { hash, bytes, text: cut(canonicalJson(withoutSecrets(input, (text) => redact(redactText(cut(text, MAX_STRING))))), MAX_TEXT) }
+}
+
+const withoutSecrets = (value: JsonValue, redact: (text: string) => string): JsonValue => {
+  if (typeof value === 'string') return redact(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map((item: JsonValue) => withoutSecrets(item, redact))
+  return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, isSecretName(key) ? REDACTED : withoutSecrets(child, redact)]))
+}
+
+const cut = (text: string, length: number): string => (text.length <= length ? text : `${text.slice(0, length)}… (${String(text.length - length)} more)`)
