@@ -1,4 +1,4 @@
-// The record `permission_decision`, with the field names of schemas/permission_decision.json.
+// The record `permission_decision`, with the field names of schemas/permission_decision.schema.json.
 import type { ErrorCode } from '../errors/index.js'
 import type { Risk } from '../policy/index.js'
 

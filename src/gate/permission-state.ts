@@ -1,4 +1,4 @@
-// The record `permission_state`, with the field names of schemas/permission_state.json.
+// The record `permission_state`, with the field names of schemas/permission_state.schema.json.
 import type { RuleSet } from './load-rules.js'
 import type { Mode } from './modes.js'
 import type { Effect, RuleSource } from './rule.js'

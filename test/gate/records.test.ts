@@ -17,7 +17,7 @@ interface Schema {
   readonly properties: Readonly<Record<string, { readonly enum?: readonly string[]; readonly items?: { readonly properties: Readonly<Record<string, { readonly enum?: readonly string[] }>> } }>>
 }
 
-const schemaOf = (name: string) => JSON.parse(readFileSync(fileURLToPath(import.meta.resolve(`cordon/schemas/${name}.json`)), 'utf8')) as Schema
+const schemaOf = (name: string) => JSON.parse(readFileSync(fileURLToPath(import.meta.resolve(`cordon/schemas/${name}.schema.json`)), 'utf8')) as Schema
 const STATE = schemaOf('permission_state')
 const DECISION = schemaOf('permission_decision')
 

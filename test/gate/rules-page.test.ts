@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs'
+
+import { describe, expect, it } from 'vitest'
+
+import { HOOK_POINTS, MODES, RULE_SOURCES, loadRules } from '../../src/gate/index.js'
+
+import { PLACES } from './stage.js'
+
+const page = readFileSync(new URL('../../docs/decisions-and-rules.md', import.meta.url), 'utf8')
+const files = Array.from(page.matchAll(/```yaml\n([^]*?)```/g), ([, text = '']) => text)
+
+describe('docs/decisions-and-rules.md', () => {
+  it('has rule files that load, with examples that hold', () => {
+    expect(files).toHaveLength(2)
+    for (const text of files) expect(loadRules(text, 'page.yaml', { source: 'managed', places: PLACES }).rules.length).toBeGreaterThan(0)
+  })
+
+  it('names every mode, source and hook point', () => {
+    const rows = Array.from(page.matchAll(/^\| (\w+) \|/gm), ([, name]) => name)
+    expect(MODES.filter((mode) => !rows.includes(mode))).toEqual([])
+    for (const name of [...RULE_SOURCES, ...HOOK_POINTS]) expect(page).toContain(`\`${name}\``)
+  })
+})
