@@ -142,6 +142,7 @@ struct plan {
 	const char **programs; /* what may be executed, when that is limited */
 	size_t program_count;
 	const char *cwd;
+	const char *cgroup;  /* where the call gets a cgroup of its own, or NULL */
 	const char *scratch; /* the private temporary directory, as the tool sees it */
 	struct limits limits;
 	unsigned traps;
@@ -167,7 +168,9 @@ const char *parse_command(char *words, size_t length, struct command *command);
 
 /* ---- namespaces.c ------------------------------------------------------- */
 
-pid_t clone_into_namespaces(bool keep_network);
+struct cgroup; /* cgroup.h */
+
+pid_t clone_into_namespaces(const struct cgroup *cgroup, bool keep_network);
 void map_own_ids(uid_t uid, gid_t gid);
 void raise_loopback(void);
 
@@ -293,7 +296,7 @@ uint64_t scratch_in_use(const struct plan *plan);
 
 /* ---- supervise.c ------------------------------------------------------------ */
 
-int supervise(const struct plan *plan, int host, int cell, pid_t keeper, struct stdio stdio, const struct copiers *copiers);
+int supervise(const struct plan *plan, int host, int cell, pid_t keeper, const struct cgroup *cgroup, struct stdio stdio, const struct copiers *copiers);
 
 /* ---- main.c, nursery.c ------------------------------------------------------ */
 

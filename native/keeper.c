@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +24,8 @@ static void enter_namespaces(const struct plan *plan)
 	/* A SIGKILL of the supervisor is one of the whole pid namespace. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
 		die("keeper", NULL);
+	if (plan->cgroup && unshare(CLONE_NEWCGROUP) < 0)
+		die("cgroup-namespace", NULL);
 	if (!plan->network_all)
 		raise_loopback();
 	/* Containers refuse a name of one's own; the namespace still keeps the host's from being changed. */

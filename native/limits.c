@@ -79,7 +79,7 @@ static uint64_t measure(struct call *call, uint64_t in_scratch)
 		return 50;
 	}
 	measure_descendants(call->keeper, &used);
-	uint64_t cpu = larger(used.cpu, counted_cpu(call));
+	uint64_t cpu = larger(larger(used.cpu, counted_cpu(call)), read_cgroup(call->cgroup, "cpu.stat", "usage_usec") / 1000);
 	if (limits->user_processes && used.tasks > limits->user_processes)
 		stop_for_limit(call, "processes", limits->user_processes, used.tasks);
 	if (limits->cpu && cpu >= limits->cpu)
@@ -121,6 +121,25 @@ void look_after_limits(struct call *call, uint64_t now)
 	uint64_t ended = milliseconds();
 	if (call->next_look < ended + (ended - now))
 		call->next_look = ended + (ended - now);
+}
+
+void look_at_cgroup(struct call *call)
+{
+	const struct limits *limits = &call->plan->limits;
+	uint64_t processes = limits->processes ? limits->processes : limits->user_processes;
+
+	if (call->cgroup->folder < 0)
+		return;
+	call->cpu = larger(call->cpu, read_cgroup(call->cgroup, "cpu.stat", "usage_usec") / 1000);
+	call->memory_peak = read_cgroup(call->cgroup, "memory.peak", NULL);
+	/* `oom`: for this limit, not because the whole machine was short of memory. */
+	if (!call->limit && limits->memory && read_cgroup(call->cgroup, "memory.events", "oom") > 0 &&
+	    read_cgroup(call->cgroup, "memory.events", "oom_kill") > 0) {
+		call->limit = "memory";
+		tell_violation(call, "memory", limits->memory, larger(call->memory_peak, limits->memory), "ended");
+	}
+	if (processes && read_cgroup(call->cgroup, "pids.events", "max") > 0)
+		tell_violation(call, "processes", processes, processes + 1, "refused");
 }
 
 int time_to_wait(const struct call *call, uint64_t now)

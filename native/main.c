@@ -1,5 +1,6 @@
 /* The launcher: `cordon-cell` runs one cell whose host is at descriptor 3. */
 #include "cell.h"
+#include "cgroup.h"
 #include "scout.h"
 
 #include <errno.h>
@@ -74,6 +75,21 @@ void close_stdio(struct stdio stdio)
 		close(stdio.terminal);
 }
 
+static pid_t start_keeper(const struct plan *plan, const struct cgroup *cgroup)
+{
+	pid_t keeper = plan->form == FORM_NAMESPACES ? clone_into_namespaces(cgroup, plan->network_all)
+		     : cgroup->folder >= 0	     ? clone_into_cgroup(cgroup, 0)
+						     : fork();
+
+	if (keeper < 0) {
+		int error = errno;
+		remove_cgroup(cgroup);
+		errno = error;
+		die(plan->cgroup ? "cgroup" : "user-namespace", "clone");
+	}
+	return keeper;
+}
+
 int run_cell(int host)
 {
 	struct stdio tool, own;
@@ -93,21 +109,21 @@ int run_cell(int host)
 	make_scratch(&plan);
 	if (plan.form == FORM_LANDLOCK && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
 		die("supervise", "subreaper");
-	pid_t keeper = plan.form == FORM_NAMESPACES ? clone_into_namespaces(plan.network_all) : fork();
-	if (keeper < 0)
-		die("user-namespace", "clone");
+	struct cgroup cgroup = make_cgroup(&plan);
+	pid_t keeper = start_keeper(&plan, &cgroup);
 	if (keeper == 0) {
 		/* The supervisor's ends: held here too, a stream would never end. */
 		report_from_inside();
 		close(pair[0]);
 		close_stdio(own);
+		close_cgroup(&cgroup);
 		if (plan.form == FORM_NAMESPACES)
 			map_own_ids(uid, gid);
 		keep(&plan, host, pair[1], tool);
 	}
 	close(pair[1]);
 	close_stdio(tool);
-	return supervise(&plan, host, pair[0], keeper, own, &copiers);
+	return supervise(&plan, host, pair[0], keeper, &cgroup, own, &copiers);
 }
 
 int main(int argc, char **argv)

@@ -1,5 +1,6 @@
 /* User, mount, pid, network, ipc and uts namespaces: what is not granted is not there. */
 #include "cell.h"
+#include "cgroup.h"
 #include "kernel.h"
 
 #include <errno.h>
@@ -11,12 +12,16 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-pid_t clone_into_namespaces(bool keep_network)
+pid_t clone_into_namespaces(const struct cgroup *cgroup, bool keep_network)
 {
-	unsigned long flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+	unsigned long flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
 
 	if (!keep_network)
 		flags |= CLONE_NEWNET;
+	/* A namespace that began here would have the supervisor's cgroup as its root; the keeper begins its own. */
+	if (cgroup->folder >= 0)
+		return clone_into_cgroup(cgroup, flags);
+	flags |= CLONE_NEWCGROUP;
 	return syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, NULL);
 }
 

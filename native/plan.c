@@ -223,6 +223,14 @@ static const char *parse_temporary(struct words *words, struct plan *plan)
 	return parse_path(words, &plan->scratch);
 }
 
+static const char *parse_cgroup(struct words *words, struct plan *plan)
+{
+	const char *word = next_word(words);
+
+	plan->cgroup = word && strcmp(word, "none") != 0 ? word : NULL;
+	return word && (!plan->cgroup || absolute(word)) ? NULL : "cgroup: neither `none` nor an absolute, normal path";
+}
+
 static const char *parse_network(struct words *words, struct plan *plan)
 {
 	return parse_choice(words, "none", "all", &plan->network_all);
@@ -247,7 +255,7 @@ typedef const char *parse_words(struct words *words, struct plan *plan);
 
 /* Said exactly once: what is left out must not become a default, nor what is said twice the later of the two. */
 static const struct { const char *name; parse_words *parse; } settings[] = {
-	{ "cwd", parse_cwd }, { "temporary", parse_temporary }, { "network", parse_network }, { "exec", parse_exec },
+	{ "cwd", parse_cwd }, { "temporary", parse_temporary }, { "cgroup", parse_cgroup }, { "network", parse_network }, { "exec", parse_exec },
 	{ "stdio", parse_streams }, { "foreground", parse_foreground }, { "probe", parse_probe },
 };
 #define SETTINGS (sizeof settings / sizeof *settings)

@@ -45,6 +45,7 @@ void kill_cell(struct call *call)
 	if (call->killed)
 		return;
 	call->killed = true;
+	kill_cgroup(call->cgroup);
 	if (call->plan->form == FORM_NAMESPACES) {
 		kill(call->keeper, SIGKILL);
 		return;
@@ -302,9 +303,9 @@ static void tell_end(struct call *call)
 
 	if (!call->started && !call->host_gone)
 		tell(call, "{\"event\":\"error\",\"stage\":\"cell\",\"errno\":0,\"error\":\"\",\"detail\":\"the cell ended before the program began\"}");
-	tell(call, "{\"event\":\"exit\",\"code\":%d,\"signal\":%d,\"limit\":\"%s\",\"wall_ms\":%llu,\"cpu_ms\":%llu,\"max_rss_kb\":%ld}",
+	tell(call, "{\"event\":\"exit\",\"code\":%d,\"signal\":%d,\"limit\":\"%s\",\"wall_ms\":%llu,\"cpu_ms\":%llu,\"max_rss_kb\":%ld,\"memory_peak\":%llu}",
 	     code, signal, call->limit ? call->limit : "", (unsigned long long)(call->started ? milliseconds() - call->began : 0),
-	     call->cpu, call->largest);
+	     call->cpu, call->largest, (unsigned long long)call->memory_peak);
 	deliver(call);
 }
 
@@ -347,10 +348,10 @@ static void wait_for_copier(struct call *call, pid_t copier)
 	}
 }
 
-int supervise(const struct plan *plan, int host, int cell, pid_t keeper, struct stdio stdio, const struct copiers *copiers)
+int supervise(const struct plan *plan, int host, int cell, pid_t keeper, const struct cgroup *cgroup, struct stdio stdio, const struct copiers *copiers)
 {
 	struct call call = {
-		.plan = plan, .outbox = { .host = host }, .host = host, .cell = cell, .keeper = keeper,
+		.plan = plan, .outbox = { .host = host }, .host = host, .cell = cell, .keeper = keeper, .cgroup = cgroup,
 		.in = stdio.at[0], .out = stdio.at[1], .err = stdio.at[2], .terminal = { .caller = stdio.terminal, .own = -1 },
 		.scratch = -1, .cpu_counter = -1,
 	};
@@ -369,6 +370,7 @@ int supervise(const struct plan *plan, int host, int cell, pid_t keeper, struct 
 		if (plan->form == FORM_LANDLOCK)
 			kill_descendants(getpid(), copiers);
 	}
+	look_at_cgroup(&call);
 	remove_scratch(plan);
 	drain(&call);
 	finish_input(copiers);
@@ -378,5 +380,6 @@ int supervise(const struct plan *plan, int host, int cell, pid_t keeper, struct 
 	tell_end(&call);
 	linger(host);
 	waitpid(keeper, NULL, 0);
+	remove_cgroup(cgroup);
 	return 0;
 }

@@ -3,6 +3,7 @@
 #define CORDON_SUPERVISE_H
 
 #include "cell.h"
+#include "cgroup.h"
 #include "inbox.h"
 #include "outbox.h"
 #include "terminal.h"
@@ -14,11 +15,13 @@ struct call {
 	int in, out, err, scratch, cpu_counter;
 	struct terminal terminal;
 	pid_t keeper, tool;
+	const struct cgroup *cgroup;
 	bool scratch_told;
 	bool applied, started, host_gone, killed, exit_known;
 	int exit_status;
 	unsigned long long cpu; /* milliseconds */
 	long largest;           /* kilobytes resident */
+	uint64_t memory_peak;   /* bytes of all processes together, or 0 when nobody counted */
 	const char *limit; /* the limit that ended the call */
 	uint64_t began, next_look, next_measure, output;
 	struct inbox input;
@@ -36,6 +39,8 @@ void stop_for_limit(struct call *call, const char *limit, uint64_t allowed, uint
 /* Bytes of memory in the private folder. */
 uint64_t look_at_scratch(struct call *call);
 void look_after_limits(struct call *call, uint64_t now);
+/* What the kernel counted and refused, once everything is over. */
+void look_at_cgroup(struct call *call);
 /* Milliseconds until a limit must be looked at, as poll() takes them. */
 int time_to_wait(const struct call *call, uint64_t now);
 

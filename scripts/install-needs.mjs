@@ -3,6 +3,7 @@ import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
 import { TEST_NEEDS } from './test-needs.mjs'
+import { provideKernel } from './vm-kernel.mjs'
 
 const isExecutable = (path) => {
   try {
@@ -27,5 +28,6 @@ export const installNeeds = () => {
     // One at a time: a package that this distribution lacks must not keep the others away.
     for (const name of packages) spawnSync('apt-get', ['install', '-q', '-y', '--no-install-recommends', name], options)
   }
-  return missing().map((need) => `${need.command} is missing (${need.because}); apt-get install ${need.packages.join(' ')}`)
+  const kernel = provideKernel() ? [] : ['a kernel for the virtual machine is missing; node scripts/vm-kernel.mjs']
+  return [...missing().map((need) => `${need.command} is missing (${need.because}); apt-get install ${need.packages.join(' ')}`), ...kernel]
 }

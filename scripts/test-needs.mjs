@@ -8,5 +8,8 @@ export const TEST_NEEDS = [
   { command: 'python3', packages: ['python3'], because: 'some attacks are Python programs' },
   { command: 'git', packages: ['git'], because: 'some attacks are about git hooks' },
   { command: 'bwrap', packages: ['bubblewrap'], because: 'hosts that refuse something are imitated with it' },
+  process.arch === 'x64'
+    ? { command: 'qemu-system-x86_64', packages: ['qemu-system-x86'], because: 'cgroups are tried in a virtual machine' }
+    : { command: 'qemu-system-aarch64', packages: ['qemu-system-arm'], because: 'cgroups are tried in a virtual machine' },
   { command: 'podman', packages: ['podman', 'crun', 'uidmap', 'slirp4netns', 'fuse-overlayfs'], because: 'cells are tried inside a rootless container' },
 ]

@@ -12,8 +12,8 @@ import { runVitest } from './vitest-run.mjs'
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
 const IN_CI = Boolean(process.env.CI)
 
-/** Suites that need no second user: those that start no cell, and the sanitizers, which watch our code and not the boundary. */
-const FOR_ONE_USER = new Set(['architecture', 'errors', 'policy', 'gate', 'sandbox', 'sanitized'])
+/** Suites that need no second user: those that start no cell here, and the sanitizers, which watch our code and not the boundary. */
+const FOR_ONE_USER = new Set(['vm', 'architecture', 'errors', 'policy', 'gate', 'sandbox', 'sanitized'])
 
 const total = { passed: 0, failed: 0, skipped: 0 }
 const add = ({ passed, failed, skipped }) => {
@@ -34,11 +34,14 @@ const check = (name, program, args) => {
 const node = (...args) => [process.execPath, args]
 const tool = (path, ...args) => node(join('node_modules', path), ...args)
 
-const runAsOrdinaryUser = () => {
-  const folders = readdirSync(join(ROOT, 'test'), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && !FOR_ONE_USER.has(entry.name))
+const suites = (isMeant) =>
+  readdirSync(join(ROOT, 'test'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && isMeant(entry))
     .map((entry) => `test/${entry.name}/`)
     .filter((folder) => readdirSync(join(ROOT, folder), { recursive: true }).some((name) => name.endsWith('.test.ts')))
+
+const runAsOrdinaryUser = () => {
+  const folders = suites(({ name }) => !FOR_ONE_USER.has(name))
   if (folders.length === 0) return
   const user = unprivilegedUser()
   heading(`vitest as the user ${user.name} (${folders.join(' ')})`)
@@ -64,7 +67,10 @@ if (built) {
   check('lint', ...tool('eslint/bin/eslint.js', '--max-warnings', '0', '.'))
   check('types of the tests', ...tool('typescript/bin/tsc', '-p', 'test/tsconfig.json'))
   heading(`vitest as ${process.getuid?.() === 0 ? 'root' : 'the current user'}`)
-  add(runVitest({ checkout: ROOT, folders: [] }))
+  add(runVitest({ checkout: ROOT, folders: suites(({ name }) => name !== 'vm') }))
+  // By itself, because an emulated machine takes all that this one has.
+  heading('vitest in a virtual machine')
+  add(runVitest({ checkout: ROOT, folders: ['test/vm/'] }))
   if (process.getuid?.() === 0) runAsOrdinaryUser()
   else process.stdout.write('\ntest: not run as root, so the suites ran as the current user only\n')
 }

@@ -11,13 +11,14 @@ export interface Finding {
 }
 
 /** Of the host's facts those that a cause can be found for. */
-export type ProbedHost = Pick<HostFacts, 'namespaces' | 'ownProc' | 'landlock' | 'listener'>
+export type ProbedHost = Pick<HostFacts, 'namespaces' | 'ownProc' | 'landlock' | 'listener' | 'cgroup'>
 
 export const diagnose = (host: ProbedHost, settings: HostSettings): readonly Finding[] => [
   ...(host.namespaces.held ? [] : [namespacesFinding(host.namespaces, isOuterCell(host, settings), settings)]),
   ...(host.namespaces.held && !host.ownProc.held ? [procFinding(host.ownProc.problem, settings)] : []),
   ...landlockFindings(host, settings),
   ...(host.listener.held || !host.landlock.held ? [] : [listenerFinding(host.listener.problem, isOuterCell(host, settings))]),
+  ...(host.cgroup.held ? [] : [cgroupFinding(host.cgroup.problem, isOuterCell(host, settings), settings)]),
 ]
 
 const NAMESPACES = 'namespaces: hidden file names, own process list, own network'
@@ -79,6 +80,20 @@ const listenerFinding = (problem: string, inside: boolean): Finding => ({
   because: inside ? `this runs inside another cell, or under a tracer, that listens already (${problem})` : problem,
   fix: 'run outside of it to have them; everything else holds without',
 })
+
+const cgroupFinding = (problem: string, inside: boolean, { isRoot, container }: HostSettings): Finding => ({
+  what: 'cgroups: memory and processes bounded by the kernel itself, in the moment in which a call asks for more',
+  because: /busy/i.test(problem) ? `processes live in the cgroup that would have to be divided, which the kernel refuses ("no internal processes": ${problem})` : problem,
+  fix: cgroupFix(problem, inside || container !== undefined, isRoot),
+})
+
+const cgroupFix = (problem: string, inside: boolean, isRoot: boolean): string => {
+  if (/version/.test(problem)) return 'boot with version 2 of cgroups (systemd.unified_cgroup_hierarchy=1); the limits are held without, by looking'
+  if (inside) return 'nothing to do: the limits are held without, by looking; or set them on the container or the outer cell, too'
+  return isRoot
+    ? 'start it with a part of the tree of its own: systemd-run --pty -p Delegate=yes -p DelegateSubgroup=host COMMAND (systemd 254; the same two settings in a unit)'
+    : 'start it where the user may divide the tree: systemd-run --user --scope COMMAND'
+}
 
 /** A listener that is taken, or no new privileges and a filter: what a cell looks like from inside. */
 const isOuterCell = ({ listener }: ProbedHost, { seccompMode, noNewPrivileges, container }: HostSettings): boolean =>

@@ -54,7 +54,7 @@ const examine = async (settings: HostSettings, searchPath: string): Promise<Diag
   try {
     const forms = { namespaces: await tryForm(sandbox, 'namespaces', searchPath), landlock: await tryForm(sandbox, 'landlock', searchPath) }
     const form = forms.namespaces.held ? 'namespaces' : forms.landlock.held ? 'landlock' : null
-    const { namespaces, ownProc, landlock, listener } = sandbox.host
+    const { namespaces, ownProc, landlock, listener, cgroup } = sandbox.host
     return {
       holds: form !== null,
       host,
@@ -62,7 +62,7 @@ const examine = async (settings: HostSettings, searchPath: string): Promise<Diag
       form,
       why: reasonFor(form, forms),
       forms,
-      mechanisms: { namespaces, own_proc: ownProc, landlock, seccomp_listener: listener },
+      mechanisms: { namespaces, own_proc: ownProc, landlock, seccomp_listener: listener, cgroup },
       findings: diagnose(sandbox.host, settings),
     }
   } finally {

@@ -16,7 +16,7 @@ export interface Facts {
   readonly permission_state: { readonly mode: string; readonly rules: readonly string[]; readonly policy_sources: readonly string[]; readonly interactive: boolean }
   readonly sandbox_profile: SandboxProfile | null
   readonly violations: readonly Violation[]
-  readonly usage: { readonly wall_ms: number; readonly cpu_ms: number; readonly max_rss_bytes: number } | null
+  readonly usage: { readonly wall_ms: number; readonly cpu_ms: number; readonly max_rss_bytes: number; readonly peak_memory_bytes: number | null } | null
   readonly command: { readonly argv: readonly string[]; readonly cwd: string } | null
   readonly result: {
     readonly status: CallResult['status'] | 'violated' | 'refused'
@@ -61,7 +61,7 @@ export const describeRun = (order: RunOrder | undefined, outcome: Outcome, exitS
     permission_state: { mode: order?.mode ?? 'default', rules: [], policy_sources: order?.policySources ?? [], interactive },
     sandbox_profile: result?.profile ?? null,
     violations: result?.violations ?? [],
-    usage: result === undefined ? null : { wall_ms: result.usage.wallMs, cpu_ms: result.usage.cpuMs, max_rss_bytes: result.usage.maxResidentBytes },
+    usage: result === undefined ? null : { wall_ms: result.usage.wallMs, cpu_ms: result.usage.cpuMs, max_rss_bytes: result.usage.maxResidentBytes, peak_memory_bytes: result.usage.peakMemoryBytes ?? null },
     command: order === undefined ? null : { argv: order.argv, cwd: order.cwd },
     result: {
       status: result === undefined ? 'refused' : problem === undefined ? result.status : 'violated',

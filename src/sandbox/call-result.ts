@@ -11,7 +11,10 @@ import type { LimitKind, Violation } from './violations.js'
 export interface Usage {
   readonly wallMs: number
   readonly cpuMs: number
+  /** Of the largest process. */
   readonly maxResidentBytes: number
+  /** Of all processes together, files in memory included; only a cgroup counts that. */
+  readonly peakMemoryBytes: number | undefined
 }
 
 /** How a program ended inside its cell. A limit or a signal is a status of its own, never an exit code. */
@@ -59,7 +62,7 @@ export const describeEnd = ({ exit, ...end }: CellEnd, { planned, boundary, foun
     stderr,
     profile: { ...planned.profile, violation_refs: violations.map((_, index) => `violations/${String(index)}`) },
     violations,
-    usage: { wallMs: exit.wall_ms, cpuMs: exit.cpu_ms, maxResidentBytes: exit.max_rss_kb * 1024 },
+    usage: { wallMs: exit.wall_ms, cpuMs: exit.cpu_ms, maxResidentBytes: exit.max_rss_kb * 1024, peakMemoryBytes: exit.memory_peak === 0 ? undefined : exit.memory_peak },
   }
 }
 

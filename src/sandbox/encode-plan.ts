@@ -16,6 +16,7 @@ const STATEMENTS: Readonly<Record<keyof Plan, (plan: Plan) => readonly string[]>
   traps: ({ traps }) => traps.flatMap((trap) => ['trap', trap]),
   cwd: ({ cwd }) => ['cwd', cwd],
   temporary: ({ temporary }) => ['temporary', temporary],
+  cgroup: ({ cgroup }) => ['cgroup', cgroup ?? 'none'],
   network: ({ network }) => ['network', network],
   stdio: ({ stdio }) => ['stdio', stdioLetters(stdio)],
   foreground: ({ foreground }) => ['foreground', foreground ? 'yes' : 'no'],

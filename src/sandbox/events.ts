@@ -42,6 +42,8 @@ export interface ExitEvent {
   readonly wall_ms: number
   readonly cpu_ms: number
   readonly max_rss_kb: number
+  /** Bytes of all processes together; 0 where nobody counted. */
+  readonly memory_peak: number
 }
 
 export const EVENT_NAMES = ['applied', 'violation', 'open', 'stopped', 'error', 'exit'] as const satisfies readonly CellEvent['event'][]
@@ -78,6 +80,7 @@ const parseFields = (fields: Fields): CellEvent => {
         wall_ms: fields.number('wall_ms'),
         cpu_ms: fields.number('cpu_ms'),
         max_rss_kb: fields.number('max_rss_kb'),
+        memory_peak: fields.number('memory_peak'),
       }
   }
 }

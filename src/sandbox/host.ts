@@ -2,6 +2,7 @@ import type { CordonError } from '../errors/index.js'
 import type { AbsolutePath } from '../policy/index.js'
 
 import { openCell } from './cell.js'
+import { findCgroupPlace } from './cgroup.js'
 import { BORROWED_PROC_RULES } from './layout.js'
 import { spawnLauncher } from './nursery.js'
 import { objectAt } from './object-at.js'
@@ -17,7 +18,8 @@ export interface HostFacts {
   readonly listener: Attempt
   /** Whether the keeper may borrow the tool's own sockets, or must put others in their place. */
   readonly borrowing: Attempt
-  readonly cgroup: Attempt
+  /** Whether calls get cgroups of their own, and beneath which folder. */
+  readonly cgroup: { readonly held: true; readonly parent: AbsolutePath } | Extract<Attempt, { readonly held: false }>
   /** Whether what all processes of a cell use together can be added up, for limits. */
   readonly measuring: Attempt
   readonly kernelSecrets: readonly AbsolutePath[]
@@ -43,6 +45,7 @@ const probePlan = (form: Form, steps: readonly Step[], rules: readonly Rule[], t
   rules,
   exec: { kind: 'all' },
   cwd: at('/'),
+  cgroup: undefined,
   temporary: at('/tmp'),
   network: 'none',
   limits: { scratch: 1 << 20 },
@@ -69,10 +72,11 @@ export const probeHost = async (launcher: string, surroundings: Pick<HostFacts, 
   }
   const withProc: Step = { kind: 'proc', path: at('/proc') }
   const borrowedProc: Step = { kind: 'bind', access: 'r', path: at('/proc') }
-  const [landlock, trapped, ownProc] = await Promise.all([
+  const [landlock, trapped, ownProc, cgroup] = await Promise.all([
     attempt(probePlan('landlock', [], MINIMAL_RULES, [])),
     attempt(probePlan('landlock', [], MINIMAL_RULES, ['connect'])),
     attempt(probePlan('namespaces', [...MINIMAL_STEPS, withProc], MINIMAL_RULES, [])),
+    tryCgroup(attempt),
   ])
   const namespaces = ownProc.held
     ? ownProc
@@ -83,13 +87,21 @@ export const probeHost = async (launcher: string, surroundings: Pick<HostFacts, 
     landlock: { ...landlockOf(landlock), abi: landlock.abi },
     ...keeperFacts(trapped),
     measuring: measuringOf(namespaces, landlock),
-    cgroup: { held: false, stage: 'cgroup', problem: 'this version uses no cgroups' },
+    cgroup,
     kernelSecrets: kernelSecrets(surroundings.isRoot),
     ...surroundings,
   }
 }
 
 const ignore = () => undefined
+
+const tryCgroup = async (attempt: (plan: Plan) => Promise<Tried>): Promise<HostFacts['cgroup']> => {
+  const place = findCgroupPlace()
+  if (place.kind === 'none') return { held: false, stage: 'cgroup', problem: place.problem }
+  const plan = probePlan('landlock', [], MINIMAL_RULES, [])
+  const tried = await attempt({ ...plan, limits: { ...plan.limits, memory: 64 << 20, processes: 8 }, cgroup: place.path })
+  return tried.held ? { held: true, parent: place.path } : { held: false, stage: tried.stage, problem: tried.problem }
+}
 
 const attemptOf = (tried: Tried): Attempt => (tried.held ? { held: true } : { held: false, stage: tried.stage, problem: tried.problem })
 

@@ -76,6 +76,7 @@ export const planCell = (request: CellRequest, host: HostFacts, system: SystemVi
     exec: input.execute.kind === 'all' ? input.execute : { kind: 'only', programs: input.execute.programs },
     cwd,
     temporary,
+    cgroup: cgroupOf(boundary, host),
     network: networkOf(boundary, form, host),
     limits: limitsOf(boundary, form, host),
     traps: trapsOf(request, host),
@@ -171,18 +172,22 @@ const trapsOf = ({ boundary, form, observe }: CellRequest, host: HostFacts): rea
   return traps
 }
 
+/** Making one costs a fraction of a millisecond, which only who needs it pays. */
+const cgroupOf = ({ limits, require }: Boundary, { cgroup }: HostFacts): Plan['cgroup'] =>
+  cgroup.held && (limits.memory !== undefined || limits.processes !== undefined || require.includes('cgroup')) ? cgroup.parent : undefined
+
 const limitsOf = ({ limits }: Boundary, form: Form, host: HostFacts): Plan['limits'] => {
   refuseUnmeasurable(limits, form, host)
-  if (limits.processes !== undefined && !host.listener.held) {
-    throw fail('limit-unsupported', { limit: 'processes', problem: 'counting processes and threads needs a seccomp listener', fix: 'remove the limit, or run outside of another sandbox' })
+  if (limits.processes !== undefined && !host.listener.held && !host.cgroup.held) {
+    throw fail('limit-unsupported', { limit: 'processes', problem: 'counting processes and threads needs a seccomp listener or a cgroup', fix: 'remove the limit, or run outside of another sandbox' })
   }
   return { scratch: DEFAULT_SCRATCH, ...(limits.processes === undefined ? { userProcesses: DEFAULT_PROCESSES } : {}), ...limits }
 }
 
 /** What is added up over all processes of a call cannot be bounded where they cannot be seen. */
-const refuseUnmeasurable = (limits: Boundary['limits'], form: Form, { measuring }: HostFacts): void => {
+const refuseUnmeasurable = (limits: Boundary['limits'], form: Form, { measuring, cgroup }: HostFacts): void => {
   if (measuring.held) return
-  const summed = ['memory', 'cpu', 'processes', ...(form === 'landlock' ? (['scratch'] as const) : [])] as const
+  const summed = [...(cgroup.held ? [] : (['memory', 'processes'] as const)), 'cpu', ...(form === 'landlock' ? (['scratch'] as const) : [])] as const
   const limit = summed.find((name) => limits[name] !== undefined)
   if (limit !== undefined) throw fail('limit-unsupported', { limit, problem: measuring.problem, fix: 'remove the limit, or set it on the outer cell' })
 }

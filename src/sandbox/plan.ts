@@ -58,6 +58,8 @@ export interface Plan {
   readonly exec: { readonly kind: 'all' } | { readonly kind: 'only'; readonly programs: readonly AbsolutePath[] }
   readonly cwd: AbsolutePath
   readonly temporary: AbsolutePath
+  /** Beneath which folder the call gets a cgroup of its own; undefined where it gets none. */
+  readonly cgroup: AbsolutePath | undefined
   readonly network: 'none' | 'all'
   readonly limits: Readonly<Partial<Record<PlanLimit, number>>>
   readonly traps: readonly Trap[]

@@ -50,7 +50,7 @@ export const enforcedBy = (plan: Plan, host: HostFacts): Enforced => {
     exec: plan.exec.kind === 'all' ? [] : namespaces ? [landlock, 'mount-noexec'] : [landlock, ...(traps('exec') ? ['seccomp-listener'] : [])],
     syscalls: ['seccomp'],
     privileges: ['no-new-privs', 'capabilities', ...(namespaces ? ['user-namespace'] : [])],
-    end_of_call: namespaces ? ['pid-namespace'] : [...(host.landlock.abi >= 6 ? [landlock] : []), ...(host.measuring.held ? ['supervisor'] : [])],
+    end_of_call: [...(plan.cgroup === undefined ? [] : ['cgroup']), ...(namespaces ? ['pid-namespace'] : [...(host.landlock.abi >= 6 ? [landlock] : []), ...(host.measuring.held ? ['supervisor'] : [])])],
     ...limitMechanisms(plan, host.measuring.held, host.isRoot),
   }
 }
@@ -60,16 +60,17 @@ const limitMechanisms = (plan: Plan, canMeasure: boolean, isRoot: boolean): Enfo
     PLAN_LIMITS.filter((name) => plan.limits[name] !== undefined).map((name) => [`limits.${name === 'userProcesses' ? 'processes' : name}`, mechanismsOf(name, plan, canMeasure, isRoot)]),
   )
 
-const mechanismsOf = (name: PlanLimit, { form }: Plan, canMeasure: boolean, isRoot: boolean): readonly string[] => {
+const mechanismsOf = (name: PlanLimit, { form, cgroup: parent, traps }: Plan, canMeasure: boolean, isRoot: boolean): readonly string[] => {
   const supervisor = canMeasure ? ['supervisor'] : []
+  const cgroup = parent === undefined ? [] : ['cgroup']
   switch (name) {
     case 'memory':
-      return supervisor
+      return [...cgroup, ...supervisor]
     case 'processes':
-      return ['seccomp-listener']
+      return [...cgroup, ...(traps.includes('fork') ? ['seccomp-listener'] : [])]
     case 'userProcesses':
       // Of processes in a namespace of their own the kernel counts those of this user alone; of root's it counts none.
-      return [...supervisor, ...(form === 'namespaces' && !isRoot ? ['rlimit'] : [])]
+      return [...cgroup, ...supervisor, ...(form === 'namespaces' && !isRoot ? ['rlimit'] : [])]
     case 'cpu':
       return ['rlimit', ...supervisor]
     case 'wall':

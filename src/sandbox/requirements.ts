@@ -23,7 +23,7 @@ const problemWith = (mechanism: Mechanism, form: Form, host: HostFacts): string 
     case 'seccomp-listener':
       return problemOf(host.listener)
     case 'cgroup':
-      return 'limits are held by rlimits and the supervisor; this version uses no cgroups'
+      return problemOf(host.cgroup)
     case 'broker':
       return 'this version has no egress proxy yet, which is what answers a broker'
     case 'user-namespace':
@@ -36,12 +36,12 @@ const problemWith = (mechanism: Mechanism, form: Form, host: HostFacts): string 
   }
 }
 
-const NOT_YET: readonly Mechanism[] = ['cgroup', 'broker']
+const NOT_YET: readonly Mechanism[] = ['broker']
 
 const fixFor = (mechanism: Mechanism, form: Form, host: HostFacts): string => {
   const held = MECHANISMS.filter((name) => problemWith(name, form, host) === undefined).join(', ')
   if (NOT_YET.includes(mechanism)) return `no host has it in this version: do not require it; what can be required here: ${held}`
-  if (form === 'landlock' && host.namespaces.held && mechanism !== 'seccomp-listener') return 'leave the form to Cordon (--form auto), or do not require it'
+  if (form === 'landlock' && host.namespaces.held && mechanism.endsWith('-namespace')) return 'leave the form to Cordon (--form auto), or do not require it'
   return `run \`cordon doctor\`: it says how to get it; what can be required here as it is: ${held}`
 }
 

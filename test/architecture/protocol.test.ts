@@ -47,6 +47,7 @@ const FULL: Plan = {
   exec: { kind: 'only', programs: [path] },
   cwd: path,
   temporary: path,
+  cgroup: path,
   network: 'none',
   limits: Object.fromEntries(PLAN_LIMITS.map((name) => [name, 1])),
   traps: TRAPS,

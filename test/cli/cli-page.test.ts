@@ -77,7 +77,7 @@ const RUN_PAGE = [
   '| `permission_state` | `mode`, `policy_sources`, `interactive` |',
   '| `sandbox_profile` | the boundary as applied: `form`, `cwd`, `read_roots`, `write_roots`, `sealed` (what stays read-only in these), `closed_folders` (where nothing can be made), `network`, `environment_ref` (names only), `process_limits`, and `enforced`, which names the mechanisms that hold each boundary; `null` when nothing ran |',
   '| `violations` | what was tried and refused, or the limit that was reached: `kind`, and what that kind is about (an address, a path, `limit` and `used`) |',
-  '| `usage` | `wall_ms`, `cpu_ms`, `max_rss_bytes` |',
+  '| `usage` | `wall_ms`, `cpu_ms`, `max_rss_bytes`, `peak_memory_bytes` (where a cgroup counted, otherwise null) |',
   '| `command` | `argv`, `cwd` |',
   '| `result` | `status` (`exited`, `signaled`, `limit`, `violated`, `refused`), `exit_status` of Cordon, `exit_code`, `signal`, `limit`, `error` |',
   '',

@@ -6,6 +6,7 @@ import { diagnose } from '../../src/cli/diagnose.js'
 import type { ProbedHost } from '../../src/cli/diagnose.js'
 import type { Diagnosis } from '../../src/cli/doctor.js'
 import type { HostSettings } from '../../src/cli/host-settings.js'
+import type { AbsolutePath } from '../../src/policy/index.js'
 
 import { CORDON, cordon } from './cordon.js'
 
@@ -44,7 +45,7 @@ describe('cordon doctor', () => {
 describe('the causes it names', () => {
   const held = { held: true } as const
   const refused = (stage: string, problem: string) => ({ held: false, stage, problem }) as const
-  const host: ProbedHost = { namespaces: held, ownProc: held, landlock: { ...held, abi: 7 }, listener: held }
+  const host: ProbedHost = { namespaces: held, ownProc: held, landlock: { ...held, abi: 7 }, listener: held, cgroup: { ...held, parent: '/sys/fs/cgroup/mine' as AbsolutePath } }
   const settings: HostSettings = {
     kernel: '6.12.1',
     isRoot: false,
@@ -76,6 +77,10 @@ describe('the causes it names', () => {
     ['Landlock not among the modules', withoutLandlock, { securityModules: ['capability', 'yama'] }, 'not among the active security modules (capability,yama)', 'lsm=landlock,capability,yama'],
     ['a kernel before Landlock', withoutLandlock, { kernel: '5.4.0' }, 'Linux 5.4.0 does not have it', 'newer kernel'],
     ['an early Landlock', { ...host, landlock: { ...held, abi: 3 } }, { kernel: '6.2.0' }, 'Linux 6.2.0', 'newer kernel'],
+    ['cgroups of version 1', { ...host, cgroup: refused('cgroup', 'no cgroup file system of version 2 is mounted') }, {}, 'of version 2', 'unified_cgroup_hierarchy'],
+    ['a tree that is systemd\'s, for a user', { ...host, cgroup: refused('cgroup', '/user.slice is systemd\'s to divide') }, {}, 'systemd', 'systemd-run --user --scope'],
+    ['a tree that is systemd\'s, for root', { ...host, cgroup: refused('cgroup', '/system.slice is systemd\'s to divide') }, { isRoot: true }, 'systemd', 'DelegateSubgroup'],
+    ['processes in the cgroup to divide', { ...host, cgroup: refused('cgroup', 'Device or resource busy cgroup.subtree_control') }, {}, 'no internal processes', 'systemd-run'],
     ['a listener that is taken', { ...host, listener: refused('seccomp-listener', 'Device or resource busy') }, {}, 'that listens already', 'run outside of it'],
   ])('%s', (_, facts, changed, because, fix) => {
     const findings = diagnose(facts, { ...settings, ...changed })

@@ -30,7 +30,7 @@ describeForms('--facts', (run, form) => {
       permission_state: { mode: 'default', interactive: false },
       sandbox_profile: { mode: 'sandboxed', backend: 'native', form, cwd: folder, network: 'none', write_roots: [], process_limits: { wall: 30_000 } },
       violations: [],
-      usage: { wall_ms: expect.any(Number) as number, cpu_ms: expect.any(Number) as number, max_rss_bytes: expect.any(Number) as number },
+      usage: { wall_ms: expect.any(Number) as number, cpu_ms: expect.any(Number) as number, max_rss_bytes: expect.any(Number) as number, peak_memory_bytes: null },
       command: { argv: ['sh', '-c', 'exit 4'], cwd: folder },
       result: { status: 'exited', exit_status: 4, exit_code: 4, signal: null, limit: null, error: null },
     })

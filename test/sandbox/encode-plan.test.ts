@@ -13,6 +13,7 @@ const PLAN: Plan = {
   exec: { kind: 'all' },
   cwd: path('/work'),
   temporary: path('/tmp'),
+  cgroup: undefined,
   network: 'none',
   limits: {},
   traps: [],
@@ -27,7 +28,7 @@ const planWords = (changes: Partial<Plan>): readonly string[] => wordsOf(encodeP
 
 describe('a plan in words', () => {
   it('begins with its version and form, and ends with `end` and nothing behind it', () => {
-    expect(planWords({})).toEqual(['cordon-plan-1', 'form', 'namespaces', 'exec', 'all', 'cwd', '/work', 'temporary', '/tmp', 'network', 'none', 'stdio', 'fff', 'foreground', 'no', 'probe', 'no', 'end', ''])
+    expect(planWords({})).toEqual(['cordon-plan-1', 'form', 'namespaces', 'exec', 'all', 'cwd', '/work', 'temporary', '/tmp', 'cgroup', 'none', 'network', 'none', 'stdio', 'fff', 'foreground', 'no', 'probe', 'no', 'end', ''])
   })
 
   it.each<readonly [string, Partial<Plan>, readonly string[]]>([

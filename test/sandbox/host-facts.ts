@@ -4,7 +4,7 @@ import { path } from '../policy/places.js'
 
 export const HELD: Attempt = { held: true }
 
-export const notHeld = (problem: string): Attempt => ({ held: false, stage: 'somewhere', problem })
+export const notHeld = (problem: string): Extract<Attempt, { readonly held: false }> => ({ held: false, stage: 'somewhere', problem })
 
 export const hostWith = (changes: Partial<HostFacts> = {}): HostFacts => ({
   namespaces: HELD,
@@ -12,7 +12,7 @@ export const hostWith = (changes: Partial<HostFacts> = {}): HostFacts => ({
   landlock: { held: true, abi: 7 },
   listener: HELD,
   borrowing: HELD,
-  cgroup: notHeld('this version uses no cgroups'),
+  cgroup: notHeld('nothing is delegated'),
   measuring: HELD,
   kernelSecrets: [],
   isRoot: false,

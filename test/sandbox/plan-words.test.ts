@@ -14,6 +14,7 @@ const BEGIN = [`cordon-plan-${PLAN_VERSION}`, 'form', 'landlock']
 const SETTINGS = [
   ['cwd', '/'],
   ['temporary', '/tmp/cordon-plan-words'],
+  ['cgroup', 'none'],
   ['network', 'none'],
   ['exec', 'all'],
   ['stdio', 'fff'],

@@ -14,6 +14,7 @@ const planWith = (changes: Partial<Plan> = {}): Plan => ({
   exec: { kind: 'all' },
   cwd: path('/work'),
   temporary: path('/tmp'),
+  cgroup: undefined,
   network: 'none',
   limits: {},
   traps: ['connect'],
@@ -56,7 +57,7 @@ describe('what a profile claims', () => {
   })
 
   it('claims limits that are set, and by whom they are held', () => {
-    const enforced = enforcedBy(planWith({ limits: { memory: 1, processes: 1, cpu: 1, wall: 1, output: 1, openFiles: 1, fileSize: 1, scratch: 1 } }), hostWith())
+    const enforced = enforcedBy(planWith({ traps: ['connect', 'fork'], limits: { memory: 1, processes: 1, cpu: 1, wall: 1, output: 1, openFiles: 1, fileSize: 1, scratch: 1 } }), hostWith())
     expect(Object.entries(enforced).filter(([name]) => name.startsWith('limits.'))).toEqual([
       ['limits.memory', ['supervisor']],
       ['limits.processes', ['seccomp-listener']],
@@ -67,6 +68,12 @@ describe('what a profile claims', () => {
       ['limits.fileSize', ['rlimit']],
       ['limits.scratch', ['tmpfs']],
     ])
+  })
+
+  it('claims a cgroup where the plan makes one, before what also holds', () => {
+    const plan = planWith({ cgroup: path('/sys/fs/cgroup'), traps: ['connect', 'fork'], limits: { memory: 1, processes: 1 } })
+    expect(enforcedBy(plan, hostWith())).toMatchObject({ 'limits.memory': ['cgroup', 'supervisor'], 'limits.processes': ['cgroup', 'seccomp-listener'], end_of_call: ['cgroup', 'pid-namespace'] })
+    expect(enforcedBy({ ...plan, form: 'landlock', traps: [] }, hostWith({ measuring: notHeld('') }))).toMatchObject({ 'limits.memory': ['cgroup'], 'limits.processes': ['cgroup'], end_of_call: ['cgroup', 'landlock:7'] })
   })
 
   it('does not claim what would have to be measured where nothing can be', () => {

@@ -4,6 +4,8 @@ import type { CordonError } from '../../src/errors/index.js'
 import { MECHANISMS } from '../../src/policy/index.js'
 import { refuseMissingMechanisms } from '../../src/sandbox/requirements.js'
 
+import { path } from '../policy/places.js'
+
 import { hostWith, notHeld } from './host-facts.js'
 
 const refusal = (...[required, form, host]: Parameters<typeof refuseMissingMechanisms>): CordonError | undefined => {
@@ -31,8 +33,13 @@ describe('a required mechanism', () => {
     expect(refusal(['seccomp-listener'], 'namespaces', hostWith({ listener: notHeld('taken') }))).toMatchObject({ code: 'host-cannot-hold', params: { mechanism: 'seccomp-listener', problem: 'somewhere: taken' } })
   })
 
+  it('cgroup is refused where nothing is delegated, and only there', () => {
+    expect(refusal(['cgroup'], 'landlock', hostWith())).toMatchObject({ code: 'host-cannot-hold', params: { problem: 'somewhere: nothing is delegated' }, fix: expect.stringContaining('cordon doctor') as string })
+    expect(refusal(['cgroup'], 'landlock', hostWith({ cgroup: { held: true, parent: path('/sys/fs/cgroup') } }))).toBeUndefined()
+  })
+
   it('that no host has yet is refused everywhere', () => {
-    expect(refusal(['cgroup'], 'namespaces', hostWith())).toMatchObject({ code: 'host-cannot-hold', fix: expect.stringContaining('do not require it') as string })
+    expect(refusal(['broker'], 'namespaces', hostWith())).toMatchObject({ code: 'host-cannot-hold', fix: expect.stringContaining('do not require it') as string })
   })
 
   it('is refused with what can be required instead, and nothing of that would be refused', () => {
