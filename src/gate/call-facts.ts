@@ -2,12 +2,13 @@ import type { AbsolutePath } from '../policy/index.js'
 
 import type { CallPath } from './argument-gate.js'
 import { isList, isMapping } from './canonical-json.js'
-import { readArgv, readCommand } from './command-line.js'
+import { programName, readArgv, readCommand } from './command-line.js'
 import type { CommandReading } from './command-line.js'
 import { foldedNames } from './folded-path.js'
 import type { JsonValue } from './json-value.js'
 import type { MarkTree } from './mark-tree.js'
 import { normalisedPath, readPaths } from './path-spelling.js'
+import type { CommandPart } from './shell-words.js'
 import type { GateTool } from './tool.js'
 import { readUrl } from './url-spelling.js'
 import type { UrlTarget } from './url-spelling.js'
@@ -41,8 +42,8 @@ export interface GatedCall {
 
 export const factsOf = ({ tool, input, paths, urls }: GatedCall): CallFacts => {
   const commands = commandsOf(tool, input)
-  const words = commands.length === 0 ? [] : commands.flatMap(({ parts }) => parts.flatMap((part) => part.words.map(({ text }) => text)))
-  const suspectedPaths = words.flatMap((word) => pathsInWord(word, tool))
+  const parts = commands.flatMap((command) => command.parts)
+  const suspectedPaths = parts.flatMap(({ words }) => words.flatMap(({ text }) => pathsInWord(text, tool)))
   return {
     tool: tool.name,
     input,
@@ -50,7 +51,7 @@ export const factsOf = ({ tool, input, paths, urls }: GatedCall): CallFacts => {
     urls,
     commands,
     suspectedPaths,
-    suspectedUrls: words.flatMap(urlsInWord),
+    suspectedUrls: parts.flatMap(urlsInCommand),
     folded: foldAll(paths, suspectedPaths),
   }
 }
@@ -92,15 +93,31 @@ const readAny = (value: JsonValue): CommandReading | undefined => {
   return readArgv(value.filter((item) => typeof item === 'string'))
 }
 
-const PATH_LIKE = /[/~]|^\.\.?$/
+const MAX_WORD = 4096
+/** With a folder, a home or a dot; a bare word is more often a subcommand than a file. */
+const PATH_LIKE = /[/~.]/
+// dd of=/x, curl -d @/x, docker -v /x:/y
+const WORD_JOINTS = /[=@,:]/
 
 const pathsInWord = (word: string, { places }: GateTool): readonly AbsolutePath[] => {
-  if (!PATH_LIKE.test(word) || word.length > 4096) return []
-  const read = readPaths(word, places, true)
-  return read.kind === 'unreadable' ? [] : read.readings.flatMap(({ path }) => normalisedPath(path) ?? [])
+  if (!PATH_LIKE.test(word) || word.length > MAX_WORD) return []
+  const pieces = WORD_JOINTS.test(word) ? [word, ...word.split(WORD_JOINTS).filter((piece) => PATH_LIKE.test(piece))] : [word]
+  return pieces.flatMap((piece) => {
+    const read = readPaths(piece, places, true)
+    return read.kind === 'unreadable' ? [] : read.readings.flatMap(({ path }) => normalisedPath(path) ?? [])
+  })
 }
 
-const urlsInWord = (word: string): readonly UrlTarget[] => {
-  const read = word.includes(':') ? readUrl(word, false) : { kind: 'none' as const }
-  return read.kind === 'url' ? [read.target] : []
+const NETWORK_PROGRAMS = new Set(['curl', 'wget', 'nc', 'ncat', 'netcat', 'socat', 'telnet', 'ssh', 'scp', 'sftp', 'rsync', 'ftp', 'git', 'http', 'https', 'xh', 'aria2c', 'ping', 'dig', 'host', 'nslookup'])
+const BARE_HOST = /^(?:[^@/]*@)?(?<host>[a-z0-9_-]+(?:\.[a-z0-9_-]+)+)(?::(?<port>\d{1,5}))?(?:[:/?#]|$)/i
+
+/** URLs among the words, and for programs that dial also names that look like a host. */
+const urlsInCommand = ({ words }: CommandPart): readonly UrlTarget[] => {
+  const dials = words.some(({ text }) => NETWORK_PROGRAMS.has(programName(text)))
+  return words.flatMap(({ text }) => {
+    if (text.length > MAX_WORD) return []
+    const { host, port } = (dials ? BARE_HOST.exec(text)?.groups : undefined) ?? {}
+    const read = readUrl(host === undefined ? text : `http://${host}${port === undefined ? '' : `:${port}`}`, false)
+    return read.kind === 'url' ? [read.target] : []
+  })
 }

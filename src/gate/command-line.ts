@@ -9,9 +9,12 @@ export interface CommandReading {
   readonly parts: readonly CommandPart[]
 }
 
-// A line that hides commands within commands deeper than this is only ever matched by its outside.
 const MAX_NESTING = 6
 const MAX_PARTS = 256
+const MAX_LENGTH = 256 * 1024
+
+/** Stands for commands that nobody looked at: there may be anything, so every denial fits. */
+const UNSEEN: CommandPart = { words: [{ text: '', isKnown: false }], startsAnywhere: true }
 
 /** Reads a command line as a shell would. */
 export const readCommand = (line: string): CommandReading => {
@@ -30,16 +33,23 @@ export const readArgv = (argv: readonly string[]): CommandReading => {
 }
 
 const readInto = (line: string, parts: CommandPart[], depth: number): boolean => {
+  if (depth > MAX_NESTING || parts.length >= MAX_PARTS || line.length > MAX_LENGTH) {
+    if (!parts.includes(UNSEEN)) parts.push(UNSEEN)
+    return false
+  }
   const split = splitLine(line)
   let isPlain = split.isPlain
   for (const part of split.parts) {
-    if (parts.length >= MAX_PARTS) return false
+    if (parts.length >= MAX_PARTS) {
+      if (!parts.includes(UNSEEN)) parts.push(UNSEEN)
+      return false
+    }
     parts.push({ words: part.words, startsAnywhere: part.startsAnywhere || startsLater(part.words) })
     const lines = linesWithin(part.words)
     if (lines.length > 0 || isReserved(part.words)) isPlain = false
-    if (depth < MAX_NESTING) for (const inner of lines) readInto(inner, parts, depth + 1)
+    for (const inner of lines) readInto(inner, parts, depth + 1)
   }
-  if (depth < MAX_NESTING) for (const inner of split.inner) readInto(inner, parts, depth + 1)
+  for (const inner of split.inner) readInto(inner, parts, depth + 1)
   return isPlain
 }
 

@@ -17,7 +17,7 @@ export const parseTextPattern = (text: string): TextPattern => {
   if (wild === -1) return { text, prefix: literals, isLiteral: true, matches: (candidate) => candidate === literals }
   // The most common pattern of all needs no walk.
   const isEverything = parts.every(({ kind }) => kind === 'run')
-  return { text, prefix: literals, isLiteral: false, matches: (candidate) => isEverything || partsMatch(parts, Array.from(candidate)) }
+  return { text, prefix: literals, isLiteral: false, matches: (candidate) => isEverything || partsMatch(parts, candidate) }
 }
 
 const readParts = (text: string): readonly Part[] => {
@@ -35,20 +35,20 @@ const readParts = (text: string): readonly Part[] => {
 }
 
 // Going back to the latest run only is enough, and keeps the worst case at parts × characters.
-const partsMatch = (parts: readonly Part[], characters: readonly string[]): boolean => {
+const partsMatch = (parts: readonly Part[], text: string): boolean => {
   let part = 0
   let at = 0
   let run = -1
   let runTakesUntil = 0
-  while (at < characters.length) {
+  while (at < text.length) {
     const wanted = parts[part]
     if (wanted?.kind === 'run') {
       run = part
       runTakesUntil = at
       part += 1
-    } else if (wanted !== undefined && (wanted.kind === 'one' || wanted.character === characters[at])) {
+    } else if (wanted !== undefined && (wanted.kind === 'one' || text.startsWith(wanted.character, at))) {
       part += 1
-      at += 1
+      at += wanted.kind === 'one' ? sizeAt(text, at) : wanted.character.length
     } else if (run !== -1) {
       runTakesUntil += 1
       at = runTakesUntil
@@ -59,3 +59,6 @@ const partsMatch = (parts: readonly Part[], characters: readonly string[]): bool
   }
   return parts.slice(part).every(({ kind }) => kind === 'run')
 }
+
+/** A character beyond the first 65,536 takes two places in a string. */
+const sizeAt = (text: string, at: number): number => ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1)

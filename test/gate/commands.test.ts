@@ -184,6 +184,14 @@ describe('a denial of a command', () => {
     expect(await denies(line, pattern)).toBe(expected)
   })
 
+  it('is not escaped by many commands, by deep ones or by long lines', async () => {
+    const deep = Array.from({ length: 12 }).reduce<string>((inner) => `echo $(${inner})`, 'rm x')
+    for (const line of [`${'a;'.repeat(500)}rm x`, deep, `echo ${'x'.repeat(300_000)}; rm x`]) {
+      expect(await denies(line, 'rm')).toBe(true)
+      expect(await ask(line, 'echo **', 'a')).toBe('ask')
+    }
+  })
+
   it('takes effect wherever the command stands in a marked input, and by common names without a mark', async () => {
     for (const key of ['command', 'cmd', 'script', 'argv']) expect(await outcome({ tools: [toolWith({ name: 'bash' })], mode: 'bypass', rules: rules('deny', 'rm') }, { [key]: 'rm x' })).toBe('deny rule-denied')
     expect(await outcome({ tools: [bash], mode: 'bypass', rules: rules('deny', 'rm') }, { other: 'rm x' })).toBe('sandboxed')
