@@ -11,6 +11,7 @@ import { STDOUT, writeText } from './console-text.js'
 import { DEMO_HELP } from './demo-help.js'
 import { DOCTOR_HELP } from './doctor-help.js'
 import { reportFailure } from './failure.js'
+import { LOG_HELP } from './log-help.js'
 import { RUN_HELP } from './run-options.js'
 
 /** What a command learns about the process it runs in; nothing below reads it elsewhere. */
@@ -23,11 +24,14 @@ interface Command {
   readonly help: CommandHelp
   /** Loaded when it is used: `cordon run` should not wait for the others. */
   readonly load: () => Promise<(invocation: Invocation) => Promise<number>>
+  /** Takes its words as they are: it has commands of its own, and its own exit status for what it does not understand. */
+  readonly takesWords?: true
 }
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   run: { help: RUN_HELP, load: async () => (await import('./run.js')).run },
   doctor: { help: DOCTOR_HELP, load: async () => (await import('./doctor.js')).doctor },
+  log: { help: LOG_HELP, takesWords: true, load: async () => (await import('./log.js')).log },
   demo: { help: DEMO_HELP, load: async () => (await import('./demo.js')).demo },
 }
 
@@ -61,7 +65,7 @@ const dispatch = async ([name, ...words]: readonly string[], environment: Invoca
   if (name === 'help') return dispatch([words[0] ?? '', '--help'], environment)
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (command === undefined) throw unknown(name)
-  const given = parseArguments(words, command.help.groups.flatMap(({ options }) => options), `cordon ${name}`)
+  const given = command.takesWords === true ? { switches: new Set<string>(), values: new Map<string, readonly string[]>(), rest: words } : parseArguments(words, command.help.groups.flatMap(({ options }) => options), `cordon ${name}`)
   if (given.switches.has('help')) return print(renderHelp(command.help))
   return (await command.load())({ given, environment })
 }

@@ -18,3 +18,5 @@ export type { EventStream, EventStreamSettings, Listener } from './events/event-
 export { recordArguments } from './events/recorded-arguments.js'
 export type { ArgumentSettings, RecordedArguments } from './events/recorded-arguments.js'
 export { redactText } from './events/redact.js'
+export { connectTelemetry } from './events/telemetry.js'
+export type { Telemetry, TelemetrySettings } from './events/telemetry.js'

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { DEMO_HELP } from '../../src/cli/demo-help.js'
 import { DOCTOR_HELP } from '../../src/cli/doctor-help.js'
 import { renderHelp } from '../../src/cli/help.js'
+import { LOG_HELP } from '../../src/cli/log-help.js'
 import type { CommandHelp } from '../../src/cli/help.js'
 import { RUN_HELP } from '../../src/cli/run-options.js'
 import { MECHANISMS } from '../../src/policy/index.js'
@@ -99,6 +100,7 @@ const page = [
   '',
   ...command('run', RUN_HELP, [...RUN_PAGE, ...MECHANISMS_PAGE]),
   ...command('doctor', DOCTOR_HELP),
+  ...command('log', LOG_HELP),
   ...command('demo', DEMO_HELP),
 ].join('\n')
 

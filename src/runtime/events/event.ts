@@ -1,4 +1,4 @@
-// What happens to a call, as typed facts. The field names are those of schemas/event.json.
+// What happens to a call, as typed facts. The field names are those of schemas/event.schema.json.
 import type { DecisionKind, HookPoint, PermissionDecision, PermissionState } from '../../gate/index.js'
 import type { Risk } from '../../policy/index.js'
 import type { LimitKind, SandboxProfile, Violation } from '../../sandbox/index.js'

@@ -1,0 +1,81 @@
+import type { CordonEvent } from '../runtime/index.js'
+
+import { oneLine } from './console-text.js'
+import type { Paint } from './console-text.js'
+
+/** One line for people: when, what, of which call, and what about it. */
+export const renderEvent = (event: CordonEvent, paint: Paint): string => {
+  const time = event.timestamp.replace('T', ' ').replace(/Z$/, '')
+  const call = (event.call_id ?? '-').slice(0, 8).padEnd(8)
+  return `${paint('dim', oneLine(time))}  ${paint(toneOf(event), oneLine(event.type).padEnd(20))}  ${paint('dim', oneLine(call))}  ${oneLine(summaryOf(event))}`
+}
+
+type Tone = Parameters<Paint>[0]
+
+const toneOf = (event: CordonEvent): Tone => {
+  switch (event.type) {
+    case 'tool.denied':
+    case 'sandbox.violation':
+    case 'hook.failed':
+    case 'audit.repaired':
+      return 'red'
+    case 'process.terminated':
+    case 'permission.requested':
+    case 'policy.changed':
+      return 'yellow'
+    case 'permission.evaluated':
+      return event.permission_decision.decision === 'deny' ? 'red' : 'bold'
+    case 'tool.completed':
+      return event.status === 'ok' ? 'green' : 'red'
+    default:
+      return 'bold'
+  }
+}
+
+const summaryOf = (event: CordonEvent): string => {
+  switch (event.type) {
+    case 'session.started':
+      return `session ${event.session_id}, mode ${event.permission_state.mode}`
+    case 'session.ended':
+      return `${event.reason}, ${String(event.calls)} calls`
+    case 'policy.changed':
+      return `${event.change}${event.tool === null ? '' : ` of ${event.tool}`}: ${event.because}`
+    case 'permission.evaluated': {
+      const { tool, decision, decision_source: source, decision_reason: reason } = event.permission_decision
+      return `${tool}: ${decision} (${source}): ${reason}`
+    }
+    case 'permission.requested':
+      return `${event.tool}: asked: ${event.reason}`
+    case 'permission.resolved':
+      return `${event.tool}: ${event.resolution}${event.by === null ? '' : ` by ${event.by}`}${event.reason === null ? '' : `: ${event.reason}`}`
+    case 'sandbox.applied':
+      return `${event.tool}: ${event.sandbox_profile === null ? 'no sandbox: it runs in the process of the agent' : `${event.sandbox_profile.form}, network ${event.sandbox_profile.network}, writes to ${event.sandbox_profile.write_roots.join(', ') || 'nothing'}`}`
+    case 'sandbox.violation':
+      return `${event.tool}: ${event.description}`
+    case 'tool.called':
+      return `${event.tool} ${event.arguments.text ?? event.arguments.hash}`
+    case 'tool.denied':
+      return `${event.tool}: ${event.reason}`
+    case 'tool.completed':
+      return `${event.tool}: ${event.status} after ${String(Math.round(event.duration_ms))} ms${event.reason === null ? '' : `: ${event.reason}`}`
+    case 'hook.started':
+      return `${event.hook} at ${event.point}`
+    case 'hook.completed':
+      return `${event.hook} at ${event.point}: ${event.decision}${event.reason === null ? '' : `: ${event.reason}`}`
+    case 'hook.failed':
+      return `${event.hook} at ${event.point}: ${event.problem}`
+    case 'process.started':
+      return `${event.tool}: ${event.program}`
+    case 'process.completed':
+      return `${event.tool}: exit ${String(event.exit_code)}`
+    case 'process.terminated':
+      return `${event.tool}: ended by ${event.limit ?? event.because}`
+    case 'audit.began':
+      return `file ${String(event.file)} of the log`
+    case 'audit.repaired':
+      return `${String(event.adopted_lines)} lines kept, ${String(event.torn_bytes)} bytes put aside, ${String(event.lost_lines)} lines lost`
+    default:
+      // Written by another version.
+      return JSON.stringify(event)
+  }
+}

@@ -1,0 +1,156 @@
+import { existsSync, watch } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname } from 'node:path'
+
+import { CordonError, fail } from '../errors/index.js'
+import { EVENT_TYPES, anchorOf, createLogReader, listFullFiles, readLine, verifyAudit } from '../runtime/index.js'
+import type { AuditReport, CordonEvent, LogLine } from '../runtime/index.js'
+
+import { parseArguments, usage } from './arguments.js'
+import type { Arguments } from './arguments.js'
+import { STDERR, STDOUT, oneLine, paintFor, writeFully, writeText } from './console-text.js'
+import type { Paint } from './console-text.js'
+import { reportFailure } from './failure.js'
+import { renderHelp } from './help.js'
+import { auditPathOf } from './log-file.js'
+import { LOG_HELP } from './log-help.js'
+import { renderEvent } from './log-text.js'
+import type { Invocation } from './main.js'
+
+const COMMAND = 'cordon log'
+const ACTIONS = ['show', 'follow', 'verify'] as const
+const EXIT_TAMPERED = 1
+const EXIT_USAGE = 2
+
+export const log = async ({ given, environment }: Invocation): Promise<number> => {
+  try {
+    return await perform(readWords(given.rest), environment)
+  } catch (error) {
+    if (!(error instanceof CordonError)) throw error
+    reportFailure(error, environment)
+    return EXIT_USAGE
+  }
+}
+
+/** Options may stand anywhere among the words. */
+const readWords = (words: readonly string[]): Arguments => {
+  const options = LOG_HELP.groups.flatMap((group) => group.options)
+  const switches = new Set<string>()
+  const values = new Map<string, readonly string[]>()
+  const rest: string[] = []
+  for (let left = words; left.length > 0; ) {
+    const read = parseArguments(left, options, COMMAND)
+    for (const name of read.switches) switches.add(name)
+    for (const [name, more] of read.values) values.set(name, [...(values.get(name) ?? []), ...more])
+    rest.push(...read.rest.slice(0, 1))
+    left = read.rest.slice(1)
+  }
+  return { switches, values, rest }
+}
+
+const perform = async ({ switches, values, rest }: Arguments, environment: Invocation['environment']): Promise<number> => {
+  if (switches.has('help')) {
+    writeText(STDOUT, renderHelp(LOG_HELP))
+    return 0
+  }
+  const [word, file, ...more] = rest
+  const action = ACTIONS.find((each) => each === word)
+  if (action === undefined) throw usage(word === undefined ? 'say what to do: show, follow or verify' : `there is no "${COMMAND} ${word}"; there are show, follow and verify`, COMMAND)
+  if (more.length > 0) throw usage(`one file at a time: ${more.join(' ')}`, COMMAND)
+  const path = file ?? auditPathOf(environment, homedir())
+  const json = switches.has('json')
+  const anchorPath = values.get('anchor')?.[0] ?? anchorOf(path)
+  const isThere = existsSync(path) || existsSync(anchorPath) || (existsSync(dirname(path)) && listFullFiles(path).length > 0)
+  if (!isThere) throw fail('file-unreadable', { path, problem: 'there is no such log', fix: file === undefined ? 'name the file, or set CORDON_AUDIT' : 'see where the log is written: the option audit, CORDON_AUDIT' })
+  if (action === 'verify') return report(await verifyAudit(path, { anchorPath }), path, json, paintFor(STDOUT, environment))
+  const filter = filterOf(values)
+  const print = printer(json, paintFor(STDOUT, environment))
+  return action === 'show' ? show(path, filter, print) : follow(path, filter, print, values.has('since'))
+}
+
+const report = (found: AuditReport, path: string, json: boolean, paint: Paint): number => {
+  if (json) {
+    writeText(STDOUT, `${JSON.stringify(found)}\n`)
+  } else {
+    for (const { kind, file, line, message } of found.problems) writeText(STDOUT, `${paint('red', kind)} ${oneLine(file === null ? path : `${file}:${String(line)}`)}: ${oneLine(message)}\n`)
+    for (const note of found.notes) writeText(STDOUT, `${paint('yellow', 'note')} ${oneLine(note)}\n`)
+    const extent = `${String(found.lines)} entries in ${String(found.files.length)} ${found.files.length === 1 ? 'file' : 'files'}`
+    writeText(STDOUT, found.isIntact ? `${paint('green', 'intact')} ${oneLine(path)}: ${extent}, up to ${found.end.hash}\n` : `${paint('red', 'not intact')} ${oneLine(path)}: ${extent}, ${String(found.problems.length)} findings\n`)
+  }
+  return found.isIntact ? 0 : EXIT_TAMPERED
+}
+
+type Filter = (event: CordonEvent) => boolean
+
+const filterOf = (values: Arguments['values']): Filter => {
+  const call = values.get('call')?.[0]
+  const types = (values.get('type') ?? []).map(typesOf)
+  const since = values.get('since')?.[0]
+  const from = since === undefined ? undefined : timeOf(since)
+  return ({ call_id: id, type, timestamp }) =>
+    (call === undefined || id?.startsWith(call) === true) && (types.length === 0 || types.some((those) => those.includes(type))) && (from === undefined || Date.parse(timestamp) >= from)
+}
+
+const typesOf = (text: string): readonly string[] => {
+  const found = EVENT_TYPES.filter((type) => type === text || type.startsWith(`${text}.`))
+  if (found.length === 0) throw usage(`there is no event type ${text}; there are ${EVENT_TYPES.join(', ')}`, COMMAND)
+  return found
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+const timeOf = (text: string): number => {
+  const ago = /^(\d+)([smhd])$/.exec(text)
+  const time = ago === null ? Date.parse(text) : Date.now() - Number(ago[1]) * (UNITS[ago[2] ?? ''] ?? 0)
+  if (Number.isNaN(time)) throw usage(`--since needs a time such as 2026-01-31T12:00, or 30m, 2h, 7d: ${text}`, COMMAND)
+  return time
+}
+
+/** False when nobody reads any more. */
+type Print = (line: LogLine, filter: Filter) => boolean
+
+const printer = (json: boolean, paint: Paint): Print => (line, filter) => {
+  const read = readLine(line.text)
+  if (read.kind === 'unreadable' || !read.isIntact) writeText(STDERR, `cordon: ${oneLine(line.file)}:${String(line.number)} is not what was written; see: cordon log verify\n`)
+  if (read.kind === 'unreadable' || !filter(read.line.event)) return true
+  return writeFully(STDOUT, Buffer.from(`${json ? line.text : textOf(read.line.event, paint)}\n`))
+}
+
+/** A line that somebody edited may lack anything. */
+const textOf = (event: CordonEvent, paint: Paint): string => {
+  try {
+    return renderEvent(event, paint)
+  } catch {
+    return oneLine(JSON.stringify(event))
+  }
+}
+
+const show = async (path: string, filter: Filter, print: Print): Promise<number> => {
+  const reader = createLogReader(path)
+  for await (const line of reader.lines()) if (!print(line, filter)) break
+  await reader.close()
+  return 0
+}
+
+const POLL_MS = 250
+
+const follow = async (path: string, filter: Filter, print: Print, fromThen: boolean): Promise<number> => {
+  const reader = createLogReader(path)
+  // Without --since what is there already is passed over.
+  for await (const line of reader.lines()) if (fromThen && !print(line, filter)) return 0
+  const watcher = watch(dirname(path))
+  // Told by the kernel where it can tell, and looked after now and then where it cannot (network disks).
+  let wake = (): void => undefined
+  watcher.on('change', () => { wake() })
+  watcher.on('error', () => undefined)
+  for (;;) {
+    const changed = new Promise<void>((resolve) => { wake = resolve })
+    for await (const line of reader.lines()) {
+      if (print(line, filter)) continue
+      watcher.close()
+      await reader.close()
+      return 0
+    }
+    await Promise.race([changed, new Promise((resolve) => setTimeout(resolve, POLL_MS))])
+  }
+}

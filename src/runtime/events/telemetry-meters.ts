@@ -1,0 +1,50 @@
+import type * as OpenTelemetry from '@opentelemetry/api'
+
+import type { CordonEvent } from './event.js'
+
+/** What is counted. Ids do not belong here: every value of an attribute is a series of its own. */
+export const createMeters = ({ metrics }: Pick<typeof OpenTelemetry, 'metrics'>): { readonly take: (event: CordonEvent) => void } => {
+  const meter = metrics.getMeter('cordon')
+  const calls = meter.createCounter('cordon.calls', { description: 'calls that ended, by tool and status' })
+  const decisions = meter.createCounter('cordon.decisions', { description: 'decisions, by outcome and who decided' })
+  const violations = meter.createCounter('cordon.violations', { description: 'boundaries that were touched, by tool and kind' })
+  const failedHooks = meter.createCounter('cordon.hooks.failed', { description: 'hooks that failed' })
+  const duration = meter.createHistogram('cordon.call.duration', { description: 'how long calls ran', unit: 's' })
+  const approval = meter.createHistogram('cordon.approval.duration', { description: 'how long answers took', unit: 's' })
+  const asked = new Map<string, number>()
+  return {
+    take: (event) => {
+      switch (event.type) {
+        case 'permission.evaluated': {
+          const { tool, decision, decision_source: source } = event.permission_decision
+          decisions.add(1, { 'cordon.tool': tool, 'cordon.decision': decision, 'cordon.decision_source': source })
+          return
+        }
+        case 'permission.requested':
+          asked.set(event.approval_action_id, Date.parse(event.timestamp))
+          return
+        case 'permission.resolved': {
+          const since = asked.get(event.approval_action_id)
+          asked.delete(event.approval_action_id)
+          if (since !== undefined) approval.record((Date.parse(event.timestamp) - since) / 1000, { 'cordon.tool': event.tool, 'cordon.resolution': event.resolution })
+          return
+        }
+        case 'sandbox.violation':
+          violations.add(1, { 'cordon.tool': event.tool, 'cordon.violation': event.violation.kind })
+          return
+        case 'tool.denied':
+          calls.add(1, { 'cordon.tool': event.tool, 'cordon.status': 'denied' })
+          return
+        case 'tool.completed':
+          calls.add(1, { 'cordon.tool': event.tool, 'cordon.status': event.status })
+          duration.record(event.duration_ms / 1000, { 'cordon.tool': event.tool, 'cordon.status': event.status })
+          return
+        case 'hook.failed':
+          failedHooks.add(1, { 'cordon.hook': event.hook, 'cordon.hook_point': event.point })
+          return
+        default:
+          return
+      }
+    },
+  }
+}

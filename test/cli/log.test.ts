@@ -1,0 +1,138 @@
+import { appendFileSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { describe, expect, it } from 'vitest'
+
+import { createEventStream, openAuditLog } from '../../src/runtime/index.js'
+import type { AuditReport } from '../../src/runtime/index.js'
+import { DRAFTS } from '../runtime/events-drafts.js'
+
+import { cordon, startCordon, temporaryFolder } from './cordon.js'
+
+const folder = temporaryFolder()
+let made = 0
+
+const newLog = async (maxFileBytes = 1_000_000): Promise<string> => {
+  const path = join(folder, String((made += 1)), 'cordon', 'audit.jsonl')
+  await record(path, DRAFTS.length, maxFileBytes)
+  return path
+}
+
+const record = async (path: string, count: number, maxFileBytes = 1_000_000): Promise<void> => {
+  const log = await openAuditLog({ path, maxFileBytes })
+  const stream = createEventStream({ sessionId: 'session', now: Date.now, newId: () => 'id', record: log.append })
+  for (const draft of DRAFTS.slice(-count)) await stream.emit(draft)
+  await log.close()
+}
+
+describe('cordon log verify', () => {
+  it('says that a log is intact, with 0', async () => {
+    const { status, stdout } = cordon(['log', 'verify', await newLog()])
+    expect([status, stdout]).toEqual([0, expect.stringMatching(/^intact .*audit\.jsonl: 20 entries in 1 file, up to sha256:/)])
+    expect(stdout).not.toContain('\u001b')
+  })
+
+  it('says what is wrong and where, with 1', async () => {
+    const path = await newLog()
+    writeFileSync(path, readFileSync(path, 'utf8').replace('a rule denies it', 'a rule allows it'))
+    const { status, stdout } = cordon(['log', 'verify', path])
+    expect(status).toBe(1)
+    expect(stdout).toContain(`edited ${path}:19: line 19 was changed: its content does not fit its hash`)
+    const { problems } = JSON.parse(cordon(['log', 'verify', '--json', path]).stdout) as AuditReport
+    expect(problems).toMatchObject([{ kind: 'edited', line: 19 }])
+  })
+
+  it('finds a log that was removed by its anchor, and an anchor elsewhere', async () => {
+    const path = await newLog()
+    copyFileSync(`${path}.anchor`, `${path}.kept`)
+    rmSync(path)
+    expect(cordon(['log', 'verify', path]).status).toBe(1)
+    rmSync(`${path}.anchor`)
+    expect(cordon(['log', 'verify', path, '--anchor', `${path}.kept`]).status).toBe(1)
+    expect(cordon(['log', 'verify', path]).status).toBe(2)
+  })
+})
+
+describe('cordon log show', () => {
+  it('prints one line for each entry, across files', async () => {
+    const { status, stdout } = cordon(['log', 'show', await newLog(2000)])
+    expect(status).toBe(0)
+    const types = stdout.trimEnd().split('\n').map((line) => line.split(/ {2,}/)[1])
+    expect(types.filter((type) => type !== 'audit.began')).toEqual(DRAFTS.map(({ type }) => type))
+    expect(types.filter((type) => type === 'audit.began').length).toBeGreaterThan(1)
+  })
+
+  it('prints only those of a call, of a type, from a time', async () => {
+    const path = await newLog()
+    const count = (...words: string[]): number => cordon(['log', 'show', path, '--json', ...words]).stdout.split('\n').length - 1
+    expect(count()).toBe(20)
+    expect(count('--call', 'call-2')).toBe(1)
+    expect(count('--type', 'hook', '--type', 'tool.denied')).toBe(5)
+    expect(count('--since', '1h')).toBe(20)
+    expect(count('--since', '2200-01-01')).toBe(0)
+  })
+
+  it('with --json prints the lines of the log', async () => {
+    const path = await newLog()
+    expect(cordon(['log', 'show', '--json', path]).stdout).toBe(readFileSync(path, 'utf8'))
+  })
+
+  it('lets no entry write to the terminal, and tells of lines that cannot be read', async () => {
+    const path = await newLog()
+    appendFileSync(path, 'no line\n')
+    writeFileSync(path, readFileSync(path, 'utf8').replace('a rule denies it', '\\u001b]0;title\\u0007'))
+    const { status, stdout, stderr } = cordon(['log', 'show', path])
+    expect(status).toBe(0)
+    expect(stdout).not.toContain('\u001b')
+    expect(stdout).toContain('\\x1b]0;title')
+    expect(stderr).toContain(`${path}:19 is not what was written`)
+    expect(stderr).toContain(`${path}:21 is not what was written`)
+  })
+
+  it('finds the log by CORDON_AUDIT, XDG_STATE_HOME or the home', async () => {
+    const path = await newLog()
+    const state = join(path, '..', '..')
+    mkdirSync(join(folder, 'home', '.local'), { recursive: true })
+    expect(cordon(['log', 'verify'], { environment: { CORDON_AUDIT: path } }).status).toBe(0)
+    expect(cordon(['log', 'verify'], { environment: { XDG_STATE_HOME: state } }).status).toBe(0)
+    await record(join(folder, 'home', '.local', 'state', 'cordon', 'audit.jsonl'), 1)
+    expect(cordon(['log', 'verify'], { environment: { HOME: join(folder, 'home') } }).status).toBe(0)
+  })
+})
+
+it('cordon log follow prints what is written from then on, across files', async () => {
+  const path = await newLog()
+  const child = startCordon(['log', 'follow', '--json', path])
+  let output = ''
+  child.stdout?.on('data', (bytes: Buffer) => (output += bytes.toString()))
+  // It cannot be seen from outside when it has begun to wait; so there are new entries until it tells of some.
+  for (let round = 0; round < 200 && output.split('\n').length < 4; round += 1) {
+    await record(path, 2, 3000)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  child.kill('SIGTERM')
+  const sequences = output.trimEnd().split('\n').map((line) => (JSON.parse(line) as { sequence: number }).sequence)
+  expect(sequences.length).toBeGreaterThan(2)
+  expect(sequences[0]).toBeGreaterThan(20)
+  expect(sequences).toEqual(sequences.map((_, index) => (sequences[0] ?? 0) + index))
+})
+
+describe('what cannot be understood is told, with 2', () => {
+  it.each([
+    [['log'], 'say what to do'],
+    [['log', 'shwo'], 'there is no "cordon log shwo"'],
+    [['log', '--jsn', 'show'], 'did you mean --json?'],
+    [['log', 'show', '--type', 'tool.invented', '/dev/null'], 'there is no event type tool.invented'],
+    [['log', 'show', '--since', 'yesterday', '/dev/null'], '--since needs a time'],
+    [['log', 'show', '/nowhere/audit.jsonl'], 'there is no such log'],
+    [['log', 'show', 'a', 'b'], 'one file at a time'],
+  ])('%j', (words, message) => {
+    const { status, stderr } = cordon(words)
+    expect([status, stderr]).toEqual([2, expect.stringContaining(message)])
+  })
+
+  it('and help with 0', () => {
+    expect(cordon(['log', 'show', '--help'])).toMatchObject({ status: 0, stdout: expect.stringContaining('usage: cordon log') as string })
+    expect(cordon(['help', 'log']).status).toBe(0)
+  })
+})
