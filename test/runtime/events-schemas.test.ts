@@ -54,7 +54,7 @@ it('what a real cell reports fits the schemas of profile and violation', async (
   const boundary = resolvePolicy(policy, { workspace: place, home: place, kind: 'process' })
   const sandbox = await openSandbox({ nursery: 'none' })
   try {
-    const result = await sandbox.run({ boundary, cwd: place, argv: ['/bin/bash', '-c', `exec 3<>/dev/tcp/127.0.0.1/9; echo done > ${join(folder, 'out')}`], hostEnvironment: {} })
+    const result = await sandbox.run({ boundary, cwd: place, argv: ['/bin/bash', '-c', `exec 3<>/dev/tcp/192.0.2.1/443; echo done > ${join(folder, 'out')}`], hostEnvironment: {} })
     expect(isProfile(result.profile) ? [] : isProfile.errors).toEqual([])
     const call = { call_id: 'c', tool: 'bash', decision_id: 'd' }
     const applied = await stream.emit({ type: 'sandbox.applied', ...call, sandbox_profile: result.profile })
