@@ -78,7 +78,8 @@ export interface ExplainedRule {
 const MAX_RULES_SHOWN = 16
 
 export const explainRules = (deciding: readonly Rule[], overruled: readonly Rule[], locked: readonly Rule[]): readonly ExplainedRule[] =>
-  [...standing(deciding, 'decides'), ...standing(overruled, 'overruled'), ...standing(locked, 'locked')].slice(0, MAX_RULES_SHOWN)
+  // Of most calls no rule speaks.
+  deciding.length + overruled.length + locked.length === 0 ? [] : [...standing(deciding, 'decides'), ...standing(overruled, 'overruled'), ...standing(locked, 'locked')].slice(0, MAX_RULES_SHOWN)
 
 const standing = (rules: readonly Rule[], as: ExplainedRule['standing']): readonly ExplainedRule[] =>
   rules.map(({ id, effect, source, place, because }) => ({ ref: id, effect, source, place, because, standing: as }))

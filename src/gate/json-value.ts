@@ -70,7 +70,10 @@ const copy = (value: unknown, at: KeyPlace | undefined, count: { values: number 
 }
 
 const copyList = (list: readonly unknown[], at: KeyPlace | undefined, count: { values: number }): JsonValue =>
-  Object.freeze(Array.from(list, (item, index) => copy(item, placeOfKey(at, index), count)))
+  Object.freeze(Array.from(list, (item, index) => (isPlainText(item) ? item : copy(item, placeOfKey(at, index), count))))
+
+/** Nearly all that arguments are made of needs no place to be named by. */
+const isPlainText = (value: unknown): value is string => typeof value === 'string' && !LONE_SURROGATE.test(value)
 
 const copyMapping = (mapping: object, at: KeyPlace | undefined, count: { values: number }): JsonValue => {
   const prototype: unknown = Object.getPrototypeOf(mapping)
@@ -83,7 +86,7 @@ const copyMapping = (mapping: object, at: KeyPlace | undefined, count: { values:
     if (key === '__proto__') throw new NotJson(renderPlace(at), 'has a key "__proto__"')
     if (LONE_SURROGATE.test(key)) throw new NotJson(renderPlace(at), 'has a key with half of a character (a lone surrogate)')
     const child = (mapping as Record<string, unknown>)[key]
-    if (child !== undefined) copied[key] = copy(child, placeOfKey(at, key), count)
+    if (child !== undefined) copied[key] = isPlainText(child) ? child : copy(child, placeOfKey(at, key), count)
   }
   return Object.freeze(copied)
 }

@@ -65,7 +65,12 @@ export const spellingsOf = (text: string): readonly string[] => {
 }
 
 const isPlainSpelling = (text: string): boolean =>
-  !text.includes('%') && !text.startsWith('-') && !INVISIBLE.test(text.charAt(0)) && !INVISIBLE.test(text.charAt(text.length - 1))
+  !text.includes('%') && !text.startsWith('-') && !isInvisibleAt(text, 0) && !isInvisibleAt(text, text.length - 1)
+
+const isInvisibleAt = (text: string, at: number): boolean => {
+  const code = text.charCodeAt(at)
+  return !(code > 0x20 && code < 0x7f) && INVISIBLE.test(text.charAt(at))
+}
 
 const INVISIBLE = /[\s\u200b-\u200f\u2060\ufeff]/
 
@@ -96,8 +101,8 @@ const DOT_SEGMENT = /(^|\/)\.\.(\/|$)|^\.(\/|$)/
 
 const readSpelling = (spelling: string, { cwd, home }: CellPlaces, isPath: boolean): PathReading | undefined => {
   if (spelling.includes('\0')) throw new Unreadable('it contains a NUL byte')
-  if (FILE_URL.test(spelling)) return certain(pathOfFileUrl(spelling))
   if (spelling.startsWith('/')) return certain(spelling)
+  if (FILE_URL.test(spelling)) return certain(pathOfFileUrl(spelling))
   if (spelling === '~' || spelling.startsWith('~/')) return certain(`${home}${spelling.slice(1)}`)
   if (HOME_OF_ANOTHER.test(spelling)) throw new Unreadable('it names the home of another user')
   const path = `${cwd}/${spelling}`

@@ -22,7 +22,7 @@ export const createRuleBucket = (): RuleBucket => {
   const withCommand: Rule[] = []
   const hosts = new Map<string, Rule[]>()
   const otherHosts: Rule[] = []
-  const literals = new Map<string, Map<string, Rule[]>>()
+  const literals = new Map<string, { readonly keys: readonly string[]; readonly values: Map<string, Rule[]> }>()
   let hasPaths = false
 
   const add = (rule: Rule): void => {
@@ -47,12 +47,12 @@ export const createRuleBucket = (): RuleBucket => {
     const condition = rule.arguments.find(({ keys, accepts }) => !keys.includes('*') && accepts.every((accept) => !('exactly' in accept) && accept.isLiteral))
     if (condition === undefined) return false
     const key = condition.keys.join('.')
-    let values = literals.get(key)
-    if (values === undefined) {
-      values = new Map()
-      literals.set(key, values)
+    let filed = literals.get(key)
+    if (filed === undefined) {
+      filed = { keys: condition.keys, values: new Map() }
+      literals.set(key, filed)
     }
-    for (const accept of condition.accepts) if (!('exactly' in accept)) addTo(values, accept.prefix, rule)
+    for (const accept of condition.accepts) if (!('exactly' in accept)) addTo(filed.values, accept.prefix, rule)
     return true
   }
 
@@ -83,9 +83,9 @@ export const createRuleBucket = (): RuleBucket => {
       always.forEach(found)
       if (hasPaths) for (const { names } of facts.folded) paths.visit(names, found)
       if (withCommand.length > 0 && facts.commands.length > 0) visitCommands(facts, found)
-      if (hosts.size + otherHosts.length > 0) visitHosts([...facts.urls, ...facts.suspectedUrls], found)
-      for (const [key, values] of literals) {
-        for (const value of valuesAt(facts.input, key.split('.'))) {
+      if (hosts.size + otherHosts.length > 0 && facts.urls.length + facts.suspectedUrls.length > 0) visitHosts([...facts.urls, ...facts.suspectedUrls], found)
+      for (const { keys, values } of literals.values()) {
+        for (const value of valuesAt(facts.input, keys)) {
           for (const item of isList(value) ? value : [value]) if (typeof item === 'string') values.get(item)?.forEach(found)
         }
       }

@@ -45,19 +45,19 @@ export const indexRules = (sets: readonly RuleSet[]): RuleIndex => {
   const prefixLengths = [...new Set(Array.from(byPrefix.keys(), (prefix) => prefix.length))]
 
   const judge = (facts: CallFacts): RuleVerdict => {
-    const matching = new Set<Rule>()
     const checked = new Set<Rule>()
+    const matching: Rule[] = []
     const consider = (rule: Rule) => {
       if (checked.has(rule)) return
       checked.add(rule)
-      if (ruleMatches(rule, facts)) matching.add(rule)
+      if (ruleMatches(rule, facts)) matching.push(rule)
     }
     byName.get(facts.tool)?.visit(facts, consider)
     for (const length of prefixLengths) {
       if (length <= facts.tool.length) byPrefix.get(facts.tool.slice(0, length))?.visit(facts, consider)
     }
-    if (matching.size === 0) return { effect: 'unmatched', deciding: [], overruled: [], locked: [] }
-    const inOrder = [...matching].sort((a, b) => rankOf(rank, a) - rankOf(rank, b))
+    if (matching.length === 0) return UNMATCHED
+    const inOrder = matching.sort((a, b) => rankOf(rank, a) - rankOf(rank, b))
     const locked = isAllowLocked ? inOrder.filter(({ effect, source }) => effect === 'allow' && source !== 'managed') : []
     const counting = inOrder.filter((rule) => !locked.includes(rule))
     const effect = EFFECTS.find((candidate) => counting.some((rule) => rule.effect === candidate)) ?? 'unmatched'
@@ -65,6 +65,8 @@ export const indexRules = (sets: readonly RuleSet[]): RuleIndex => {
   }
   return { judge, size: ordered.length }
 }
+
+const UNMATCHED: RuleVerdict = { effect: 'unmatched', deciding: [], overruled: [], locked: [] }
 
 const rankOf = (rank: ReadonlyMap<Rule, number>, rule: Rule): number => rank.get(rule) ?? bug('a rule that is in no set')
 
