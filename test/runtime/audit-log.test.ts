@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { appendFileSync, chmodSync, linkSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
@@ -77,6 +78,12 @@ describe('a log is not opened', () => {
     await expect(openAuditLog({ path: join(folder, 'audit.jsonl') })).rejects.toMatchObject({ code: 'audit-unsafe-path' })
   })
 
+  it('where there is a pipe in the place of its anchor', async () => {
+    const folder = auditFolder()
+    spawnSync('mkfifo', [join(folder, 'audit.jsonl.anchor')])
+    await expect(openAuditLog({ path: join(folder, 'audit.jsonl') })).rejects.toMatchObject({ code: 'audit-unsafe-path' })
+  })
+
   it('under a second name', async () => {
     const path = await writtenLog(1)
     linkSync(path, `${path}.second`)
@@ -124,6 +131,7 @@ describe('an append is refused, so that nothing runs unrecorded,', () => {
   it('when its anchor was removed', () => refusedAfter((path) => { rmSync(anchorOf(path)) }))
   it('when it was replaced', () => refusedAfter((path) => { const text = readFileSync(path); rmSync(path); writeFileSync(path, text) }))
   it('when it was cut short', () => refusedAfter((path) => { truncateSync(path, 10) }))
+  it('when its anchor got a second name', () => refusedAfter((path) => { linkSync(anchorOf(path), `${path}.second`) }))
   it('when it got a second name', () => refusedAfter((path) => { linkSync(path, `${path}.second`) }))
 
   it('when it was put back to an older state, with its anchor', async () => {

@@ -3,6 +3,7 @@
 // the file by renaming would do the same and cost a thousand times as much (ext4 flushes on such a rename).
 import { closeSync, constants, fdatasync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
 
+import { fail } from '../../errors/index.js'
 import { canonicalJson } from '../../gate/index.js'
 
 import { hashText } from './chain.js'
@@ -54,7 +55,8 @@ export interface AnchorFile {
   readonly read: () => ReadAnchor
   /** Into the slot that does not hold the anchor in force. */
   readonly write: (anchor: Anchor) => void
-  readonly isRemoved: () => boolean
+  /** 0 when it was removed; more than 1 when somebody gave it another name. */
+  readonly names: () => number
 }
 
 const BLANK: Buffer = Buffer.alloc(0)
@@ -86,13 +88,19 @@ const anchorFile = (descriptor: number): AnchorFile => {
       if (written !== rendered.length) throw Object.assign(new Error('the anchor could not be written as a whole'), { code: 'ENOSPC' })
       remembered[index] = { bytes: rendered, anchor }
     },
-    isRemoved: () => fstatSync(descriptor).nlink === 0,
+    names: () => fstatSync(descriptor).nlink,
   }
 }
 
 const FLAGS = { read: constants.O_RDONLY, write: constants.O_RDWR, create: constants.O_RDWR | constants.O_CREAT | constants.O_EXCL } as const
 
-export const openAnchor = (path: string, how: keyof typeof FLAGS): AnchorFile => anchorFile(openSync(path, FLAGS[how] | constants.O_NOFOLLOW, 0o600))
+/** A pipe in its place must not keep anybody waiting. */
+export const openAnchor = (path: string, how: keyof typeof FLAGS): AnchorFile => {
+  const descriptor = openSync(path, FLAGS[how] | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600)
+  if (fstatSync(descriptor).isFile()) return anchorFile(descriptor)
+  closeSync(descriptor)
+  throw fail('audit-unsafe-path', { path, problem: 'it is no ordinary file', fix: 'move it away' })
+}
 
 export const readAnchorAt = (path: string): ReadAnchor | undefined => {
   let anchor: AnchorFile

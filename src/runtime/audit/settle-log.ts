@@ -52,7 +52,8 @@ export const settleLog = (held: HeldLog, settings: SettleSettings): Anchor => {
 const currentAnchor = (held: HeldLog, { places, boot, newId }: SettleSettings): Anchor => {
   const { log } = places
   held.anchor ??= openOrMake(places)
-  if (held.anchor.isRemoved()) throw broken(log, 'its anchor was removed')
+  const names = held.anchor.names()
+  if (names !== 1) throw broken(log, names === 0 ? 'its anchor was removed' : 'its anchor has a second name (a hard link), through which it could be changed')
   const { anchor, damaged } = held.anchor.read()
   if (anchor === undefined) {
     if (damaged > 0) throw broken(log, 'its anchor holds no anchor')
