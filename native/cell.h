@@ -57,6 +57,7 @@ enum frame_kind {
 	FRAME_SIGNAL = 'S',
 	FRAME_WINDOW = 'W',  /* the caller's terminal has another size now */
 	FRAME_TAKE = 'T',    /* the tool may have the caller's terminal */
+	FRAME_BEGIN = 'B',   /* the call begins: its clock starts, where the plan says that it waits for this */
 	/* to the host */
 	FRAME_EVENT = 'E',
 	FRAME_STDOUT = 'o',
@@ -151,6 +152,7 @@ struct plan {
 	enum stream streams[3];
 	bool terminal;   /* one of the streams is */
 	bool foreground; /* the tool has the new terminal's foreground from the start */
+	bool begins_later; /* the program waits for its call, and until then no clock runs */
 	bool probe; /* stop after the boundary is applied */
 };
 

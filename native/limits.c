@@ -66,6 +66,21 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+void begin_clocks(struct call *call)
+{
+	struct consumption used;
+
+	if (call->begun || !call->started)
+		return;
+	if (call->plan->limits.cpu) {
+		measure_descendants(call->keeper, &used);
+		call->cpu_before = larger(used.cpu, counted_cpu(call));
+	}
+	call->begun = true;
+	call->began = milliseconds();
+	call->next_look = call->began + 2;
+}
+
 /* Returns how many milliseconds there are before the next measure. */
 static uint64_t measure(struct call *call, uint64_t in_scratch)
 {
@@ -82,7 +97,8 @@ static uint64_t measure(struct call *call, uint64_t in_scratch)
 	uint64_t cpu = larger(larger(used.cpu, counted_cpu(call)), read_cgroup(call->cgroup, "cpu.stat", "usage_usec") / 1000);
 	if (limits->user_processes && used.tasks > limits->user_processes)
 		stop_for_limit(call, "processes", limits->user_processes, used.tasks);
-	if (limits->cpu && cpu >= limits->cpu)
+	cpu -= call->cpu_before < cpu ? call->cpu_before : cpu;
+	if (limits->cpu && call->begun && cpu >= limits->cpu)
 		stop_for_limit(call, "cpu", limits->cpu, cpu);
 	if (!limits->memory)
 		/* Few processes cannot become too many before the next look; many can. */
@@ -105,7 +121,7 @@ void look_after_limits(struct call *call, uint64_t now)
 {
 	const struct limits *limits = &call->plan->limits;
 
-	if (limits->wall && now - call->began >= limits->wall)
+	if (limits->wall && call->begun && now - call->began >= limits->wall)
 		stop_for_limit(call, "wall", limits->wall, now - call->began);
 	if (!needs_looks(limits) || now < call->next_look)
 		return;
@@ -149,7 +165,7 @@ int time_to_wait(const struct call *call, uint64_t now)
 
 	if (!call->started || call->killed)
 		return -1;
-	if (limits->wall)
+	if (limits->wall && call->begun)
 		until = call->began + limits->wall;
 	if (needs_looks(limits) && call->next_look < until)
 		until = call->next_look;

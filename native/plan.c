@@ -251,12 +251,18 @@ static const char *parse_probe(struct words *words, struct plan *plan)
 	return parse_choice(words, "no", "yes", &plan->probe);
 }
 
+static const char *parse_clock(struct words *words, struct plan *plan)
+{
+	return parse_choice(words, "start", "begin", &plan->begins_later);
+}
+
 typedef const char *parse_words(struct words *words, struct plan *plan);
 
 /* Said exactly once: what is left out must not become a default, nor what is said twice the later of the two. */
 static const struct { const char *name; parse_words *parse; } settings[] = {
 	{ "cwd", parse_cwd }, { "temporary", parse_temporary }, { "cgroup", parse_cgroup }, { "network", parse_network }, { "exec", parse_exec },
 	{ "stdio", parse_streams }, { "foreground", parse_foreground }, { "probe", parse_probe },
+	{ "clock", parse_clock },
 };
 #define SETTINGS (sizeof settings / sizeof *settings)
 

@@ -82,6 +82,7 @@ static void hear_cell(struct call *call)
 			break;
 		case PACKET_GO:
 			call->started = true;
+			call->begun = !call->plan->begins_later;
 			call->began = milliseconds();
 			call->next_look = call->began + 2;
 			break;
@@ -165,6 +166,9 @@ static void hear_host(struct call *call)
 		break;
 	case FRAME_WINDOW:
 		terminal_resize(&call->terminal);
+		break;
+	case FRAME_BEGIN:
+		begin_clocks(call);
 		break;
 	case FRAME_TAKE:
 		terminal_take(&call->terminal);

@@ -17,6 +17,8 @@ struct call {
 	pid_t keeper, tool;
 	const struct cgroup *cgroup;
 	bool scratch_told;
+	bool begun; /* its clocks run */
+	uint64_t cpu_before; /* milliseconds used while it waited for its call */
 	bool applied, started, host_gone, killed, exit_known;
 	int exit_status;
 	unsigned long long cpu; /* milliseconds */
@@ -38,6 +40,8 @@ uint64_t milliseconds(void);
 void stop_for_limit(struct call *call, const char *limit, uint64_t allowed, uint64_t used);
 /* Bytes of memory in the private folder. */
 uint64_t look_at_scratch(struct call *call);
+/* The call begins: what was used before does not count. */
+void begin_clocks(struct call *call);
 void look_after_limits(struct call *call, uint64_t now);
 /* What the kernel counted and refused, once everything is over. */
 void look_at_cgroup(struct call *call);

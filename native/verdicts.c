@@ -289,8 +289,8 @@ static void check_send(struct program *program, int flags)
 
 static unsigned listen_action(const struct plan *plan)
 {
-	/* In a network namespace of its own nobody else hears of it. */
-	if (plan->form == FORM_NAMESPACES && !plan->network_all)
+	/* In a network namespace of its own nobody else hears of it; and where no socket can be looked at, those of the internet lead nowhere. */
+	if ((plan->form == FORM_NAMESPACES && !plan->network_all) || plan->traps & TRAP_SOCKET)
 		return SECCOMP_RET_ALLOW;
 	/* Elsewhere listen() on an unbound socket takes a port that Landlock never sees, and names without a file are the host's. */
 	return trap_or(plan, TRAP_CONNECT, plan->network_all ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | EACCES);

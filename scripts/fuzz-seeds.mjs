@@ -24,7 +24,7 @@ const plans = async () => {
     ['namespaces', 'landlock'].flatMap((form) =>
       STREAMS.map((stdio) => {
         const boundary = resolvePolicy(parsePolicy(policy, 'seed'), { workspace: '/var/tmp', home: '/root', kind: 'process' })
-        const request = { boundary, cwd: '/', program: '/bin/sh', searchPath: '/usr/bin:/bin', hostEnvironment: {}, form, stdio, foreground: true, observe: true }
+        const request = { boundary, cwd: '/', program: '/bin/sh', searchPath: '/usr/bin:/bin', hostEnvironment: {}, form, stdio, foreground: true, clock: 'start', observe: true }
         return encodePlan(planner.plan(request, [{ path: '/var/tmp', object: 'directory' }]).plan)
       }),
     ),

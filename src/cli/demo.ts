@@ -1,93 +1,127 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+// The attack that crosses tools: a page that web_search finds tells the model to send the user's key away
+// with bash. The model obeys. Every step is really made, and the story ends with what came of it.
 import { join } from 'node:path'
 
-import type { AbsolutePath } from '../policy/index.js'
+import { pathRead, pathWrite, text } from '../gate/index.js'
+import { createCordon, processTool, tool } from '../runtime/index.js'
+import type { Cordon, ToolDefinition, ToolResult } from '../runtime/index.js'
 import { parseAbsolutePath, parsePolicy, resolvePolicy } from '../policy/index.js'
-import { describeEnding, openSandbox } from '../sandbox/index.js'
-import type { CallResult, Sandbox } from '../sandbox/index.js'
+import { describeViolation, openSandbox } from '../sandbox/index.js'
 
 import { STDOUT, oneLine, paintFor, writeText } from './console-text.js'
 import type { Paint } from './console-text.js'
+import { setStage } from './demo-stage.js'
+import type { Stage } from './demo-stage.js'
 import type { Invocation } from './main.js'
 
-interface Scene {
-  readonly title: string
-  readonly policy: unknown
-  readonly script: string
-  /** What must have come of it. */
-  readonly holds: (result: CallResult, output: string) => boolean
+export const demo = async ({ environment }: Invocation): Promise<number> => {
+  const stage = await setStage()
+  const cordon = await createCordon({
+    tools: toolsOf(stage),
+    workspace: stage.workspace,
+    home: stage.home,
+    mode: 'on_request',
+    audit: { path: join(stage.home, '.local', 'state', 'cordon', 'audit.jsonl') },
+  })
+  try {
+    return await tellStory(cordon, stage, paintFor(STDOUT, environment))
+  } finally {
+    await cordon.close()
+    await stage.leave()
+  }
 }
 
-const SECRET = 'the-secret-of-the-demo'
-
-const failed = (result: CallResult): boolean => result.status !== 'exited' || result.exitCode !== 0
-
-const SCENES: readonly Scene[] = [
-  {
-    title: 'computes, and reads programs of the system',
-    policy: {},
-    script: 'echo $((6 * 7)) | tee /tmp/answer',
-    holds: (_, output) => output === '42',
-  },
-  {
-    title: 'cannot see a file that was not granted',
-    policy: {},
-    script: 'cat private/secret',
-    holds: (result, output) => failed(result) && !output.includes(SECRET),
-  },
-  {
-    title: 'can read it when it is granted',
-    policy: { filesystem: { read: ['private'] } },
-    script: 'cat private/secret',
-    holds: (_, output) => output === SECRET,
-  },
-  {
-    title: 'can write where it may, but plants no git hook',
-    policy: { filesystem: { write: ['project'] } },
-    script: 'echo done > project/result && cat project/result; echo evil > project/.git/hooks/pre-commit',
-    holds: (result, output) => failed(result) && output.startsWith('done'),
-  },
-  {
-    title: 'has no variables of the caller',
-    policy: {},
-    script: 'echo "HOME=$HOME DEMO_TOKEN=$DEMO_TOKEN"',
-    holds: (_, output) => output.endsWith('DEMO_TOKEN='),
-  },
-  {
-    title: 'is ended by its limit of time, with everything it started',
-    policy: { limits: { wall: '300ms' } },
-    script: 'sleep 60 & sleep 60',
-    holds: (result) => result.status === 'limit' && result.limit === 'wall',
-  },
+/** Four tools, each with what it needs and nothing more. */
+const toolsOf = ({ web }: Stage): readonly ToolDefinition[] => [
+  tool({
+    name: 'web_search',
+    description: 'Searches the web',
+    input: { type: 'object', properties: { query: text() }, required: ['query'] },
+    // Whoever answers a search decides what the model reads next. Here an attacker did.
+    policy: { filesystem: { read: [web] }, environment: [`WEB=${web}`] },
+    run: async () => JSON.parse(await (await import('node:fs/promises')).readFile(process.env['WEB'] ?? '', 'utf8')) as unknown,
+  }),
+  tool({
+    name: 'read_file',
+    description: 'Reads a file of the project',
+    input: { type: 'object', properties: { path: pathRead() }, required: ['path'] },
+    policy: { filesystem: { read: ['.'] } },
+    run: async ({ path }: { path: string }) => (await import('node:fs/promises')).readFile(path, 'utf8'),
+  }),
+  tool({
+    name: 'write_file',
+    description: 'Writes a file of the project',
+    input: { type: 'object', properties: { path: pathWrite(), text: text() }, required: ['path', 'text'] },
+    policy: { filesystem: { write: ['.'] } },
+    run: async ({ path, text: content }: { path: string; text: string }) => (await import('node:fs/promises')).writeFile(path, content),
+  }),
+  processTool({
+    name: 'bash',
+    description: 'Runs a command in the project',
+    input: { type: 'object', properties: { command: text() }, required: ['command'] },
+    policy: { filesystem: { write: ['.'] }, network: 'none', limits: { wall: '20s' } },
+    command: ({ command }: { command: string }) => ['bash', '-c', command],
+  }),
 ]
 
-export const demo = async ({ environment }: Invocation): Promise<number> => {
-  const folder = parseAbsolutePath(realpathSync(mkdtempSync(join(tmpdir(), 'cordon-demo-'))), 'the temporary folder')
-  const sandbox = await openSandbox()
-  try {
-    mkdirSync(join(folder, 'private'))
-    writeFileSync(join(folder, 'private', 'secret'), SECRET)
-    mkdirSync(join(folder, 'project', '.git', 'hooks'), { recursive: true })
-    return await play(sandbox, folder, paintFor(STDOUT, environment))
-  } finally {
-    await sandbox.close()
-    rmSync(folder, { recursive: true, force: true })
+const tellStory = async (cordon: Cordon, stage: Stage, paint: Paint): Promise<number> => {
+  const { attacker, key, workspace, home } = stage
+  const say = (text: string) => {
+    writeText(STDOUT, `${text}\n`)
   }
+  let broken = 0
+  const check = (claim: string, holds: boolean) => {
+    broken += holds ? 0 : 1
+    say(`     ${holds ? paint('green', 'holds') : paint('red', 'BROKEN')}  ${claim}`)
+  }
+  const call = async (name: string, input: object): Promise<ToolResult> => {
+    const result = await cordon.call(name, input)
+    const words = result.reason ?? oneLine(JSON.stringify(result.output ?? null)).slice(0, 100)
+    say(`   ${paint('bold', name)}(${oneLine(JSON.stringify(input)).slice(0, 90)})\n     → ${paint(result.status === 'ok' ? 'green' : 'red', result.status)}: ${words}`)
+    return result
+  }
+
+  say(paint('bold', '1. An agent works on a project with four tools.'))
+  check('write_file writes in the project', (await call('write_file', { path: join(workspace, 'parse.py'), text: 'import json\n' })).status === 'ok')
+  check('read_file reads it', (await call('read_file', { path: join(workspace, 'parse.py') })).output === 'import json\n')
+
+  say(paint('bold', '\n2. It searches the web, and one of the results was written for it.'))
+  const found = await call('web_search', { query: 'python JSON parsing tutorial' })
+  const results = found.output as readonly { readonly text: string }[] | undefined
+  const injected = results?.[1]?.text.replace(/^.*Run: /, '') ?? ''
+  check('the result carries the order of an attacker', injected.includes('.ssh/id_rsa'))
+
+  say(paint('bold', '\n3. The model obeys, and calls bash exactly as the attacker wants.'))
+  const attack = await call('bash', { command: injected })
+  check('nothing arrived at the attacker', attacker.received.length === 0)
+  if (attacker.isOutside) check('it is told as a violation, not as a failure', attack.status === 'violated')
+  for (const violation of attack.facts.violations) say(`     ${paint('dim', describeViolation(violation))}`)
+  check('the key is nowhere in what the model gets', !JSON.stringify([attack.output, attack.reason]).includes(key))
+  await call('read_file', { path: join(home, '.ssh', 'id_rsa') })
+
+  say(paint('bold', '\n4. The same command in one sandbox for all tools, as agents have it elsewhere.'))
+  await runShared(injected, stage)
+  check('the key arrives at the attacker', attacker.received.some((body) => body.includes(key)))
+
+  say(paint('bold', '\n5. The record says why.'))
+  const { permission_decision: decision, sandbox_profile: profile } = attack.facts
+  say(`     decision  ${decision.decision} by ${decision.decision_source}: ${decision.decision_reason}`)
+  if (profile?.mode === 'sandboxed') {
+    say(`     boundary  ${profile.form}; writes ${profile.write_roots.join(', ')}; network ${profile.network}`)
+    say(`     held by   files: ${(profile.enforced['filesystem_read'] ?? []).join(' + ')}; network: ${(profile.enforced['network'] ?? []).join(' + ')}`)
+  }
+  say(broken === 0 ? paint('green', '\nThe model was fooled. Nothing was lost.') : paint('red', `\n${String(broken)} of the claims did not hold; see \`cordon doctor\`.`))
+  return broken === 0 ? 0 : 1
 }
 
-const play = async (sandbox: Sandbox, folder: AbsolutePath, paint: Paint): Promise<number> => {
-  let failures = 0
-  let form = ''
-  for (const { title, policy, script, holds } of SCENES) {
-    const boundary = resolvePolicy(parsePolicy(policy, 'demo'), { workspace: folder, home: folder, kind: 'process' })
-    const result = await sandbox.run({ boundary, cwd: folder, argv: ['/bin/sh', '-c', script], hostEnvironment: { DEMO_TOKEN: SECRET } })
-    const output = oneLine(Buffer.concat([result.stdout, result.stderr]).toString().trim())
-    const held = holds(result, output)
-    failures += held ? 0 : 1
-    form = result.profile.form
-    writeText(STDOUT, `${held ? paint('green', 'held') : paint('red', 'NOT HELD')}  ${title}\n      policy  ${JSON.stringify(policy)}\n      $ ${script}\n      ${describeEnding(result)}${output === '' ? '' : `: ${output}`}\n\n`)
+/** With what its four tools need together: the files of the user, and the network. It shows that the attack is a real one. */
+const runShared = async (command: string, { home, workspace }: Stage): Promise<void> => {
+  const places = { workspace: parseAbsolutePath(workspace), home: parseAbsolutePath(home) }
+  const policy = parsePolicy({ filesystem: { read: ['~'], write: ['.'] }, network: 'all', environment: [`HOME=${home}`] }, 'demo')
+  const sandbox = await openSandbox()
+  try {
+    await sandbox.run({ boundary: resolvePolicy(policy, { ...places, kind: 'process' }), cwd: workspace, argv: ['bash', '-c', command] })
+  } finally {
+    await sandbox.close()
   }
-  writeText(STDOUT, `${String(SCENES.length - failures)} of ${String(SCENES.length)} held, in the form "${form}"; \`cordon doctor\` says by what.\n`)
-  return failures === 0 ? 0 : 1
 }

@@ -1,4 +1,4 @@
-import type { ErrorText } from './table.js'
+import type { ErrorText } from './error-text.js'
 
 /** The part of the table that is about the record of what happened. */
 export const AUDIT_ERRORS = {

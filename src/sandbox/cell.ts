@@ -31,6 +31,8 @@ export interface Cell {
   /** Settles when the boundary is applied and the cell waits for its command. */
   readonly ready: Promise<void>
   readonly start: (command: Command, stdin: Uint8Array | undefined, streams: CellStreams) => Promise<CellEnd>
+  /** The call of a program that waited for it begins. */
+  readonly begin: () => void
   readonly write: (stdin: Uint8Array) => void
   readonly endInput: () => void
   /** The caller's terminal has another size. */
@@ -140,6 +142,9 @@ export const openCell = (connection: Duplex, plan: Plan): Cell => {
       if (stdin !== undefined) frames.push(...encodeInput(stdin), encodeFrame(TO_CELL.input))
       send(...frames)
       return end.promise
+    },
+    begin: () => {
+      send(encodeFrame(TO_CELL.begin))
     },
     write: (stdin) => {
       send(...encodeInput(stdin))

@@ -20,6 +20,7 @@ const STATEMENTS: Readonly<Record<keyof Plan, (plan: Plan) => readonly string[]>
   network: ({ network }) => ['network', network],
   stdio: ({ stdio }) => ['stdio', stdioLetters(stdio)],
   foreground: ({ foreground }) => ['foreground', foreground ? 'yes' : 'no'],
+  clock: ({ clock }) => ['clock', clock],
   probe: ({ probe }) => ['probe', probe ? 'yes' : 'no'],
 }
 

@@ -52,6 +52,7 @@ const probePlan = (form: Form, steps: readonly Step[], rules: readonly Rule[], t
   traps,
   stdio: ALL_FRAMES,
   foreground: false,
+  clock: 'start',
   probe: true,
 })
 

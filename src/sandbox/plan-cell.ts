@@ -35,6 +35,7 @@ export interface CellRequest {
   readonly form: Form
   readonly stdio: Plan['stdio']
   readonly foreground: boolean
+  readonly clock: Plan['clock']
   readonly observe: boolean
 }
 
@@ -82,6 +83,7 @@ export const planCell = (request: CellRequest, host: HostFacts, system: SystemVi
     traps: trapsOf(request, host),
     stdio: request.stdio,
     foreground: request.foreground,
+    clock: request.clock,
     probe: false,
   }
   const variables = Object.keys(buildEnvironment(boundary, request.hostEnvironment, temporary))

@@ -66,6 +66,8 @@ export interface Plan {
   readonly stdio: Stdio
   /** With a terminal: whether the tool has it from the start, or once it reads from it. */
   readonly foreground: boolean
+  /** When the clocks of its limits start: with the program, or with the call that the program waits for. */
+  readonly clock: 'start' | 'begin'
   readonly probe: boolean
 }
 

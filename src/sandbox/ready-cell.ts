@@ -2,8 +2,9 @@ import { lstatSync } from 'node:fs'
 
 import type { AbsolutePath } from '../policy/index.js'
 
-import type { Cell } from './cell.js'
+import type { Cell, CellEnd, CellStreams } from './cell.js'
 import { pathFor } from './file-names.js'
+import type { Command } from './plan.js'
 import type { PlannedCell } from './plan-cell.js'
 import type { Place } from './object-at.js'
 
@@ -15,6 +16,36 @@ export interface ReadyCell {
   readonly sealed: readonly Place[]
   /** The very objects that stood at the granted paths: a mount and a Landlock rule hold those, not what replaced them. */
   readonly ground: string
+  /** Of a program that runs already, and waits for its call. */
+  readonly started: StartedProgram | undefined
+}
+
+export interface StartedProgram {
+  /** Gives it the input of its call, and settles when it has ended. */
+  readonly begin: (stdin: Uint8Array, streams: CellStreams) => Promise<CellEnd>
+}
+
+/** Starts a program before there is a call for it. What it says meanwhile is kept for the call. */
+export const startEarly = (cell: Cell, command: Command, first: Uint8Array): StartedProgram => {
+  const kept: { readonly stream: 'onStdout' | 'onStderr'; readonly bytes: Buffer }[] = []
+  let streams: CellStreams | undefined
+  const take = (stream: 'onStdout' | 'onStderr') => (bytes: Buffer) => {
+    if (streams === undefined) kept.push({ stream, bytes: Buffer.from(bytes) })
+    else streams[stream](bytes)
+  }
+  const end = cell.start(command, undefined, { onStdout: take('onStdout'), onStderr: take('onStderr') })
+  // Nobody waits for it yet; whoever uses it will.
+  end.catch(() => undefined)
+  cell.write(first)
+  return {
+    begin: (stdin, sinks) => {
+      streams = sinks
+      for (const { stream, bytes } of kept.splice(0)) sinks[stream](bytes)
+      cell.begin()
+      cell.write(stdin)
+      return end
+    },
+  }
 }
 
 /** Compares equal as long as the same objects are at these paths. A cell that waits keeps their numbers from being given again. */

@@ -18,15 +18,15 @@ import { spawnLauncher, startNursery } from './nursery.js'
 import { chooseForm } from './plan-cell.js'
 import type { CellRequest, PlannedCell } from './plan-cell.js'
 import { ALL_FRAMES } from './plan.js'
-import type { Form, Plan } from './plan.js'
+import type { Command, Form, Plan } from './plan.js'
 import { createPlanner } from './planner.js'
 import { createPool } from './pool.js'
 import type { Pool } from './pool.js'
 import { NO_PATROL, beginPatrol } from './patrols.js'
 import type { CallPatrol } from './patrols.js'
 import { SYSTEM_PATH } from './program.js'
-import { groundOf, isStillTrue } from './ready-cell.js'
-import type { ReadyCell } from './ready-cell.js'
+import { groundOf, isStillTrue, startEarly } from './ready-cell.js'
+import type { ReadyCell, StartedProgram } from './ready-cell.js'
 import { refuseMissingMechanisms } from './requirements.js'
 import { startScout } from './scout.js'
 import type { Scout } from './scout.js'
@@ -48,6 +48,11 @@ export interface CellSettings {
   readonly searchPath?: string
   readonly form?: Form | 'auto'
   readonly observe?: boolean
+  /**
+   * Starts the program before its call and gives it this input first; it waits for the rest, which is the
+   * call's. Its limits of time count from there. All calls then have these words.
+   */
+  readonly early?: { readonly argv: readonly string[]; readonly stdin: Uint8Array }
 }
 
 export interface RunRequest extends CellSettings, RunInput {}
@@ -127,6 +132,7 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
       hostEnvironment: settings.hostEnvironment ?? {},
       form,
       ...streams,
+      clock: settings.early === undefined ? 'start' : 'begin',
       observe: settings.observe ?? false,
     }
   }
@@ -145,7 +151,8 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
       if (!usable) ready?.cell.discard()
       const planned = usable ? ready.planned : planner.plan(request, patrol.sealed)
       cell = usable ? ready.cell : openCell(connect(), planned.plan)
-      return await untilClosed(cell, runIn(cell, planned, settings, input, patrol))
+      const started = usable ? ready.started : startedIn(cell, planned, settings)
+      return await untilClosed(cell, runIn(cell, planned, settings, input, patrol, started))
     } catch (error) {
       await patrol.end()
       if (error instanceof CordonError && error.code === 'setup-failed') {
@@ -175,7 +182,8 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
     await patrol.end()
     const planned = planner.plan(requestOf(settings, program), patrol.sealed)
     const ground = groundOf(planned.ground)
-    return { cell: openCell(connect(), planned.plan), program, planned, sealed: patrol.sealed, ground }
+    const cell = openCell(connect(), planned.plan)
+    return { cell, program, planned, sealed: patrol.sealed, ground, started: startedIn(cell, planned, settings) }
   }
 
   return {
@@ -211,7 +219,16 @@ const programOf = (argv: readonly string[]): string => {
   return program
 }
 
-const runIn = async (cell: Cell, planned: PlannedCell, settings: CellSettings, input: RunInput, patrol: CallPatrol): Promise<CallResult> => {
+const startedIn = (cell: Cell, planned: PlannedCell, settings: CellSettings): StartedProgram | undefined =>
+  settings.early === undefined ? undefined : startEarly(cell, commandOf(planned, settings, settings.early.argv), settings.early.stdin)
+
+const commandOf = (planned: PlannedCell, settings: CellSettings, argv: readonly string[]): Command => ({
+  program: planned.program.path,
+  argv,
+  environment: buildEnvironment(settings.boundary, settings.hostEnvironment ?? {}, planned.plan.temporary),
+})
+
+const runIn = async (cell: Cell, planned: PlannedCell, settings: CellSettings, input: RunInput, patrol: CallPatrol, started: StartedProgram | undefined): Promise<CallResult> => {
   const stdout = collect(input.onStdout)
   const stderr = collect(input.onStderr)
   const { signal } = input
@@ -224,8 +241,8 @@ const runIn = async (cell: Cell, planned: PlannedCell, settings: CellSettings, i
   signal?.addEventListener('abort', abort, { once: true })
   try {
     refuseCancelled()
-    const environment = buildEnvironment(settings.boundary, settings.hostEnvironment ?? {}, planned.plan.temporary)
-    const end = await cell.start({ program: planned.program.path, argv: input.argv, environment }, bytesOf(input.stdin), { onStdout: stdout.take, onStderr: stderr.take })
+    const [stdin, streams] = [bytesOf(input.stdin), { onStdout: stdout.take, onStderr: stderr.take }]
+    const end = await (started?.begin(stdin, streams) ?? cell.start(commandOf(planned, settings, input.argv), stdin, streams))
     refuseCancelled()
     const found = await patrol.end()
     return describeEnd(end, { planned, boundary: settings.boundary, found }, stdout.bytes(), stderr.bytes())

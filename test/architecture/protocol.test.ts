@@ -53,9 +53,10 @@ const FULL: Plan = {
   traps: TRAPS,
   stdio: ALL_FRAMES,
   foreground: true,
+  clock: 'start',
   probe: false,
 }
-const OTHERWISE: Plan = { ...FULL, form: 'landlock', exec: { kind: 'all' }, network: 'all' }
+const OTHERWISE: Plan = { ...FULL, form: 'landlock', exec: { kind: 'all' }, network: 'all', clock: 'begin' }
 
 /** Words of a plan that are neither paths nor numbers nor letters. */
 const planWords = (plan: Plan): readonly string[] =>
@@ -72,7 +73,7 @@ describe('the words between TypeScript and C', () => {
   test('are a plan of the same version and the same words', () => {
     expect(native.constant('CORDON_CELL_VERSION')).toBe(PLAN_VERSION)
     expect(sorted(native.wordsIn('plan.c'))).toEqual(sorted([...planWords(FULL), ...planWords(OTHERWISE)]))
-    const values = ['none', 'all', 'only', 'yes', 'no', 'end', ...FORMS]
+    const values = ['none', 'all', 'only', 'yes', 'no', 'start', 'begin', 'end', ...FORMS]
     expect(sorted([...inTable('word'), ...inTable('limit'), ...inTable('trap'), ...values])).toEqual(sorted(native.wordsIn('plan.c')))
     expect(inTable('limit')).toEqual(sorted(PLAN_LIMITS))
     expect(inTable('trap')).toEqual(sorted(TRAPS))

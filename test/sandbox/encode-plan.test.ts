@@ -19,6 +19,7 @@ const PLAN: Plan = {
   traps: [],
   stdio: ALL_FRAMES,
   foreground: false,
+  clock: 'start',
   probe: false,
 }
 
@@ -28,7 +29,7 @@ const planWords = (changes: Partial<Plan>): readonly string[] => wordsOf(encodeP
 
 describe('a plan in words', () => {
   it('begins with its version and form, and ends with `end` and nothing behind it', () => {
-    expect(planWords({})).toEqual(['cordon-plan-1', 'form', 'namespaces', 'exec', 'all', 'cwd', '/work', 'temporary', '/tmp', 'cgroup', 'none', 'network', 'none', 'stdio', 'fff', 'foreground', 'no', 'probe', 'no', 'end', ''])
+    expect(planWords({})).toEqual(['cordon-plan-1', 'form', 'namespaces', 'exec', 'all', 'cwd', '/work', 'temporary', '/tmp', 'cgroup', 'none', 'network', 'none', 'stdio', 'fff', 'foreground', 'no', 'clock', 'start', 'probe', 'no', 'end', ''])
   })
 
   it.each<readonly [string, Partial<Plan>, readonly string[]]>([
@@ -41,6 +42,7 @@ describe('a plan in words', () => {
     ['a limit, rounded up to what the launcher can count', { limits: { wall: 1500.2 } }, ['limit', 'wall', '1501']],
     ['a trap', { traps: ['memory-file'] }, ['trap', 'memory-file']],
     ['streams', { stdio: { in: 'terminal', out: 'direct', err: 'frames' }, foreground: true }, ['stdio', 'tdf', 'foreground', 'yes']],
+    ['a program that waits for its call', { clock: 'begin' }, ['clock', 'begin']],
     ['the network', { network: 'all' }, ['network', 'all']],
   ])('says %s', (_what, changes, expected) => {
     expect(planWords(changes).join('\n')).toContain(`\n${expected.join('\n')}\n`)

@@ -19,6 +19,7 @@ const SETTINGS = [
   ['exec', 'all'],
   ['stdio', 'fff'],
   ['foreground', 'no'],
+  ['clock', 'start'],
   ['probe', 'yes'],
 ]
 const COMPLETE = [...BEGIN, ...SETTINGS.flat(), 'end']

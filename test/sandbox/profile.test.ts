@@ -20,6 +20,7 @@ const planWith = (changes: Partial<Plan> = {}): Plan => ({
   traps: ['connect'],
   stdio: ALL_FRAMES,
   foreground: false,
+  clock: 'start',
   probe: false,
   ...changes,
 })

@@ -1,0 +1,48 @@
+// Errors of running tools. See table.ts.
+import type { ErrorText } from './error-text.js'
+
+export const RUNTIME_ERRORS = {
+  'function-not-portable': {
+    when: 'A function tool is sent to its cell by its source, and that source does not stand by itself.',
+    message: 'the function of the tool "{tool}" cannot be sent to a cell: {problem}',
+    agent: 'This tool is not set up correctly.',
+    fix: 'pass what it needs as input, import it inside the function (await import(…)), or put the function into a module and give its path (module)',
+  },
+  'tool-incomplete': {
+    when: 'A tool is declared without what it needs to run.',
+    message: 'the tool "{tool}" is incomplete: {problem}',
+    agent: 'This tool is not set up correctly.',
+  },
+  'schema-invalid': {
+    when: 'The JSON Schema of a tool cannot be used.',
+    message: 'the input schema of the tool "{tool}" cannot be used: {problem}',
+    agent: 'This tool is not set up correctly.',
+  },
+  'tool-failed': {
+    when: 'A tool ran and failed by itself: an exit status, a signal or an exception.',
+    message: 'the tool "{tool}" failed: {problem}',
+    agent: 'The tool failed: {problem}',
+  },
+  'tool-violated': {
+    when: 'A tool failed after it touched its boundary.',
+    message: 'the tool "{tool}" touched its boundary: {violations}',
+    agent: 'The tool tried something that it may not do, and was stopped.',
+    fix: 'grant it in the policy of the tool if that is intended',
+  },
+  'tool-timed-out': {
+    when: 'A tool ran longer than its wall-clock limit.',
+    message: 'the tool "{tool}" was ended by its wall-clock limit',
+    agent: 'The tool took too long and was ended.',
+    fix: 'raise limits.wall in the policy of the tool',
+  },
+  'tool-garbled': {
+    when: 'The process of a function tool ended without a result, or sent something that is none.',
+    message: 'the tool "{tool}" gave no result: {problem}',
+    agent: 'The tool gave no usable result.',
+  },
+  'runtime-closed': {
+    when: 'A call is made after the runtime was closed.',
+    message: 'the runtime is closed',
+    agent: 'Tools are no longer available.',
+  },
+} as const satisfies Record<string, ErrorText>

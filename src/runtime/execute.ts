@@ -1,0 +1,80 @@
+// One permitted call, by the kind of its tool. Each takes its arguments from the permit: they are the
+// copy that was judged, whatever the caller did to its own object since.
+import { fail } from '../errors/index.js'
+import type { CordonError } from '../errors/index.js'
+import { requirePermit } from '../gate/index.js'
+import type { JsonValue, Permit } from '../gate/index.js'
+import { describeViolation } from '../sandbox/index.js'
+import type { CallResult, Violation } from '../sandbox/index.js'
+
+import type { FunctionCells } from './function-cells.js'
+import type { ProcessCells } from './process-cells.js'
+import type { RegisteredTool } from './registered-tool.js'
+import type { Execution } from './tool-result.js'
+import type { ToolDefinition } from './tools.js'
+import { runInProcess } from './run-in-process.js'
+
+export interface PermittedCall {
+  readonly tool: RegisteredTool
+  readonly permit: Permit
+  readonly input: JsonValue
+  readonly signal: AbortSignal | undefined
+  readonly onProgress: (value: JsonValue) => void
+}
+
+export interface Executor {
+  readonly execute: (call: PermittedCall) => Promise<Execution>
+}
+
+export const createExecutor = (cells: { readonly processes: ProcessCells; readonly functions: FunctionCells }, now: () => number): Executor => ({
+  execute: async (call) => {
+    const { tool, permit, signal, onProgress } = call
+    const { definition, gate } = tool
+    const input = requirePermit(permit, { tool: gate.name, arguments: call.input, policyHash: gate.policyHash, now: now() })
+    switch (definition.kind) {
+      case 'process':
+        return describeProcess(definition, await cells.processes.run(tool, definition, input, signal))
+      case 'function':
+        return cells.functions.run(tool, definition, { input, signal, onProgress })
+      case 'in-process':
+        return runInProcess(tool, definition, { input, signal, onProgress })
+    }
+  },
+})
+
+type ProcessDefinition = Extract<ToolDefinition, { kind: 'process' }>
+
+const describeProcess = ({ name, successes }: ProcessDefinition, result: CallResult): Execution => {
+  const { profile, violations, usage } = result
+  const output = {
+    exit_code: result.status === 'exited' ? result.exitCode : null,
+    stdout: textOf(result.stdout),
+    stderr: textOf(result.stderr),
+  }
+  const succeeded = result.status === 'exited' && successes.includes(result.exitCode)
+  return { ...judgeEnding(name, result, succeeded, lastWords(output.stderr)), output, profile, violations, usage, printed: '' }
+}
+
+/** Whether a call was a success, failed by itself, or was stopped. A violation is never told as a plain failure. */
+export const judgeEnding = (tool: string, result: CallResult, succeeded: boolean, words: string): Pick<Execution, 'status' | 'error'> => {
+  if (result.status === 'limit' && result.limit === 'wall') return { status: 'timeout', error: fail('tool-timed-out', { tool }) }
+  const intruded = result.violations.some(({ kind }) => kind === 'protected')
+  if (succeeded && !intruded) return { status: 'ok', error: undefined }
+  if (result.violations.length > 0) return { status: 'violated', error: violated(tool, result.violations) }
+  const problem = result.status === 'exited' ? `exit status ${String(result.exitCode)}${words}` : `killed by signal ${String(result.signal)}${words}`
+  return { status: 'failed', error: fail('tool-failed', { tool, problem }) }
+}
+
+const MOST_TOLD = 5
+
+export const violated = (tool: string, violations: readonly Violation[]): CordonError =>
+  fail('tool-violated', { tool, violations: violations.slice(0, MOST_TOLD).map(describeViolation).join('; ') })
+
+const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8')
+
+const LONGEST_WORDS = 400
+
+const lastWords = (stderr: string): string => {
+  const words = stderr.trim()
+  return words === '' ? '' : `: ${words.length > LONGEST_WORDS ? `…${words.slice(-LONGEST_WORDS)}` : words}`
+}

@@ -1,0 +1,111 @@
+// Runs inside a cell: loads one function, waits, calls it once, ends. Everything here may be taken over
+// by the function; what holds it is the boundary around this process, and nothing in it.
+import { writeSync } from 'node:fs'
+import { format } from 'node:util'
+
+import { createMessageReader, encodeMessage } from './messages.js'
+import type { FunctionOrigin, MessageFromCell, MessageToCell, ThrownError } from './messages.js'
+
+type ToolFunction = (input: unknown, context: { readonly progress: (value: unknown) => void }) => unknown
+
+const LARGEST_MESSAGE = 256 * 1024 * 1024
+const STDOUT = 1
+
+const send = (message: MessageFromCell): void => {
+  const bytes = encodeMessage(message)
+  for (let sent = 0; sent < bytes.length; ) {
+    try {
+      sent += writeSync(STDOUT, bytes, sent)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
+    }
+  }
+}
+
+/** The streams carry messages, so what the tool prints becomes one. */
+const redirectPrinting = (): void => {
+  for (const [stream, object] of [['stdout', process.stdout], ['stderr', process.stderr]] as const) {
+    const write = (chunk: string | Uint8Array, ...rest: readonly unknown[]): boolean => {
+      send({ kind: 'text', stream, text: typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString() })
+      const callback = rest.find((each) => typeof each === 'function') as (() => void) | undefined
+      callback?.()
+      return true
+    }
+    Object.defineProperty(object, 'write', { value: write, writable: true, configurable: true })
+  }
+}
+
+const load = async (from: FunctionOrigin): Promise<ToolFunction> => {
+  const loaded: unknown =
+    from.kind === 'module'
+      ? ((await import(from.url)) as Readonly<Record<string, unknown>>)[from.name]
+      : // The source is the tool's own, and this process is its cell.
+        (0, eval)(`(${from.source})`)
+  if (typeof loaded !== 'function') throw new TypeError(from.kind === 'module' ? `the module has no function "${from.name}"` : 'the source is not a function')
+  return loaded as ToolFunction
+}
+
+const call = async (run: ToolFunction, input: unknown): Promise<unknown> => {
+  const progress = (value: unknown) => {
+    send({ kind: 'progress', value: jsonOf(value) })
+  }
+  const result = await run(input, { progress })
+  if (!isAsyncIterable(result)) return jsonOf(result)
+  // A generator streams its progress and returns its result.
+  const iterator = result[Symbol.asyncIterator]() as AsyncIterator<unknown, unknown>
+  for (let next = await iterator.next(); ; next = await iterator.next()) {
+    if (next.done === true) return jsonOf(next.value)
+    progress(next.value)
+  }
+}
+
+const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> => typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+
+/** What has no JSON (a cycle, a bigint) fails here, with a message that says so. */
+const jsonOf = (value: unknown): unknown => {
+  const text = JSON.stringify(value) as string | undefined
+  return text === undefined ? null : (JSON.parse(text) as unknown)
+}
+
+const thrown = (error: unknown): ThrownError => {
+  if (!(error instanceof Error)) return { name: 'Error', message: format('%s', error), stack: '' }
+  const { code, syscall, path } = error as NodeJS.ErrnoException
+  return {
+    name: error.name,
+    message: error.message,
+    stack: error.stack ?? '',
+    ...(typeof code === 'string' ? { code } : {}),
+    ...(typeof syscall === 'string' ? { syscall } : {}),
+    ...(typeof path === 'string' ? { path } : {}),
+  }
+}
+
+/** Everything is said. Node takes longer to put itself away than most calls take, and nothing of it is needed again. */
+const end = (message: MessageFromCell): void => {
+  send(message)
+  process.kill(process.pid, 'SIGKILL')
+}
+
+const fail = (error: unknown): void => {
+  end({ kind: 'thrown', error: thrown(error) })
+}
+
+let loading: Promise<ToolFunction> | undefined
+
+const onMessage = (message: MessageToCell): void => {
+  if (message.kind === 'load') {
+    loading = load(message.from)
+    loading.then(() => {
+      send({ kind: 'loaded' })
+    }, fail)
+    return
+  }
+  loading?.then((run) => call(run, message.input)).then((value) => {
+    end({ kind: 'value', value })
+  }, fail)
+}
+
+process.on('uncaughtException', fail)
+process.on('unhandledRejection', fail)
+redirectPrinting()
+process.stdin.on('data', createMessageReader(['load', 'call'], LARGEST_MESSAGE, onMessage))

@@ -1,0 +1,68 @@
+import { createMessageReader } from './function-cell/messages.js'
+import type { MessageFromCell, ThrownError } from './function-cell/messages.js'
+
+/** What came back from the process of a function tool. It is the tool's word: none of it is believed to be anything but data. */
+export type FunctionReply = { readonly printed: string } & (
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'thrown'; readonly error: ThrownError }
+  | { readonly kind: 'nothing'; readonly problem: string | undefined }
+)
+
+export interface ReplyListener {
+  readonly take: (bytes: Uint8Array) => void
+  readonly end: () => FunctionReply
+}
+
+const LARGEST_MESSAGE = 256 * 1024 * 1024
+const MOST_PRINTED = 1024 * 1024
+
+export const listenToFunction = (onProgress: (value: unknown) => void): ReplyListener => {
+  let printed = ''
+  let answer: Extract<MessageFromCell, { kind: 'value' | 'thrown' }> | undefined
+  let problem: string | undefined
+  const onMessage = (message: MessageFromCell) => {
+    switch (message.kind) {
+      case 'loaded':
+        break
+      case 'progress':
+        onProgress(message.value)
+        break
+      case 'text':
+        if (printed.length < MOST_PRINTED) printed += message.text
+        break
+      case 'value':
+      case 'thrown':
+        answer ??= message
+        break
+    }
+  }
+  const read = createMessageReader<MessageFromCell>(['loaded', 'progress', 'text', 'value', 'thrown'], LARGEST_MESSAGE, onMessage)
+  return {
+    take: (bytes) => {
+      if (problem !== undefined) return
+      try {
+        read(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+      } catch (error) {
+        problem = error instanceof Error ? error.message : String(error)
+      }
+    },
+    end: () => {
+      if (answer === undefined) return { kind: 'nothing', problem, printed }
+      return answer.kind === 'value' ? { kind: 'value', value: answer.value, printed } : { kind: 'thrown', error: readError(answer.error), printed }
+    },
+  }
+}
+
+const readError = (error: unknown): ThrownError => {
+  const given = (typeof error === 'object' && error !== null ? error : {}) as Readonly<Record<string, unknown>>
+  const text = (key: string) => (typeof given[key] === 'string' ? given[key] : undefined)
+  const [code, syscall, path] = [text('code'), text('syscall'), text('path')]
+  return {
+    name: text('name') ?? 'Error',
+    message: text('message') ?? 'it threw something that is no error',
+    stack: text('stack') ?? '',
+    ...(code === undefined ? {} : { code }),
+    ...(syscall === undefined ? {} : { syscall }),
+    ...(path === undefined ? {} : { path }),
+  }
+}

@@ -1,0 +1,26 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+
+import { fail } from '../errors/index.js'
+import { MARK_KEYWORD } from '../gate/index.js'
+import type { JsonSchema, ParseInput } from '../gate/index.js'
+
+const MAX_ISSUES = 5
+
+/** Checks input by a JSON Schema. Nothing is coerced or filled in: what was checked is what runs. */
+export const parserOfJsonSchema = (tool: string, schema: JsonSchema): ParseInput => {
+  const ajv = new Ajv2020({ allErrors: false, strict: false, validateFormats: false, keywords: [MARK_KEYWORD] })
+  const validate = compiled(tool, ajv, schema)
+  return (value) => {
+    if (validate(value)) return { kind: 'input', value }
+    const issues = (validate.errors ?? []).slice(0, MAX_ISSUES).map(({ instancePath, message }) => `${instancePath.slice(1).replaceAll('/', '.') || 'the input'} ${message ?? 'is not valid'}`)
+    return { kind: 'problem', problem: issues.join('; ') }
+  }
+}
+
+const compiled = (tool: string, ajv: Ajv2020, schema: JsonSchema) => {
+  try {
+    return ajv.compile(schema)
+  } catch (cause) {
+    throw fail('schema-invalid', { tool, problem: cause instanceof Error ? cause.message : String(cause) }, cause)
+  }
+}

@@ -1,0 +1,36 @@
+import type { JsonValue } from '../gate/index.js'
+import type { CallResult, CellSettings, Pool, Sandbox } from '../sandbox/index.js'
+
+import type { RegisteredTool } from './registered-tool.js'
+import type { ToolDefinition } from './tools.js'
+
+/** Runs process tools, and keeps the next cell of each ready once it is known which program that is. */
+export interface ProcessCells {
+  readonly run: (tool: RegisteredTool, definition: ProcessDefinition, input: JsonValue, signal: AbortSignal | undefined) => Promise<CallResult>
+}
+
+type ProcessDefinition = Extract<ToolDefinition, { kind: 'process' }>
+
+export const createProcessCells = (sandbox: () => Promise<Sandbox>, hostEnvironment: Readonly<Record<string, string>>): ProcessCells => {
+  const pools = new Map<string, { readonly program: string; readonly pool: Pool }>()
+
+  /** The first call learns the program, the next ones find its cells ready. A tool that runs another each time gets none. */
+  const poolFor = (ready: Sandbox, { gate }: RegisteredTool, program: string, settings: CellSettings): Pool | undefined => {
+    const known = pools.get(gate.name)
+    if (known?.program === program) return known.pool
+    known?.pool.close()
+    pools.set(gate.name, { program, pool: ready.warm({ ...settings, program }) })
+    return undefined
+  }
+
+  return {
+    run: async (tool, definition, input, signal) => {
+      const ready = await sandbox()
+      const argv = definition.command(input)
+      const settings = { boundary: tool.gate.boundary, cwd: tool.cwd, hostEnvironment }
+      const call = { argv, ...(definition.stdin === undefined ? {} : { stdin: definition.stdin(input) }), ...(signal === undefined ? {} : { signal }) }
+      const pool = argv[0] === undefined ? undefined : poolFor(ready, tool, argv[0], settings)
+      return pool === undefined ? ready.run({ ...settings, ...call }) : pool.run(call)
+    },
+  }
+}

@@ -1,0 +1,33 @@
+import { resolve } from 'node:path'
+
+import type { AbsolutePath, Boundary } from '../policy/index.js'
+import { isReadable, isWritable, protectionOf } from '../policy/index.js'
+import type { Violation } from '../sandbox/index.js'
+
+import type { ThrownError } from './function-cell/messages.js'
+import { resolveOnHost } from './resolve-path.js'
+
+const REFUSALS: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS'])
+const WRITING: ReadonlySet<string> = new Set(['mkdir', 'rmdir', 'unlink', 'rename', 'link', 'symlink', 'chmod', 'chown', 'utime', 'truncate', 'ftruncate', 'copyfile', 'mkdtemp', 'rm'])
+
+/**
+ * JavaScript says itself which file it was refused. That is a violation and no result, also when the
+ * file only seems not to be there: what is not granted does not exist in a cell.
+ */
+export const refusedAccess = (boundary: Boundary, { code, syscall, path }: ThrownError): Violation | undefined => {
+  if (code === undefined || path === undefined) return undefined
+  const found = resolveOnHost(resolve(path))
+  const object = (found.kind === 'object' ? found.path : resolve(path)) as AbsolutePath
+  const exists = found.kind === 'object' && found.exists
+  const access = code === 'EROFS' || WRITING.has(syscall ?? '') || isReadable(boundary, object) ? 'write' : 'read'
+  const isGranted = access === 'write' ? isWritable(boundary, object) : isReadable(boundary, object)
+  if (isGranted || !(REFUSALS.has(code) || (code === 'ENOENT' && exists))) return undefined
+  const protection = access === 'write' ? protectionOf(boundary.write, object) : undefined
+  return {
+    kind: 'file',
+    access,
+    path: object,
+    openedAs: path,
+    reason: protection === undefined ? { kind: 'not-granted' } : { kind: 'protected', because: protection.entry.because },
+  }
+}

@@ -1,0 +1,56 @@
+import type { JsonValue, PermissionDecision, PermissionState } from '../gate/index.js'
+import type { CordonError } from '../errors/index.js'
+import type { SandboxProfile, Usage, Violation } from '../sandbox/index.js'
+
+/**
+ * - `ok`: it ran and succeeded
+ * - `failed`: it ran and failed by itself
+ * - `denied`: it did not run
+ * - `violated`: it touched its boundary and was stopped, or failed for that
+ * - `timeout`, `cancelled`: it was ended
+ */
+export type ToolStatus = 'ok' | 'failed' | 'denied' | 'violated' | 'timeout' | 'cancelled'
+
+/** What a call came to: for the model `output` and `reason`, for the operator `facts`. */
+export interface ToolResult {
+  readonly status: ToolStatus
+  readonly output?: JsonValue
+  /** Short, something to act on, and nothing about the host that the model did not say itself. */
+  readonly reason?: string
+  /** What hooks want the model to read beside the result. */
+  readonly context?: readonly string[]
+  readonly facts: CallFacts
+}
+
+export interface CallFacts {
+  readonly call_id: string
+  readonly session_id: string
+  readonly tool: string
+  readonly permission_state: PermissionState
+  readonly permission_decision: PermissionDecision
+  /** Null when nothing ran. */
+  readonly sandbox_profile: SandboxProfile | InProcessProfile | null
+  readonly violations: readonly Violation[]
+  readonly usage: Usage | null
+  readonly error: { readonly code: string; readonly message: string; readonly fix: string | null } | null
+  /** What a function tool printed. */
+  readonly printed: string
+}
+
+/** A tool that runs in the agent's own process has no boundary, and its record says so. */
+export interface InProcessProfile {
+  readonly mode: 'none'
+  readonly backend: 'none'
+  readonly enforced: { readonly arguments: readonly ['argument-gate'] | readonly [] }
+}
+
+/** How a tool's run ended, whatever kind of tool it is. */
+export interface Execution {
+  readonly status: Exclude<ToolStatus, 'denied'>
+  readonly output: JsonValue | undefined
+  readonly error: CordonError | undefined
+  readonly profile: SandboxProfile | InProcessProfile
+  readonly violations: readonly Violation[]
+  readonly usage: Usage | null
+  readonly printed: string
+}

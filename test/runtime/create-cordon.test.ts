@@ -1,0 +1,248 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { afterAll, describe, expect, test } from 'vitest'
+
+import { createCordon, processTool, tool } from '../../src/runtime/index.js'
+import type { Approve, Cordon, CordonOptions } from '../../src/runtime/index.js'
+
+const folders: string[] = []
+const newFolder = (): string => {
+  const folder = mkdtempSync('/var/tmp/cordon-runtime-')
+  folders.push(folder)
+  return folder
+}
+const workspace = newFolder()
+const open: Cordon[] = []
+afterAll(async () => {
+  await Promise.allSettled(open.map((each) => each.close()))
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+const cordon = async (options: Partial<CordonOptions>): Promise<Cordon> => {
+  const made = await createCordon({ tools: [], workspace, mode: 'on_request', ...options })
+  open.push(made)
+  return made
+}
+
+// As text, because the test runner rewrites imports in functions, and a rewritten function does not stand by itself.
+const asWritten = (text: string): ((input: never) => unknown) => (0, eval)(`(${text})`) as (input: never) => unknown
+
+const READ = asWritten("async ({ path }) => (await import('node:fs')).readFileSync(path, 'utf8')")
+const WRITE = asWritten("async ({ path, text }) => { (await import('node:fs')).writeFileSync(path, text) }")
+
+const TOOLS = [
+  tool({ name: 'add', input: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] }, run: ({ a, b }: { a: number; b: number }) => a + b }),
+  tool({ name: 'read', policy: { filesystem: { read: ['.'] } }, run: READ }),
+  tool({ name: 'write', policy: { filesystem: { write: ['.'] } }, run: WRITE }),
+  tool({ name: 'unguarded', argumentGate: 'off', run: READ }),
+  tool({
+    name: 'throws',
+    run: () => {
+      throw new TypeError('not today')
+    },
+  }),
+  processTool({ name: 'sh', command: ({ script }: { readonly script: string }) => ['/bin/sh', '-c', script] }),
+]
+
+describe('a call of a function tool', () => {
+  test('gives back what the function returns', async () => {
+    expect(await (await cordon({ tools: TOOLS })).call('add', { a: 1, b: 2 })).toMatchObject({ status: 'ok', output: 3, facts: { sandbox_profile: { mode: 'sandboxed' } } })
+  })
+
+  test('does not run on input that its schema refuses', async () => {
+    expect(await (await cordon({ tools: TOOLS })).call('add', { a: 'one' })).toMatchObject({ status: 'denied', facts: { permission_decision: { decision_source: 'schema' } } })
+  })
+
+  test('reads and writes what its policy grants', async () => {
+    const runtime = await cordon({ tools: TOOLS })
+    expect(await runtime.call('write', { path: join(workspace, 'made'), text: 'text' })).toMatchObject({ status: 'ok', output: null })
+    expect(await runtime.call('read', { path: join(workspace, 'made') })).toMatchObject({ status: 'ok', output: 'text' })
+  })
+
+  test('is violated, not failed, when the kernel refuses it a file', async () => {
+    const secret = join(newFolder(), 'secret')
+    writeFileSync(secret, 'SECRET')
+    const result = await (await cordon({ tools: TOOLS })).call('unguarded', { path: secret })
+    expect(result).toMatchObject({ status: 'violated', facts: { violations: [{ kind: 'file', access: 'read', path: secret, reason: { kind: 'not-granted' } }] } })
+    expect(result.output).toBeUndefined()
+    expect(result.reason).not.toContain(secret)
+  })
+
+  test('is denied before it runs when its arguments lead outside', async () => {
+    expect(await (await cordon({ tools: TOOLS })).call('read', { path: '/etc/shadow' })).toMatchObject({ status: 'denied', facts: { sandbox_profile: null, permission_decision: { decision: 'deny' } } })
+  })
+
+  test('streams its progress, and keeps apart what it prints', async () => {
+    const run = async function* (n: number) {
+      for (let i = 1; i <= n; i += 1) yield await Promise.resolve(i)
+      process.stdout.write('counted\n')
+      return 'done'
+    }
+    const seen: unknown[] = []
+    const result = await (await cordon({ tools: [tool({ name: 'count', run })] })).call('count', 3, { onProgress: (value) => seen.push(value) })
+    expect(result).toMatchObject({ status: 'ok', output: 'done', facts: { printed: 'counted\n' } })
+    expect(seen).toEqual([1, 2, 3])
+  })
+
+  test('fails with the words of what it threw', async () => {
+    expect(await (await cordon({ tools: TOOLS })).call('throws', {})).toMatchObject({ status: 'failed', reason: 'The tool failed: TypeError: not today' })
+  })
+
+  test('takes and gives 10 MB', async () => {
+    const half = 'x'.repeat(10_000_000)
+    const result = await (await cordon({ tools: [tool({ name: 'twice', argumentGate: 'off', run: (text: string) => text + text })] })).call('twice', half)
+    expect(result.status).toBe('ok')
+    expect(result.output === half + half).toBe(true)
+  })
+
+  test('loads a module with what it imports, and nothing else of its folder', async () => {
+    const folder = newFolder()
+    writeFileSync(join(folder, 'helper.mjs'), 'export const double = (n) => 2 * n\n')
+    writeFileSync(join(folder, 'other.txt'), 'SECRET')
+    writeFileSync(join(folder, 'main.mjs'), "import { readFileSync } from 'node:fs'\nimport { double } from './helper.mjs'\nexport default ({ n, path }) => path === undefined ? double(n) : readFileSync(path, 'utf8')\n")
+    const runtime = await cordon({ tools: [tool({ name: 'module', module: join(folder, 'main.mjs'), argumentGate: 'off' })] })
+    expect(await runtime.call('module', { n: 21 })).toMatchObject({ status: 'ok', output: 42 })
+    expect(await runtime.call('module', { path: join(folder, 'other.txt') })).toMatchObject({ status: 'violated' })
+  })
+
+  test('shares nothing with the next', async () => {
+    const run = () => {
+      const all = globalThis as { seen?: number }
+      all.seen = (all.seen ?? 0) + 1
+      return all.seen
+    }
+    const runtime = await cordon({ tools: [tool({ name: 'remember', run })] })
+    const results = await Promise.all([1, 2, 3].map(() => runtime.call('remember', {})))
+    expect(results.map(({ output }) => output)).toEqual([1, 1, 1])
+  })
+})
+
+describe('a call of a process tool', () => {
+  test('gives back its streams and exit status', async () => {
+    expect(await (await cordon({ tools: TOOLS })).call('sh', { script: 'echo out; echo err >&2' })).toMatchObject({ status: 'ok', output: { exit_code: 0, stdout: 'out\n', stderr: 'err\n' } })
+  })
+
+  test('fails with its exit status and last words', async () => {
+    expect(await (await cordon({ tools: TOOLS })).call('sh', { script: 'echo sorry >&2; exit 3' })).toMatchObject({ status: 'failed', reason: 'The tool failed: exit status 3: sorry' })
+  })
+
+  test('is violated when it was refused a connection', async () => {
+    const result = await (await cordon({ tools: TOOLS })).call('sh', { script: 'python3 -c "import socket; socket.create_connection((\'192.0.2.1\', 80), 2)"' })
+    expect(result).toMatchObject({ status: 'violated', facts: { violations: [{ kind: 'connect', address: '192.0.2.1', port: 80 }] } })
+  })
+
+  test('times out by its own limit, and can be cancelled', async () => {
+    const slow = processTool({ name: 'slow', policy: { limits: { wall: '300ms' } }, command: () => ['sleep', '30'] })
+    const runtime = await cordon({ tools: [slow, ...TOOLS] })
+    expect(await runtime.call('slow', {})).toMatchObject({ status: 'timeout' })
+    const controller = new AbortController()
+    const call = runtime.call('sh', { script: 'sleep 30' }, { signal: controller.signal })
+    setTimeout(() => {
+      controller.abort()
+    }, 200)
+    expect(await call).toMatchObject({ status: 'cancelled' })
+  })
+})
+
+describe('a call of an in-process tool', () => {
+  test('says in its profile that nothing holds it', async () => {
+    const runtime = await cordon({ tools: [tool({ name: 'here', inProcess: true, policy: { risk: 'low' }, run: () => process.pid })] })
+    expect(await runtime.call('here', {})).toMatchObject({ status: 'ok', output: process.pid, facts: { sandbox_profile: { mode: 'none' } } })
+  })
+})
+
+describe('an approval', () => {
+  const RISKY = tool({ name: 'risky', policy: { risk: 'high' }, run: ({ n }: { n: number }) => n })
+  const withApprover = (approve: Approve, approval = {}) => cordon({ tools: [RISKY], mode: 'default', approve, approval })
+
+  test('is asked for, and lets exactly that call run', async () => {
+    const asked: unknown[] = []
+    const runtime = await withApprover(({ input }) => {
+      asked.push(input)
+      return { kind: 'approve_once', by: 'ann' }
+    })
+    expect(await runtime.call('risky', { n: 1 })).toMatchObject({ status: 'ok', output: 1, facts: { permission_decision: { decision_source: 'approver' } } })
+    expect(await runtime.call('risky', { n: 1 })).toMatchObject({ status: 'ok' })
+    expect(asked).toEqual([{ n: 1 }, { n: 1 }])
+  })
+
+  test('for the session is not asked for again, but for other arguments it is', async () => {
+    let asked = 0
+    const runtime = await withApprover(() => {
+      asked += 1
+      return { kind: 'approve_for_scope', by: 'ann' }
+    })
+    await runtime.call('risky', { n: 1 })
+    await runtime.call('risky', { n: 1 })
+    expect(asked).toBe(1)
+    await runtime.call('risky', { n: 2 })
+    expect(asked).toBe(2)
+  })
+
+  test.each<readonly [string, Approve]>([
+    ['a rejection', () => ({ kind: 'deny', by: 'ann', reason: 'not now' })],
+    ['an approver that throws', () => Promise.reject(new Error('no'))],
+    ['prose', () => 'yes, go ahead'],
+    ['an answer of the caller itself', () => ({ kind: 'approve_once', by: 'agent' })],
+  ])('is not %s', async (_name, approve) => {
+    expect(await (await withApprover(approve)).call('risky', { n: 1 })).toMatchObject({ status: 'denied' })
+  })
+
+  test('that does not come in time is none', async () => {
+    const runtime = await withApprover(() => new Promise(() => undefined), { timeout: 50 })
+    expect(await runtime.call('risky', { n: 1 })).toMatchObject({ status: 'denied' })
+  })
+
+  test('with edited input runs that input', async () => {
+    const runtime = await withApprover(() => ({ kind: 'modify', by: 'ann', input: { n: 7 } }))
+    expect(await runtime.call('risky', { n: 1 })).toMatchObject({ status: 'ok', output: 7 })
+  })
+
+  test('cannot be had where nobody is there: unavailable, at once', async () => {
+    expect(await (await cordon({ tools: [RISKY], mode: 'default' })).call('risky', { n: 1 })).toMatchObject({ status: 'denied', facts: { permission_decision: { decision: 'unavailable' } } })
+  })
+})
+
+describe('hooks', () => {
+  const after = (answer: object) => ({ name: 'after', points: ['post_tool_use'] as const, source: 'session' as const, run: () => answer })
+
+  test('may replace or withhold what a call gave back', async () => {
+    const changed = await cordon({ tools: TOOLS, hooks: [after({ updatedOutput: 'changed', context: ['note'] })] })
+    expect(await changed.call('add', { a: 1, b: 1 })).toMatchObject({ status: 'ok', output: 'changed', context: ['note'] })
+    const withheld = await (await cordon({ tools: TOOLS, hooks: [after({ suppressOutput: true })] })).call('add', { a: 1, b: 1 })
+    expect(withheld).toMatchObject({ status: 'ok' })
+    expect(withheld.output).toBeUndefined()
+  })
+
+  test('that edit the input send it through the gate again', async () => {
+    const edit = { name: 'edit', points: ['pre_tool_use'] as const, source: 'session' as const, run: () => ({ updatedInput: { path: '/etc/shadow' } }) }
+    expect(await (await cordon({ tools: TOOLS, hooks: [edit] })).call('read', { path: workspace })).toMatchObject({ status: 'denied' })
+  })
+})
+
+describe('the record', () => {
+  test('is written before the call runs, and a call that cannot be recorded does not run', async () => {
+    const folder = newFolder()
+    const path = join(folder, 'audit.jsonl')
+    const runtime = await cordon({ tools: TOOLS, audit: { path } })
+    await runtime.call('add', { a: 1, b: 2 })
+    const types = readFileSync(path, 'utf8').trim().split('\n').map((line) => (JSON.parse(line) as { event: { type: string } }).event.type)
+    expect(types).toEqual(expect.arrayContaining(['session.started', 'permission.evaluated', 'tool.called', 'sandbox.applied', 'tool.completed']))
+    rmSync(folder, { recursive: true })
+    const made = join(workspace, 'unrecorded')
+    await expect(runtime.call('write', { path: made, text: 'x' })).rejects.toMatchObject({ code: 'audit-unwritable' })
+    expect(existsSync(made)).toBe(false)
+  })
+})
+
+describe('two runtimes', () => {
+  test('in one process share neither constraints nor approvals', async () => {
+    const once = () => tool({ name: 'once', constraints: { maxInvocations: 1 }, run: () => 'ran' })
+    const [one, two] = await Promise.all([cordon({ tools: [once()] }), cordon({ tools: [once()] })])
+    expect((await one.call('once', {})).status).toBe('ok')
+    expect((await one.call('once', {})).status).toBe('denied')
+    expect((await one.call('once', {}, { session: 'another' })).status).toBe('ok')
+    expect((await two.call('once', {})).status).toBe('ok')
+  })
+})
