@@ -42,6 +42,21 @@ test('the library example shows what to do where something is refused', () => {
   expect({ stdout, stderr }).toEqual({ stdout: '', stderr: expect.stringMatching(/^path-missing: the granted path .*\/out does not exist\nfix: create it first, or remove the grant\n$/) as string })
 })
 
+test('the example of an agent runs as printed', () => {
+  const { status, stdout } = runExample('agent', block('js'))
+  expect(status).toBe(0)
+  expect(stdout).toMatch(/status: 'ok',\s+output: 3,/)
+})
+
+test('the example of docs/runtime.md runs as printed', () => {
+  const source = /```js\n([^]*?)```/.exec(readFileSync(join(ROOT, 'docs', 'runtime.md'), 'utf8'))?.[1] ?? ''
+  const place = project('runtime')
+  writeFileSync(join(place, 'README.md'), 'four words are here\n')
+  writeFileSync(join(place, 'example.mjs'), source)
+  const { status, stdout } = spawnSync(process.execPath, ['example.mjs'], { cwd: place, encoding: 'utf8', timeout: 50_000 })
+  expect({ status, lines: stdout.split('\n').slice(0, 2) }).toEqual({ status: 0, lines: ['ok 4', expect.stringMatching(/^denied /)] })
+})
+
 test('the policy is one', () => {
   expect(loadPolicyText(block('yaml'), 'README.md').filesystem.read).toMatchObject({ kind: 'list' })
 })
