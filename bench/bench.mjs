@@ -8,6 +8,7 @@ import { createProgress } from './report/progress.mjs'
 import { formatReport } from './report/table.mjs'
 import { checkTargets } from './report/targets.mjs'
 import { runBench } from './run.mjs'
+import { benchTools } from './tools.mjs'
 
 /** @param {import('./options.mjs').Options} options */
 async function main(options) {
@@ -17,6 +18,10 @@ async function main(options) {
   }
   if (options.decide) {
     await benchDecide(options)
+    return
+  }
+  if (options.tools) {
+    await benchTools(options)
     return
   }
   const report = options.from === undefined ? await measure(options) : readReport(options.from)

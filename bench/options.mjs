@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 export const HELP = `usage: npm run bench -- [options]
 
   --decide           measure only how long the gate takes to decide, with up to 10,000 rules
+  --tools            measure only calls of tools from end to end, decided and recorded
   --quick            fewer samples: a few minutes become half a minute
   --only NAME,...    only these contestants and measurements (bare always runs)
   --peers DIR        also look for peers in DIR/node_modules
@@ -28,6 +29,7 @@ const MEASUREMENT_NAMES = ['start', 'rate', 'find', 'gcc', 'git', 'python', 'nod
  * @typedef {object} Options
  * @property {boolean} help
  * @property {boolean} decide
+ * @property {boolean} tools
  * @property {boolean} quick
  * @property {boolean} check
  * @property {number} hostMemory MiB to fill before measuring
@@ -49,6 +51,7 @@ export function parseOptions(words) {
     options: {
       help: { type: 'boolean', default: false },
       decide: { type: 'boolean', default: false },
+      tools: { type: 'boolean', default: false },
       quick: { type: 'boolean', default: false },
       check: { type: 'boolean', default: false },
       only: { type: 'string', multiple: true },
@@ -65,6 +68,7 @@ export function parseOptions(words) {
   return {
     help: values.help,
     decide: values.decide,
+    tools: values.tools,
     quick: values.quick,
     check: values.check,
     hostMemory,

@@ -34,24 +34,28 @@ export interface CallHandlers {
 export const liveCall = async (services: CallServices, call: GateCall, { signal, onProgress, onGrant }: CallHandlers): Promise<ToolResult> => {
   const { gate, events } = services
   const asked = await gate.decide(call)
-  await recordDecision(services, asked)
+  if (asked.kind === 'asking') await recordDecision(services, asked)
   const evaluation = await settleQuestions(asked, { gate, events, settings: services.approval, signal })
-  if (evaluation !== asked) await recordDecision(services, evaluation)
   const tool = services.tools.get(call.tool)
   switch (evaluation.kind) {
     case 'refused':
     case 'asking':
       return deny(services, evaluation)
     case 'substituted':
+      await recordDecision(services, evaluation)
       return complete(services, call, evaluation, substitute(evaluation.result))
     case 'permitted': {
       if (tool === undefined) return deny(services, evaluation)
       if (evaluation.grant?.scope === 'session') onGrant(evaluation.grant)
       const { decision, inputs } = evaluation
-      await events.emit({
-        ...{ type: 'tool.called', call_id: decision.call_id, tool: decision.tool, decision_id: decision.decision_id },
-        ...{ arguments: recordArguments(inputs.call, services.record), risk: decision.risk, policy_hash: decision.policy_hash },
-      } as const)
+      // What is emitted together is recorded in one go.
+      await Promise.all([
+        recordDecision(services, evaluation),
+        events.emit({
+          ...{ type: 'tool.called', call_id: decision.call_id, tool: decision.tool, decision_id: decision.decision_id },
+          ...{ arguments: recordArguments(inputs.call, services.record), risk: decision.risk, policy_hash: decision.policy_hash },
+        } as const),
+      ])
       const execution = await run(services, { tool, evaluation, signal, onProgress })
       if (execution.status === 'ok') call.invocation.complete(call.tool)
       return complete(services, call, evaluation, execution)
@@ -89,10 +93,11 @@ const recordDecision = async ({ events, record }: CallServices, { decision, inpu
 
 const deny = async (services: CallServices, evaluation: Evaluation): Promise<ToolResult> => {
   const { decision } = evaluation
-  await services.events.emit({
+  const denied = services.events.emit({
     ...{ type: 'tool.denied', call_id: decision.call_id, tool: decision.tool, decision_id: decision.decision_id },
     ...{ reason: decision.decision_reason, error_code: decision.error_code, risk: decision.risk, used_declared_capability: decision.used_declared_capability },
   } as const)
+  await Promise.all([recordDecision(services, evaluation), denied])
   const denial = evaluation.kind === 'refused' ? evaluation.denial : undefined
   return {
     status: 'denied',
@@ -106,10 +111,6 @@ const complete = async (services: CallServices, call: GateCall, evaluation: Eval
   const { events } = services
   const { decision, inputs } = evaluation
   const common = { call_id: decision.call_id, tool: decision.tool, decision_id: decision.decision_id }
-  if (outcome.profile !== null) await events.emit({ type: 'sandbox.applied', ...common, sandbox_profile: boundaryOf(outcome.profile) })
-  for (const [at, violation] of outcome.violations.slice(0, MOST_EVENTS).entries()) {
-    await events.emit({ type: 'sandbox.violation', ...common, violation_ref: `violations/${String(at)}`, violation, description: describeViolation(violation) })
-  }
   const after = await services.gate.runHooks(outcome.status === 'ok' ? 'post_tool_use' : 'post_tool_failure', {
     ...{ callId: call.callId, tool: call.tool, input: inputs.call, output: outcome.output ?? null },
     ...(outcome.error === undefined ? {} : { reason: outcome.error.message }),
@@ -117,10 +118,15 @@ const complete = async (services: CallServices, call: GateCall, evaluation: Eval
   const shown = shownAfter(outcome, after)
   const context = [...evaluation.context, ...(after.kind === 'passed' ? after.context : [])]
   const hash = shown.output === undefined ? null : recordArguments(shown.output)
-  await events.emit({
-    ...{ type: 'tool.completed', ...common, status: shown.status, reason: shown.error?.message ?? null, error_code: shown.error?.code ?? null },
-    ...{ result_hash: hash?.hash ?? null, result_bytes: hash?.bytes ?? null, duration_ms: outcome.durationMs },
-  } as const)
+  await Promise.all([
+    ...(outcome.profile === null ? [] : [events.emit({ type: 'sandbox.applied', ...common, sandbox_profile: boundaryOf(outcome.profile) })]),
+    ...outcome.violations.slice(0, MOST_EVENTS).map((violation, at) =>
+      events.emit({ type: 'sandbox.violation', ...common, violation_ref: `violations/${String(at)}`, violation, description: describeViolation(violation) })),
+    events.emit({
+      ...{ type: 'tool.completed', ...common, status: shown.status, reason: shown.error?.message ?? null, error_code: shown.error?.code ?? null },
+      ...{ result_hash: hash?.hash ?? null, result_bytes: hash?.bytes ?? null, duration_ms: outcome.durationMs },
+    } as const),
+  ])
   return {
     status: shown.status,
     ...(shown.output === undefined ? {} : { output: shown.output }),

@@ -1,0 +1,65 @@
+// npm run bench -- --tools: a call of a function tool from end to end (decided, permitted, run in a cell,
+// recorded), beside a bare spawn and a cold `node -e`, in turns.
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createCordon, processTool, tool } from '../dist/runtime/index.js'
+import { percentile } from './measure/statistics.mjs'
+
+const TARGETS = { ofBare: 1.5, ofColdNode: 1 / 20 }
+/** Long enough for the next Node process to stand ready: it is the call that is measured, not the making. */
+const PAUSE_MS = 250
+
+/** @param {string} program @param {readonly string[]} words */
+const spawned = (program, words) => new Promise((resolve, reject) => {
+  spawn(program, words, { stdio: 'ignore' }).once('exit', resolve).once('error', reject)
+})
+
+/** @param {import('./options.mjs').Options} options */
+export async function benchTools({ quick }) {
+  const rounds = quick ? 15 : 60
+  const folder = mkdtempSync(join(tmpdir(), 'cordon-bench-'))
+  const cordon = await createCordon({
+    workspace: folder,
+    mode: 'on_request',
+    audit: { path: join(folder, 'log', 'audit.jsonl') },
+    tools: [
+      tool({ name: 'add', run: ({ a, b }) => a + b }),
+      processTool({ name: 'true', command: () => ['/bin/true'] }),
+    ],
+  })
+  const contestants = {
+    'spawn /bin/true': () => spawned('/bin/true', []),
+    'function tool, warm': () => expectOk(cordon.call('add', { a: 1, b: 2 })),
+    'process tool, warm': () => expectOk(cordon.call('true', {})),
+    'node -e, cold': () => spawned(process.execPath, ['-e', '(({ a, b }) => a + b)({ a: 1, b: 2 })']),
+  }
+  /** @type {Record<string, number[]>} */
+  const times = Object.fromEntries(Object.keys(contestants).map(name => [name, []]))
+  try {
+    for (let round = -2; round < rounds; round++) {
+      for (const [name, run] of Object.entries(contestants)) {
+        await new Promise(resolve => setTimeout(resolve, PAUSE_MS))
+        const began = performance.now()
+        await run()
+        if (round >= 0) times[name]?.push(performance.now() - began)
+      }
+    }
+  } finally {
+    await cordon.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  const p50 = name => percentile(times[name] ?? [], 0.5)
+  const bare = p50('spawn /bin/true')
+  for (const name of Object.keys(contestants)) {
+    process.stdout.write(`${name.padEnd(22)} p50 ${p50(name).toFixed(2).padStart(8)} ms  p95 ${percentile(times[name] ?? [], 0.95).toFixed(2).padStart(8)} ms  ${(p50(name) / bare).toFixed(2)} x\n`)
+  }
+  const warm = p50('function tool, warm')
+  process.stdout.write(`function tool, warm: ${(warm / bare).toFixed(2)} x a bare spawn (target at most ${TARGETS.ofBare}), ${(p50('node -e, cold') / warm).toFixed(1)} times as fast as a cold node -e (target at least ${1 / TARGETS.ofColdNode})\n`)
+}
+
+async function expectOk(call) {
+  const { status, facts } = await call
+  if (status !== 'ok') throw new Error(`${status}: ${facts.error?.message}`)
+}
