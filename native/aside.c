@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
-#include <time.h>
 
 static int open_folder_of(struct territory *territory, const char *path, const char **name)
 {
@@ -38,10 +38,14 @@ enum put_aside put_aside(struct territory *territory, const char *path, char *as
 	const char *name, *slash = strrchr(path, '/');
 	CLOSE_ON_RETURN int folder = open_folder_of(territory, path, &name);
 	char inert[NAME_MAX + 1];
+	unsigned long long unforeseen = 0;
 
 	for (int attempt = 0; folder >= 0 && attempt < 100; attempt++) {
 		/* The name is cut, not the suffix: it is what makes the file inert. */
-		snprintf(inert, sizeof inert, "%.200s.set-aside-by-cordon-%llx-%d", name, (unsigned long long)time(NULL), attempt);
+		/* A name that could be guessed could be taken before. */
+		if (getrandom(&unforeseen, sizeof unforeseen, 0) != sizeof unforeseen)
+			break;
+		snprintf(inert, sizeof inert, "%.200s.set-aside-by-cordon-%016llx", name, unforeseen);
 		if (rename_in(territory, path, folder, name, inert) == 0) {
 			snprintf(aside, room, "%.*s%s", (int)(slash ? slash - path + 1 : 0), path, inert);
 			return PUT_ASIDE;

@@ -77,7 +77,9 @@ static bool in_private_folder(const struct plan *plan, int object, const char *p
 {
 	struct stat file, folder;
 
-	return is_beneath(path, plan->scratch) && fstat(object, &file) == 0 && stat(plan->scratch, &folder) == 0 && file.st_dev == folder.st_dev;
+	/* A second name of one of the host's sockets is not one that the call made. */
+	return is_beneath(path, plan->scratch) && fstat(object, &file) == 0 && file.st_nlink == 1 && stat(plan->scratch, &folder) == 0 &&
+	       file.st_dev == folder.st_dev;
 }
 
 /* A socket file in the call's private folder, or one whose socket a process of the call holds. */
@@ -231,6 +233,11 @@ void answer_listen(const struct notification *call)
 		describe(&address, fields, sizeof fields);
 		report_violation(call, "listen", fields);
 		respond(call, 0, EACCES);
+		return;
+	}
+	/* What the kernel says of one without a name, which could get an abstract one in this moment if we asked it. */
+	if (address.any.sa_family == AF_UNIX && length <= offsetof(struct sockaddr_un, sun_path)) {
+		respond(call, 0, EINVAL);
 		return;
 	}
 	respond(call, 0, listen(socket, call->request->data.args[1]) < 0 ? errno : 0);

@@ -6,7 +6,7 @@
  * pipe that it writes to it could open anew and read what others wrote. So a
  * process of ours copies between those and a pipe of the cell.
  *
- * Handed over as they are: sockets, which cannot be opened anew, and a pipe as
+ * Handed over as they are: Unix streams, which cannot be opened anew, and a pipe as
  * stdin, because whoever copies reads ahead, and what the tool leaves unread
  * belongs to the next command (`… | while read x; do cordon run …; done`).
  */
@@ -18,15 +18,26 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* A socket of the internet would be one of the host's network, whatever the network of the cell is; and a datagram can be sent to anybody. */
+static bool is_local_stream(int fd)
+{
+	int domain = 0, type = 0;
+	socklen_t length = sizeof domain;
+
+	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &length) == 0 && domain == AF_UNIX &&
+	       getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0 && type == SOCK_STREAM;
+}
 
 static bool may_be_held(int fd, int number)
 {
 	struct stat status;
 
-	return fstat(fd, &status) < 0 || S_ISSOCK(status.st_mode) || (number == 0 && S_ISFIFO(status.st_mode));
+	return fstat(fd, &status) < 0 || (S_ISSOCK(status.st_mode) && is_local_stream(fd)) || (number == 0 && S_ISFIFO(status.st_mode));
 }
 
 bool is_same_file(int one, int other)
@@ -78,8 +89,9 @@ static void copy_file(int file, int to, int reader)
 	close(to);
 	while (!ended)
 		sigsuspend(&none);
+	/* The tool can write to its pipe, too: what it says was not read is not more than was sent. */
 	if (ioctl(reader, FIONREAD, &unread) == 0)
-		lseek(file, start + written - unread, SEEK_SET);
+		lseek(file, start + (unread < written ? written - unread : 0), SEEK_SET);
 }
 
 static void copy(int from, int to)

@@ -130,15 +130,16 @@ struct walk {
 static void look_at(struct walk *walk, const char *path, char kind, bool in_git)
 {
 	bool is_protected = is_protected_name(walk->names, path, kind);
+	bool is_known = find(&walk->territory->found, path);
 
-	if (is_protected && !find(&walk->territory->found, path)) {
+	if (is_protected && !is_known) {
 		/* Judged before it is remembered: a link that was put there just now must not be taken for the one that was. */
 		if (walk->appeared && walk->appeared(walk->territory, path, true, walk->context))
 			return;
 		remember(walk->territory, path, kind);
 	}
-	/* What is protected as a whole is not looked into: nothing can change in it. */
-	if (kind == 'd' && !in_git && !is_protected)
+	/* What was protected as a whole before is not looked into: nothing can change in it. What a call made is. */
+	if (kind == 'd' && !in_git && (!is_protected || (walk->territory->in_use && !is_known)))
 		add_path(&walk->folders, path);
 }
 

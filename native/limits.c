@@ -4,6 +4,8 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#define MOST_CPU_WAITING 10000 /* milliseconds, for starting and loading */
+
 static void tell_violation(struct call *call, const char *limit, uint64_t allowed, uint64_t used, const char *effect)
 {
 	tell(call, "{\"event\":\"violation\",\"kind\":\"%s\",\"limit\":%llu,\"used\":%llu,\"effect\":\"%s\"}", limit,
@@ -98,6 +100,9 @@ static uint64_t measure(struct call *call, uint64_t in_scratch)
 	if (limits->user_processes && used.tasks > limits->user_processes)
 		stop_for_limit(call, "processes", limits->user_processes, used.tasks);
 	cpu -= call->cpu_before < cpu ? call->cpu_before : cpu;
+	/* A program that waits for its call is to wait. */
+	if (!call->begun && cpu >= MOST_CPU_WAITING)
+		stop_for_limit(call, "cpu", MOST_CPU_WAITING, cpu);
 	if (limits->cpu && call->begun && cpu >= limits->cpu)
 		stop_for_limit(call, "cpu", limits->cpu, cpu);
 	if (!limits->memory)

@@ -205,6 +205,10 @@ static void relay(struct call *call, int *from, enum frame_kind kind)
 		*from = -1;
 		return;
 	}
+	/* A reader that is always there wakes up for every small write, and that is paid for by the tool. */
+	uint64_t now = milliseconds();
+	call->resting = !to_terminal && now - call->last_output <= 1;
+	call->last_output = now;
 	call->output += got;
 	if (limit && call->output > limit) {
 		got -= call->output - limit < (uint64_t)got ? call->output - limit : (uint64_t)got;
@@ -219,7 +223,7 @@ static void relay(struct call *call, int *from, enum frame_kind kind)
 /* One turn of the loop; false once the last process of the tool is gone. */
 static bool turn(struct call *call)
 {
-	bool room = outbox_empty(&call->outbox); /* a slow host slows the tool, not our memory */
+	bool room = outbox_empty(&call->outbox) && !call->resting; /* a slow host slows the tool, not our memory */
 	bool input = inbox_waiting(&call->input) > 0;
 	bool showing = terminal_has_pending(&call->terminal);
 	struct pollfd polled[] = {
@@ -237,7 +241,11 @@ static bool turn(struct call *call)
 		  .events = (showing ? POLLOUT : 0) | (call->terminal.taken && !input ? POLLIN : 0) },
 	};
 
-	if (poll(polled, sizeof polled / sizeof *polled, time_to_wait(call, milliseconds())) < 0 && errno != EINTR)
+	int wait = time_to_wait(call, milliseconds());
+	if (call->resting && (wait < 0 || wait > 1))
+		wait = 1;
+	call->resting = false;
+	if (poll(polled, sizeof polled / sizeof *polled, wait) < 0 && errno != EINTR)
 		die("supervise", "poll");
 	if (polled[1].revents)
 		hear_cell(call);

@@ -27,6 +27,8 @@ struct call {
 	const char *limit; /* the limit that ended the call */
 	uint64_t began, next_look, next_measure, output;
 	struct inbox input;
+	uint64_t last_output; /* when, in milliseconds */
+	bool resting; /* more output than one read per millisecond: it is left to gather for one */
 	struct memory_files memory_files;
 };
 

@@ -80,9 +80,8 @@ static void take_event(struct territory *territory, const struct inotify_event *
 	/* Judged before it is remembered: a link that was put there just now must not be taken for the one that was. */
 	if (appeared && appeared(territory, path, is_protected, context))
 		return;
-	if (is_protected)
-		remember(territory, path, kind);
-	else if (kind == 'd' && !ends_in_name(folder, ".git"))
+	bool is_new = is_protected && remember(territory, path, kind);
+	if (kind == 'd' && !ends_in_name(folder, ".git") && (!is_protected || (territory->in_use && is_new)))
 		add_path(&territory->unexplored, path);
 }
 

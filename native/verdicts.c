@@ -155,7 +155,6 @@ static void check_prctl(struct program *program)
 		29, 30, 34, 36, 37, 38, 39, 40, /* TIMERSLACK, MCE_KILL_GET, SUBREAPER, NO_NEW_PRIVS, TID_ADDRESS */
 		41, 42, 47, 50, 51, 52, 53, 54, /* THP, CAP_AMBIENT, SVE, SPECULATION, PAC */
 		55, 56, 60, 61, 63, 64, 65, 66, /* TAGGED_ADDR, PAC_ENABLED, SME, MDWE */
-		0x53564d41, /* PR_SET_VMA: names of mappings */
 	};
 
 	load_argument(program, 0);

@@ -7,7 +7,6 @@ import { literalPattern } from '../policy/index.js'
 import { describeEnding } from '../sandbox/index.js'
 import type { CallResult, Pool, Sandbox } from '../sandbox/index.js'
 import { takeSnapshot } from '../gate/index.js'
-import type { JsonValue } from '../gate/index.js'
 
 import { judgeEnding, violated } from './execute.js'
 import { encodeMessage } from './function-cell/messages.js'
@@ -99,19 +98,16 @@ const describeFunction = (tool: RegisteredTool, result: CallResult, reply: Funct
   const common = { profile: result.profile, violations, usage: result.usage, printed: reply.printed }
   if (refused !== undefined) return { ...common, status: 'violated', output: undefined, error: violated(name, violations) }
   if (reply.kind === 'value') {
+    const taken = takeSnapshot(reply.value)
+    if (taken.kind === 'problem') return { ...common, status: 'failed', output: undefined, error: fail('tool-garbled', { tool: name, problem: `its result ${taken.problem}` }) }
     const judged = judgeEnding(name, result, result.status !== 'limit', '')
-    return { ...common, ...judged, output: judged.status === 'ok' ? jsonOf(reply.value) : undefined }
+    return { ...common, ...judged, output: judged.status === 'ok' ? taken.value : undefined }
   }
   if (result.status !== 'limit' && result.violations.length === 0) {
     const error = reply.kind === 'thrown' ? fail('tool-failed', { tool: name, problem: wordsOf(reply.error) }) : fail('tool-garbled', { tool: name, problem: reply.problem ?? describeEnding(result) })
     return { ...common, status: 'failed', output: undefined, error }
   }
   return { ...common, ...judgeEnding(name, result, false, ''), output: undefined }
-}
-
-const jsonOf = (value: unknown): JsonValue => {
-  const taken = takeSnapshot(value)
-  return taken.kind === 'json' ? taken.value : null
 }
 
 const wordsOf = ({ name, message }: ThrownError): string => (name === 'Error' || message.startsWith(name) ? message : `${name}: ${message}`)

@@ -28,7 +28,7 @@ export const listenToFunction = (onProgress: (value: unknown) => void): ReplyLis
         onProgress(message.value)
         break
       case 'text':
-        if (printed.length < MOST_PRINTED) printed += message.text
+        printed = (printed + message.text).slice(0, MOST_PRINTED)
         break
       case 'value':
       case 'thrown':

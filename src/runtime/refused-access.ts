@@ -12,16 +12,15 @@ const WRITING: ReadonlySet<string> = new Set(['mkdir', 'rmdir', 'unlink', 'renam
 
 /**
  * JavaScript says itself which file it was refused. That is a violation and no result, also when the
- * file only seems not to be there: what is not granted does not exist in a cell.
+ * file seems not to be there: what is not granted does not exist in a cell, whether it exists or not.
  */
 export const refusedAccess = (boundary: Boundary, { code, syscall, path }: ThrownError): Violation | undefined => {
   if (code === undefined || path === undefined) return undefined
   const found = resolveOnHost(resolve(path))
   const object = (found.kind === 'object' ? found.path : resolve(path)) as AbsolutePath
-  const exists = found.kind === 'object' && found.exists
   const access = code === 'EROFS' || WRITING.has(syscall ?? '') || isReadable(boundary, object) ? 'write' : 'read'
   const isGranted = access === 'write' ? isWritable(boundary, object) : isReadable(boundary, object)
-  if (isGranted || !(REFUSALS.has(code) || (code === 'ENOENT' && exists))) return undefined
+  if (isGranted || !(REFUSALS.has(code) || code === 'ENOENT')) return undefined
   const protection = access === 'write' ? protectionOf(boundary.write, object) : undefined
   return {
     kind: 'file',

@@ -76,6 +76,8 @@ describeForms('a tool that hides from the scout', (cell) => {
     'a folder that nothing may be renamed in': 'mkdir d; cd d; PLANT; chmod 555 . .git .git/hooks',
     'a folder that is moved again and again': 'mkdir a; (cd a; PLANT); i=0; while [ $i -lt 300 ]; do mv a b; mv b a; i=$((i + 1)); done',
     'a folder made elsewhere and moved in': 'mkdir "$TMPDIR/x" && cd "$TMPDIR/x" && PLANT && mv "$TMPDIR/x" "$OLDPWD/d"',
+    'a folder that is itself protected': 'mkdir -p s/.venv/src; cd s/.venv/src; PLANT',
+    'a folder where every name to move to is taken': 'n=$(date +%s); for t in 0 1 2 3; do for i in 0 1 2 3 4 5 6 7 8 9; do mkdir -p .git/hooks; : > .git/hooks/pre-commit.set-aside-by-cordon-$(printf %x $((n + t)))-$i; done; done; PLANT',
     'a folder whose name comes last': 'mkdir -p x/hooks; echo "#!/bin/sh" > x/hooks/pre-commit; mkdir d; mv x d/.git',
   }
 

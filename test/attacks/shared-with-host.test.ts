@@ -1,5 +1,7 @@
 // What a cell could reach of the host without opening a file: names of sockets, attributes, pipes.
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFile, execFileSync, spawnSync } from 'node:child_process'
+import { createServer } from 'node:net'
+import { promisify } from 'node:util'
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
@@ -77,6 +79,28 @@ describeForms('a pipe of the caller', (cell) => {
     expect(run(`while read x; do $CORDON -- echo $x; done < ${list}`)).toBe('a\nb\nc\n')
     expect(run(`cat ${list} | while read x; do $CORDON -- echo $x; done`)).toBe('a\nb\nc\n')
     expect(run(`($CORDON -- head -c 2; cat) < ${list}`)).toBe('a\nb\nc\n')
+  })
+})
+
+describeForms('a connection of the caller as input', (cell) => {
+  test('cannot be led elsewhere', async () => {
+    const servers = await Promise.all([0, 1].map(async () => {
+      const server = createServer((socket) => socket.end('hello\n'))
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      const reached: string[] = []
+      server.on('connection', () => reached.push('reached'))
+      return { server, reached, port: String((server.address() as { port: number }).port) }
+    }))
+    const [given, other] = servers.map(({ port }) => port)
+    const leave = `import ctypes, socket\nlibc = ctypes.CDLL(None)\nlibc.connect(0, b"\\0" * 16, 16)\ns = socket.socket(fileno=0)\ntry: s.connect(("127.0.0.1", ${other ?? ''})); print("led elsewhere")\nexcept OSError: print("refused")`
+    const { file, inside } = playground()
+    const program = file('inside/leave.py', leave)
+    const script = `exec 5<>/dev/tcp/127.0.0.1/${given ?? ''}; ${process.execPath} ${CORDON} run --form ${cell.form} --read ${inside} -- /usr/bin/python3 ${program} <&5`
+    await promisify(execFile)('/bin/bash', ['-c', script], { timeout: 50_000 }).catch(() => undefined)
+    expect(servers[1]?.reached).toEqual([])
+    const read = await promisify(execFile)('/bin/bash', ['-c', script.replace(`/usr/bin/python3 ${program}`, 'cat')], { timeout: 50_000 })
+    expect(read.stdout).toBe('hello\n')
+    for (const { server } of servers) server.close()
   })
 })
 
