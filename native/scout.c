@@ -281,6 +281,24 @@ static void look_at_found(const struct scout *scout, struct watch_order *order, 
 	}
 }
 
+/*
+ * What was carved out before it existed. No link was on the way to it when the
+ * call began: one that is there now was made to lead to it, and goes.
+ */
+static void remove_carved_out(const struct watch_order *order, const char *path)
+{
+	char part[PATH_MAX];
+
+	for (const char *end = strchr(path, '/'); end; end = strchr(end + 1, '/')) {
+		snprintf(part, sizeof part, "%.*s", (int)(end - path), path);
+		if (kind_at(order->territory, part) == 'l') {
+			remove_for(order, part);
+			return;
+		}
+	}
+	remove_for(order, path);
+}
+
 static void finish_order(struct scout *scout, struct watch_order *order)
 {
 	struct territory *territory = order->territory;
@@ -288,7 +306,7 @@ static void finish_order(struct scout *scout, struct watch_order *order)
 	refresh(scout, territory, EVERYTHING);
 	for (size_t i = 0; i < order->word_count; i++)
 		if (order->words[i][0] == '!')
-			remove_for(order, order->words[i] + 1);
+			remove_carved_out(order, order->words[i] + 1);
 	for (size_t i = 0; i < territory->found.count; i++)
 		look_at_found(scout, order, &territory->found.list[i]);
 	if (territory->too_large)

@@ -53,6 +53,13 @@ describeForms('carve-outs in a write root', (cell) => {
     for (const path of carved) expect(existsSync(path), path).toBe(false)
   })
 
+  test('cannot make one by leading its folder elsewhere', async () => {
+    const { folder, inside } = playground()
+    folder('inside/conf')
+    await cell.call(['/bin/sh', '-c', 'mkdir evil; echo x > evil/secret; mv conf conf2; ln -s evil conf; true'], { cwd: inside, policy: { filesystem: { write: [inside, `!${inside}/conf/secret`] } } })
+    expect(existsSync(`${inside}/conf/secret`)).toBe(false)
+  })
+
   test('can write beside a carved-out file, and read it where reading is granted', async () => {
     const { file, inside } = playground()
     file('inside/conf/secret', 'KEPT')

@@ -67,7 +67,7 @@ describeForms('bombs', (cell) => {
   })
 
   test('a fill of /tmp by files without a name is stopped and reported', async () => {
-    const call = await cell.call(['/usr/bin/python3', '-c', 'import tempfile, time\nf = tempfile.TemporaryFile()\nfor i in range(128): f.write(bytes(1 << 20)); f.flush()\ntime.sleep(3); print("filled")'], {
+    const call = await cell.call(['/usr/bin/python3', '-c', 'import tempfile, time\nf = tempfile.TemporaryFile()\ntry:\n  for i in range(128): f.write(bytes(1 << 20)); f.flush()\n  print("filled")\nfinally: time.sleep(2)'], {
       policy: { limits: { scratch: '16M', wall: '40s' } },
     })
     const { result, stdout } = mustRun(call)
