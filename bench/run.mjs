@@ -6,7 +6,7 @@ import { measureLatency } from './measure/latency.mjs'
 import { measureIdleMemory } from './measure/memory.mjs'
 import { measureRate } from './measure/rate.mjs'
 import { createScratch } from './scratch.mjs'
-import { prepareWork } from './work/index.mjs'
+import { prepareWork } from './jobs/index.mjs'
 
 /**
  * Everything a run found out, and nothing that names the machine.

@@ -44,27 +44,27 @@ export const segmentMatches = (segment: Segment, name: string): boolean => {
     case 'any-depth':
       return true
     case 'wildcard':
-      return partsMatch(segment.parts, Array.from(name))
+      return wildcardMatches(segment.parts, name)
   }
 }
 
-// Going back to the latest run only is enough, and keeps the worst case at parts × characters.
-const partsMatch = (parts: readonly WildcardPart[], characters: readonly string[]): boolean => {
+/** By whole characters. Going back to the latest run only is enough, and keeps the worst case at parts × characters. */
+export const wildcardMatches = (parts: readonly WildcardPart[], text: string): boolean => {
   let part = 0
   let at = 0
   let run = -1
   let runTakesUntil = 0
-  while (at < characters.length) {
+  while (at < text.length) {
     const wanted = parts[part]
     if (wanted?.kind === 'run') {
       run = part
       runTakesUntil = at
       part += 1
-    } else if (wanted !== undefined && (wanted.kind === 'one' || wanted.character === characters[at])) {
+    } else if (wanted !== undefined && (wanted.kind === 'one' || wanted.character.codePointAt(0) === text.codePointAt(at))) {
       part += 1
-      at += 1
+      at += sizeAt(text, at)
     } else if (run !== -1) {
-      runTakesUntil += 1
+      runTakesUntil += sizeAt(text, runTakesUntil)
       at = runTakesUntil
       part = run + 1
     } else {
@@ -73,6 +73,9 @@ const partsMatch = (parts: readonly WildcardPart[], characters: readonly string[
   }
   return parts.slice(part).every(({ kind }) => kind === 'run')
 }
+
+/** A character beyond the first 65,536 takes two places in a string. */
+const sizeAt = (text: string, at: number): number => ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1)
 
 const ESCAPED = /[*?[\]{},~!\\]/g
 

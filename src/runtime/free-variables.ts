@@ -2,6 +2,8 @@
 // where those do not exist; found out here, it is refused with their names instead of failing there.
 import type { AnyNode, Function as FunctionNode, Identifier, Node, Pattern } from 'acorn'
 
+import { childrenOf } from './syntax-tree.js'
+
 interface Scope {
   readonly names: Set<string>
   readonly outer: Scope | undefined
@@ -122,7 +124,7 @@ const declareLexical = (statements: readonly Node[], scope: Scope): void => {
 const declareVars = (node: AnyNode, scope: Scope): void => {
   if (node.type === 'VariableDeclaration' && node.kind === 'var') declareLexical([node], scope)
   if (isFunction(node) || node.type === 'ClassDeclaration' || node.type === 'ClassExpression') return
-  for (const child of childrenOf(node)) declareVars(child as AnyNode, scope)
+  for (const child of childrenOf(node)) declareVars(child, scope)
 }
 
 const isFunction = (node: AnyNode): boolean => node.type === 'FunctionDeclaration' || node.type === 'FunctionExpression' || node.type === 'ArrowFunctionExpression'
@@ -154,8 +156,3 @@ const boundNames = (pattern: Pattern): readonly Identifier[] => {
 const visitDefaults = (pattern: Pattern, scope: Scope, free: Set<string>): void => {
   visit(pattern, scope, free)
 }
-
-const childrenOf = (node: AnyNode): readonly Node[] =>
-  Object.values(node).flatMap((value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as readonly unknown[]) : [value])).filter(isNode)
-
-const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string' && 'start' in value

@@ -10,7 +10,7 @@ import { settleQuestions } from './approvals.js'
 import type { ApprovalSettings } from './approvals.js'
 import type { EventStream } from './events/event-stream.js'
 import { recordArguments } from './events/recorded-arguments.js'
-import type { ArgumentSettings } from './events/recorded-arguments.js'
+import type { ArgumentSettings, RecordedArguments } from './events/recorded-arguments.js'
 import type { Executor } from './execute.js'
 import type { RegisteredTool } from './registered-tool.js'
 import type { CallFacts, Execution, ToolResult } from './tool-result.js'
@@ -48,12 +48,13 @@ export const liveCall = async (services: CallServices, call: GateCall, { signal,
       if (tool === undefined) return deny(services, evaluation)
       if (evaluation.grant?.scope === 'session') onGrant(evaluation.grant)
       const { decision, inputs } = evaluation
+      const recorded = recordArguments(inputs.call, services.record)
       // What is emitted together is recorded in one go.
       await Promise.all([
-        recordDecision(services, evaluation),
+        recordDecision(services, evaluation, recorded),
         events.emit({
           ...{ type: 'tool.called', call_id: decision.call_id, tool: decision.tool, decision_id: decision.decision_id },
-          ...{ arguments: recordArguments(inputs.call, services.record), risk: decision.risk, policy_hash: decision.policy_hash },
+          ...{ arguments: recorded, risk: decision.risk, policy_hash: decision.policy_hash },
         } as const),
       ])
       const execution = await run(services, { tool, evaluation, signal, onProgress })
@@ -87,8 +88,8 @@ type Outcome = Omit<Execution, 'profile'> & { readonly profile: Execution['profi
 
 const substitute = (result: JsonValue): Outcome => ({ status: 'ok', output: result, error: undefined, profile: null, violations: [], usage: null, printed: '', durationMs: 0 })
 
-const recordDecision = async ({ events, record }: CallServices, { decision, inputs }: Evaluation): Promise<void> => {
-  await events.emit({ type: 'permission.evaluated', call_id: decision.call_id, permission_decision: decision, arguments: recordArguments(inputs.call, record) })
+const recordDecision = async ({ events, record }: CallServices, { decision, inputs }: Evaluation, recorded: RecordedArguments = recordArguments(inputs.call, record)): Promise<void> => {
+  await events.emit({ type: 'permission.evaluated', call_id: decision.call_id, permission_decision: decision, arguments: recorded })
 }
 
 const deny = async (services: CallServices, evaluation: Evaluation): Promise<ToolResult> => {

@@ -8,6 +8,8 @@ import type { AnyNode, Node } from 'acorn'
 
 import { fail } from '../errors/index.js'
 
+import { childrenOf } from './syntax-tree.js'
+
 export interface ModuleFiles {
   readonly path: string
   /** Itself and what it imports; of packages the folder that holds them and theirs. */
@@ -79,9 +81,7 @@ const importsOf = (file: string): readonly string[] => {
   const visit = (node: AnyNode): void => {
     const source = sourceOf(node)
     if (source?.type === 'Literal' && typeof source.value === 'string') found.push(source.value)
-    for (const value of Object.values(node) as readonly unknown[]) {
-      for (const child of Array.isArray(value) ? (value as readonly unknown[]) : [value]) if (isNode(child)) visit(child as AnyNode)
-    }
+    for (const child of childrenOf(node)) visit(child)
   }
   const program = parsed(text)
   if (program !== undefined) visit(program as AnyNode)
@@ -114,5 +114,3 @@ const parsed = (text: string): Node | undefined => {
   }
   return undefined
 }
-
-const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string' && 'start' in value

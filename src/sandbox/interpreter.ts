@@ -1,8 +1,10 @@
 // The first line of a script, as the kernel and env read it.
-import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, openSync, readSync, statSync } from 'node:fs'
 
 import { fail } from '../errors/index.js'
 import type { CordonError } from '../errors/index.js'
+
+import { isExecutable } from './object-at.js'
 
 /** What `#!` names: `/bin/sh`; or `/usr/bin/env` and the name that it looks up. */
 export interface InterpreterLine {
@@ -55,13 +57,4 @@ export const interpreterMissing = (script: string, interpreter: string, fix: str
     return fail('program-not-found', { program, fix: `save the script with Unix line ends: sed -i 's/\\r$//' ${script}` })
   }
   return fail('program-not-found', { program: `${interpreter}, the interpreter in the first line of ${script}`, fix })
-}
-
-const isExecutable = (path: string): boolean => {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
 }

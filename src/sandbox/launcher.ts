@@ -1,9 +1,10 @@
-import { accessSync, constants } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { fail } from '../errors/index.js'
+
+import { isExecutable } from './object-at.js'
 
 const PACKAGE_ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 
@@ -23,14 +24,5 @@ const prebuiltIn = (packageName: string): string | undefined => {
     return join(dirname(manifest), 'bin', 'cordon-cell')
   } catch {
     return undefined
-  }
-}
-
-const isExecutable = (path: string): boolean => {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
   }
 }

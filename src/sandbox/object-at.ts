@@ -1,4 +1,4 @@
-import { lstatSync, readlinkSync, realpathSync } from 'node:fs'
+import { accessSync, constants, lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import type { Dirent, Stats } from 'node:fs'
 
 import type { AbsolutePath } from '../policy/index.js'
@@ -55,3 +55,13 @@ export interface Link {
 }
 
 export const linkAt = (path: AbsolutePath): Link => ({ path, target: textOfName(readlinkSync(pathFor(path), 'buffer')) })
+
+/** By this user, links followed. */
+export const isExecutable = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}

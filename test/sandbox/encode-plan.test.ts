@@ -2,34 +2,18 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
 import { encodeCommand, encodePlan } from '../../src/sandbox/encode-plan.js'
-import { ALL_FRAMES } from '../../src/sandbox/plan.js'
 import type { Plan } from '../../src/sandbox/plan.js'
 import { path } from '../policy/places.js'
 
-const PLAN: Plan = {
-  form: 'namespaces',
-  steps: [],
-  rules: [],
-  exec: { kind: 'all' },
-  cwd: path('/work'),
-  temporary: path('/tmp'),
-  cgroup: undefined,
-  network: 'none',
-  limits: {},
-  traps: [],
-  stdio: ALL_FRAMES,
-  foreground: false,
-  clock: 'start',
-  probe: false,
-}
+import { planWith } from './plans.js'
 
 const wordsOf = (bytes: Buffer): readonly string[] => bytes.toString().split('\0')
 
-const planWords = (changes: Partial<Plan>): readonly string[] => wordsOf(encodePlan({ ...PLAN, ...changes }))
+const planWords = (changes: Partial<Plan>): readonly string[] => wordsOf(encodePlan(planWith(changes)))
 
 describe('a plan in words', () => {
   it('begins with its version and form, and ends with `end` and nothing behind it', () => {
-    expect(planWords({})).toEqual(['cordon-plan-1', 'form', 'namespaces', 'exec', 'all', 'cwd', '/work', 'temporary', '/tmp', 'cgroup', 'none', 'network', 'none', 'stdio', 'fff', 'foreground', 'no', 'clock', 'start', 'probe', 'no', 'end', ''])
+    expect(planWords({})).toEqual(['cordon-plan-1', 'form', 'namespaces', 'exec', 'all', 'cwd', '/srv', 'temporary', '/tmp', 'cgroup', 'none', 'network', 'none', 'stdio', 'fff', 'foreground', 'no', 'clock', 'start', 'probe', 'no', 'end', ''])
   })
 
   it.each<readonly [string, Partial<Plan>, readonly string[]]>([
@@ -56,7 +40,7 @@ describe('a plan in words', () => {
   it('refuses a NUL byte in any word, which would make two words of one', () => {
     const broken = '/a\0end' as Plan['cwd']
     const places: readonly Partial<Plan>[] = [{ cwd: broken }, { temporary: broken }, { exec: { kind: 'only', programs: [broken] } }, { rules: [{ access: 'r', path: broken }] }, { steps: [{ kind: 'file', path: path('/f'), content: 'a\0b' }] }]
-    for (const changes of places) expect(() => encodePlan({ ...PLAN, ...changes })).toThrow(expect.objectContaining({ code: 'plan-rejected' }))
+    for (const changes of places) expect(() => encodePlan(planWith(changes))).toThrow(expect.objectContaining({ code: 'plan-rejected' }))
   })
 })
 

@@ -1,31 +1,15 @@
 import { describe, expect, it } from 'vitest'
 
-import { ALL_FRAMES } from '../../src/sandbox/plan.js'
 import type { Plan } from '../../src/sandbox/plan.js'
 import { describeProfile, enforcedBy } from '../../src/sandbox/profile.js'
 import { boundaryOf, path } from '../policy/places.js'
 
 import { hostWith, notHeld } from './host-facts.js'
+import { planWith } from './plans.js'
 
-const planWith = (changes: Partial<Plan> = {}): Plan => ({
-  form: 'namespaces',
-  steps: [],
-  rules: [],
-  exec: { kind: 'all' },
-  cwd: path('/work'),
-  temporary: path('/tmp'),
-  cgroup: undefined,
-  network: 'none',
-  limits: {},
-  traps: ['connect'],
-  stdio: ALL_FRAMES,
-  foreground: false,
-  clock: 'start',
-  probe: false,
-  ...changes,
-})
+const connecting = (changes: Partial<Plan> = {}): Plan => planWith({ traps: ['connect'], ...changes })
 
-const landlock = (changes: Partial<Plan> = {}): Plan => planWith({ form: 'landlock', ...changes })
+const landlock = (changes: Partial<Plan> = {}): Plan => connecting({ form: 'landlock', ...changes })
 const older = (abi: number) => hostWith({ landlock: { held: true, abi } })
 
 describe('what a profile claims', () => {
@@ -35,11 +19,11 @@ describe('what a profile claims', () => {
 
   it('does not claim hidden names, own lists of processes or the loopback without namespaces', () => {
     expect(enforcedBy(landlock(), hostWith())).toMatchObject({ file_names: [], process_list: [] })
-    expect(enforcedBy(planWith(), hostWith())).toMatchObject({ file_names: ['mount-namespace'], process_list: ['pid-namespace'] })
+    expect(enforcedBy(connecting(), hostWith())).toMatchObject({ file_names: ['mount-namespace'], process_list: ['pid-namespace'] })
   })
 
   it('does not claim an own list of processes where /proc is the host\'s', () => {
-    expect(enforcedBy(planWith(), hostWith({ ownProc: notHeld('masked') }))['process_list']).toEqual([])
+    expect(enforcedBy(connecting(), hostWith({ ownProc: notHeld('masked') }))['process_list']).toEqual([])
   })
 
   it.each([
@@ -54,11 +38,11 @@ describe('what a profile claims', () => {
   })
 
   it('leaves empty what is granted: network all, exec all', () => {
-    expect(enforcedBy(planWith({ network: 'all' }), hostWith())).toMatchObject({ network: [], exec: [] })
+    expect(enforcedBy(connecting({ network: 'all' }), hostWith())).toMatchObject({ network: [], exec: [] })
   })
 
   it('claims limits that are set, and by whom they are held', () => {
-    const enforced = enforcedBy(planWith({ traps: ['connect', 'fork'], limits: { memory: 1, processes: 1, cpu: 1, wall: 1, output: 1, openFiles: 1, fileSize: 1, scratch: 1 } }), hostWith())
+    const enforced = enforcedBy(connecting({ traps: ['connect', 'fork'], limits: { memory: 1, processes: 1, cpu: 1, wall: 1, output: 1, openFiles: 1, fileSize: 1, scratch: 1 } }), hostWith())
     expect(Object.entries(enforced).filter(([name]) => name.startsWith('limits.'))).toEqual([
       ['limits.memory', ['supervisor']],
       ['limits.processes', ['seccomp-listener']],
@@ -72,7 +56,7 @@ describe('what a profile claims', () => {
   })
 
   it('claims a cgroup where the plan makes one, before what also holds', () => {
-    const plan = planWith({ cgroup: path('/sys/fs/cgroup'), traps: ['connect', 'fork'], limits: { memory: 1, processes: 1 } })
+    const plan = connecting({ cgroup: path('/sys/fs/cgroup'), traps: ['connect', 'fork'], limits: { memory: 1, processes: 1 } })
     expect(enforcedBy(plan, hostWith())).toMatchObject({ 'limits.memory': ['cgroup', 'supervisor'], 'limits.processes': ['cgroup', 'seccomp-listener'], end_of_call: ['cgroup', 'pid-namespace'] })
     expect(enforcedBy({ ...plan, form: 'landlock', traps: [] }, hostWith({ measuring: notHeld('') }))).toMatchObject({ 'limits.memory': ['cgroup'], 'limits.processes': ['cgroup'], end_of_call: ['cgroup', 'landlock:7'] })
   })
@@ -84,7 +68,7 @@ describe('what a profile claims', () => {
   })
 
   it('holds the names of variables, and never their values', () => {
-    const profile = describeProfile(planWith(), hostWith(), boundaryOf({ environment: ['TOKEN=secret'] }), { read: ['/usr'], write: [], sealed: [], closed: [] }, ['TOKEN', 'PATH'])
+    const profile = describeProfile(connecting(), hostWith(), boundaryOf({ environment: ['TOKEN=secret'] }), { read: ['/usr'], write: [], sealed: [], closed: [] }, ['TOKEN', 'PATH'])
     expect(profile.environment_ref).toEqual(['PATH', 'TOKEN'])
     expect(JSON.stringify(profile)).not.toContain('secret')
   })
