@@ -180,6 +180,16 @@ void raise_loopback(void);
 
 void assemble_root(const struct plan *plan);
 
+/* ---- seals.c: mounts that the kernel drops ------------------------------- */
+
+int open_mount_table(void);
+/* When all is mounted. */
+void begin_seal_watch(const struct plan *plan, int table);
+/* Since this was asked, or polled for, last. */
+bool mounts_changed(int table);
+/* Whether something that was mounted no longer is; the host is told then. */
+bool tell_fallen_seal(const struct plan *plan, int supervisor);
+
 /* ---- confine.c, landlock.c, filter.c ------------------------------------ */
 
 void drop_privileges(void);

@@ -19,7 +19,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void enter_namespaces(const struct plan *plan)
+/* Returns the table of mounts, to be watched. */
+static int enter_namespaces(const struct plan *plan)
 {
 	/* A SIGKILL of the supervisor is one of the whole pid namespace. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
@@ -31,7 +32,10 @@ static void enter_namespaces(const struct plan *plan)
 	/* Containers refuse a name of one's own; the namespace still keeps the host's from being changed. */
 	if (sethostname("cell", 4) < 0 && errno != EPERM)
 		die("uts-namespace", NULL);
+	int mounts = open_mount_table();
 	assemble_root(plan);
+	begin_seal_watch(plan, mounts);
+	return mounts;
 }
 
 /* For the supervisor to see how full it is, from outside. */
@@ -84,6 +88,7 @@ struct keeper {
 	const struct plan *plan;
 	pid_t tool;
 	int signals, supervisor, from_tool, terminal;
+	int mounts; /* or -1 where nothing is mounted */
 	bool enclosed; /* kill(-1) reaches the cell and nothing else */
 };
 
@@ -109,6 +114,8 @@ static _Noreturn void end_cell(const struct keeper *keeper, int status)
 	char text[64];
 
 	end_all(keeper);
+	if (keeper->mounts >= 0 && mounts_changed(keeper->mounts))
+		tell_fallen_seal(keeper->plan, keeper->supervisor);
 	getrusage(RUSAGE_CHILDREN, &usage);
 	snprintf(text, sizeof text, "%lld %ld", milliseconds_of(&usage), usage.ru_maxrss);
 	/* A supervisor that was killed just now cleans up no more. */
@@ -134,12 +141,16 @@ static _Noreturn void watch(const struct keeper *keeper)
 		{ .fd = keeper->signals, .events = POLLIN },
 		{ .fd = keeper->from_tool, .events = POLLIN },
 		{ .fd = -1, .events = POLLIN }, /* the listener, once it has come */
+		{ .fd = keeper->mounts, .events = POLLPRI },
 	};
 	int status = 0;
 
 	for (;;) {
-		if (poll(polled, 3, -1) < 0 && errno != EINTR)
+		if (poll(polled, 4, -1) < 0 && errno != EINTR)
 			die("keeper", "poll");
+		/* Before anything else: every moment counts. The tool's status follows. */
+		if (polled[3].revents && tell_fallen_seal(plan, keeper->supervisor))
+			kill(-1, SIGKILL);
 		if (polled[2].revents & POLLIN)
 			answer_notification(plan, polled[2].fd, keeper->supervisor);
 		if (polled[2].revents & (POLLHUP | POLLERR))
@@ -174,8 +185,9 @@ _Noreturn void keep(const struct plan *plan, int host, int supervisor, struct st
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	/* The command line of pid 1, which the tool can read, would tell where Cordon is installed. */
 	memset(program_invocation_name, 0, strlen(program_invocation_name));
+	int mounts = -1;
 	if (plan->form == FORM_NAMESPACES)
-		enter_namespaces(plan);
+		mounts = enter_namespaces(plan);
 	else
 		stay_outside();
 	if (plan->form == FORM_NAMESPACES && !plan->probe)
@@ -207,5 +219,5 @@ _Noreturn void keep(const struct plan *plan, int host, int supervisor, struct st
 	close(host);
 	/* The terminal stays, so that it does not hang up when the tool closes its own descriptors. */
 	close_stdio((struct stdio){ { stdio.at[0], stdio.at[1], stdio.at[2] }, -1 });
-	watch(&(struct keeper){ plan, tool, signals, supervisor, pair[0], stdio.terminal, enclosed });
+	watch(&(struct keeper){ plan, tool, signals, supervisor, pair[0], stdio.terminal, mounts, enclosed });
 }

@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -89,11 +88,9 @@ _Noreturn void become_tool(const struct plan *plan, int host, int supervisor, in
 	umask(0022);
 	if (chdir(plan->cwd) < 0)
 		die("cwd", plan->cwd);
-	/* The keeper reads what this process hands to a trapped call, from its first exec on; nobody else is here yet. */
+	/* The keeper, as which we were forked, is not to be looked into; but it must read what we hand to a trapped call. */
 	if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
 		die("session", "dumpable");
-	/* The keeper, as which we were forked, is not to be looked into; but it must read our arguments. */
-	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 	apply_resource_limits(plan);
 	if (plan->limits.cpu)
 		count_cpu(supervisor);

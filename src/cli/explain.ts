@@ -12,7 +12,7 @@ const MOST_LINES = 20
 
 /** Limits are always told; refusals, when the command failed or was observed. What was set aside is an error of its own. */
 export const explainViolations = (result: CallResult, observed: boolean): readonly string[] => {
-  const told = result.violations.filter(({ kind }) => kind !== 'protected' && (ALWAYS_TOLD.has(kind) || hasFailed(result) || observed))
+  const told = result.violations.filter(({ kind }) => kind !== 'protected' && kind !== 'unsealed' && (ALWAYS_TOLD.has(kind) || hasFailed(result) || observed))
   return atMost(MOST_LINES, [...new Set(told.map((violation) => `${describeViolation(violation)}${wayOut(violation)}`))])
 }
 
@@ -39,6 +39,7 @@ const wayOut = (violation: Violation): string => {
       return `: add --exec ${asWord(violation.path)}`
     case 'metadata':
     case 'protected':
+    case 'unsealed':
       return ''
     case 'scratch':
       return ' (limits.scratch)'

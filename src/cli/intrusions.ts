@@ -13,7 +13,16 @@ type ProtectedTouched = Extract<Violation, { kind: 'protected' }>
 
 /** The first of these is what the run is refused for. */
 export const intrusionErrors = ({ violations }: CallResult, { write }: Boundary): readonly CordonError[] =>
-  violations.flatMap((violation) => (violation.kind === 'protected' ? [errorFor(violation, protectionOf(write, violation.path as AbsolutePath) ?? asFile(violation.path))] : []))
+  violations.flatMap((violation) => {
+    if (violation.kind === 'unsealed') return [unsealed(violation.path)]
+    return violation.kind === 'protected' ? [errorFor(violation, protectionOf(write, violation.path as AbsolutePath) ?? asFile(violation.path))] : []
+  })
+
+const unsealed = (path: string): CordonError =>
+  fail('protected-name-touched', {
+    what: `${path}, which the command may not change, was replaced or removed by another program while it ran, and the command was ended`,
+    fix: 'look at it before you use the folder, then run the command again',
+  })
 
 const errorFor = (violation: ProtectedTouched, protection: Protection | undefined): CordonError => {
   const { path } = violation

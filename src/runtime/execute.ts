@@ -58,7 +58,7 @@ const describeProcess = ({ name, successes }: ProcessDefinition, result: CallRes
 /** Whether a call was a success, failed by itself, or was stopped. A violation is never told as a plain failure. */
 export const judgeEnding = (tool: string, result: CallResult, succeeded: boolean, words: string): Pick<Execution, 'status' | 'error'> => {
   if (result.status === 'limit' && result.limit === 'wall') return { status: 'timeout', error: fail('tool-timed-out', { tool }) }
-  const intruded = result.violations.some(({ kind }) => kind === 'protected')
+  const intruded = result.violations.some(({ kind }) => kind === 'protected' || kind === 'unsealed')
   if (succeeded && !intruded) return { status: 'ok', error: undefined }
   if (result.violations.length > 0) return { status: 'violated', error: violated(tool, result.violations) }
   const problem = result.status === 'exited' ? `exit status ${String(result.exitCode)}${words}` : `killed by signal ${String(result.signal)}${words}`

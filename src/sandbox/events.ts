@@ -47,7 +47,7 @@ export interface ExitEvent {
 }
 
 export const EVENT_NAMES = ['applied', 'violation', 'open', 'stopped', 'error', 'exit'] as const satisfies readonly CellEvent['event'][]
-export const REPORTED_KINDS = ['connect', 'listen', 'exec', 'metadata', ...LIMIT_KINDS] as const satisfies readonly ReportedViolation['kind'][]
+export const REPORTED_KINDS = ['connect', 'listen', 'exec', 'metadata', 'unsealed', ...LIMIT_KINDS] as const satisfies readonly ReportedViolation['kind'][]
 export const ADDRESS_FAMILIES = ['inet', 'inet6', 'unix', 'abstract', 'other'] as const satisfies readonly SocketAddress['family'][]
 
 export const parseCellEvent = (payload: Buffer): CellEvent => {
@@ -93,6 +93,7 @@ const parseViolation = (fields: Fields): ReportedViolation => {
       return { kind, ...parseAddress(fields) }
     case 'exec':
     case 'metadata':
+    case 'unsealed':
       return { kind, path: fields.text('path') }
     case 'memory':
     case 'processes':

@@ -29,6 +29,8 @@ export type Violation =
   /** Mode, owner, times or attributes of something outside the write roots. */
   | { readonly kind: 'metadata'; readonly path: string }
   | ({ readonly kind: 'protected' } & Intrusion)
+  /** Something sealed or hidden was replaced or removed from outside, which opens it to the tool; so the call was ended. */
+  | { readonly kind: 'unsealed'; readonly path: string }
   | ReachedLimit
 
 export interface RefusedOpen {
@@ -66,6 +68,8 @@ export const describeViolation = (violation: Violation): string => {
       return `refused change of ${violation.path}: metadata outside the write roots`
     case 'protected':
       return describeIntrusion(violation)
+    case 'unsealed':
+      return `${violation.path} was replaced or removed by somebody else while the call ran, which opened it; the call was ended`
     case 'memory':
     case 'output':
       if (violation.effect === 'refused') return `refused shared memory: ${asSize(violation.used)} would be beyond its ${violation.kind} limit of ${asSize(violation.limit)}`

@@ -37,6 +37,9 @@ export const readNativeWords = (files: readonly SourceFile[]): NativeWords => {
     stages: [...all(everything, /\bdie\("([^"]+)"/g), ...literals.flatMap((literal) => all(literal, /"stage":"([a-z-]+)"/g))],
     events: literals.filter((literal) => literal.startsWith('{"event":')),
     violationFields: literals.filter((literal) => /^"\w+":/.test(literal)),
-    violationKinds: all(everything, /\b(?:report_violation|report_path_violation|stop_for_limit|tell_violation)\(call, "([a-z]+)"/g),
+    violationKinds: [
+      ...all(everything, /\b(?:report_violation|report_path_violation|stop_for_limit|tell_violation)\(call, "([a-z]+)"/g),
+      ...all(everything, /\\"kind\\":\\"([a-z]+)\\"/g),
+    ],
   }
 }
