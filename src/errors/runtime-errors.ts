@@ -40,6 +40,12 @@ export const RUNTIME_ERRORS = {
     message: 'the tool "{tool}" gave no result: {problem}',
     agent: 'The tool gave no usable result.',
   },
+  'state-refused': {
+    when: 'The state of an earlier session is given to a runtime that cannot take it, or a runtime without a key is asked for its state.',
+    message: 'the state of the session {problem}',
+    agent: 'Tools are not available.',
+    fix: '{fix}',
+  },
   'runtime-closed': {
     when: 'A call is made after the runtime was closed.',
     message: 'the runtime is closed',

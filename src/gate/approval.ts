@@ -49,6 +49,25 @@ const problemOf = (grant: ApprovalGrant, { argumentsHash, policyHash, now, isUse
   return grant.scope === 'call' && isUsed(grant.approval_action_id) ? 'was for one call, and is used' : undefined
 }
 
+/** Approvals of one call that were used, for as long as they could be used again. */
+export interface UsedApprovals {
+  readonly has: (approvalActionId: string) => boolean
+  readonly add: (approvalActionId: string, expiresAt: number) => void
+}
+
+export const createUsedApprovals = (now: () => number): UsedApprovals => {
+  const used = new Map<string, number>()
+  return {
+    has: (id) => used.has(id),
+    add: (id, expiresAt) => {
+      const time = now()
+      // What has expired is refused for that; it need not be remembered.
+      for (const [other, expiry] of used) if (expiry <= time) used.delete(other)
+      used.set(id, expiresAt)
+    },
+  }
+}
+
 /** What an approver may answer. */
 export type ApprovalAnswer =
   | { readonly kind: 'approve_once'; readonly by: string }
@@ -84,7 +103,26 @@ export const parseAnswer = (value: unknown): ApprovalAnswer => {
   }
 }
 
+/** Reads a grant that was kept elsewhere. What is not exactly one is refused. */
+export const parseGrant = (value: unknown, source: string): ApprovalGrant => {
+  const node = rootNode(value, () => source)
+  const given = mappingOf(node, ['approval_action_id', 'tool', 'arguments_hash', 'policy_hash', 'scope', 'expires_at', 'status', 'approved_by'])
+  const text = (key: keyof typeof given): string => textOf(required(node, given[key], key), 'a text')
+  const expiresAt = required(node, given.expires_at, 'expires_at')
+  if (typeof expiresAt.value !== 'number' || !Number.isSafeInteger(expiresAt.value)) throw invalid(expiresAt, 'milliseconds since 1970')
+  return {
+    approval_action_id: text('approval_action_id'),
+    tool: text('tool'),
+    arguments_hash: text('arguments_hash'),
+    policy_hash: text('policy_hash'),
+    scope: oneOf(required(node, given.scope, 'scope'), ['call', 'session'] as const),
+    expires_at: expiresAt.value,
+    status: oneOf(required(node, given.status, 'status'), GRANT_STATUSES),
+    approved_by: text('approved_by'),
+  }
+}
+
 const required = (parent: PolicyNode, child: PolicyNode | undefined, key: string): PolicyNode => {
-  if (child === undefined) throw invalid(parent, `an answer with the key "${key}"`)
+  if (child === undefined) throw invalid(parent, `a mapping with the key "${key}"`)
   return child
 }

@@ -38,10 +38,12 @@ export interface GatedCall {
   readonly input: JsonValue
   readonly paths: readonly CallPath[]
   readonly urls: readonly UrlTarget[]
+  /** The words that the tool would execute. */
+  readonly argv: readonly string[] | undefined
 }
 
-export const factsOf = ({ tool, input, paths, urls }: GatedCall): CallFacts => {
-  const commands = commandsOf(tool, input)
+export const factsOf = ({ tool, input, paths, urls, argv }: GatedCall): CallFacts => {
+  const commands = commandsOf(tool, input, argv)
   const parts = commands.flatMap((command) => command.parts)
   const suspectedPaths = parts.flatMap(({ words }) => words.flatMap(({ text }) => pathsInWord(text, tool)))
   return {
@@ -66,10 +68,10 @@ const foldAll = (paths: readonly CallPath[], suspected: readonly AbsolutePath[])
   return folded
 }
 
-const commandsOf = (tool: GateTool, input: JsonValue): readonly CommandReading[] => {
+const commandsOf = (tool: GateTool, input: JsonValue, argv: readonly string[] | undefined): readonly CommandReading[] => {
   const marked: CommandReading[] = []
   findCommands(input, tool.marks, marked)
-  const ofTool = tool.command === undefined ? [] : [readArgv(tool.command(input))]
+  const ofTool = argv === undefined ? [] : [readArgv(argv)]
   return [...ofTool, ...marked, ...(marked.length > 0 ? [] : commandsByName(input))]
 }
 

@@ -18,7 +18,18 @@ export interface GateCall {
   readonly origin?: 'model' | 'command'
   readonly approvals?: readonly ApprovalGrant[]
   /** The policy of the tool is one that was widened for this call, after a violation or on request. */
-  readonly widening?: { readonly after: 'request' | 'violation'; readonly reason: string }
+  readonly widening?: Widening
+  /** Nothing runs on it: an approval for one call stays unused, and the permit is none. */
+  readonly isTrial?: boolean
+}
+
+export interface Widening {
+  readonly after: 'request' | 'violation'
+  readonly reason: string
+  /** The call that met its boundary. */
+  readonly retryOf?: string
+  /** What is granted beyond the policy, in words. */
+  readonly added?: readonly string[]
 }
 
 /** What came in, what was judged, and what runs. The first is never changed. */
@@ -26,6 +37,8 @@ export interface CallInputs {
   readonly model: JsonValue
   readonly permission: JsonValue
   readonly call: JsonValue
+  /** Of a process tool: the words that were judged, and so the words to execute. */
+  readonly command: readonly string[] | undefined
 }
 
 interface Evaluated {

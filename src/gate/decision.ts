@@ -44,6 +44,8 @@ export interface PermissionDecision {
   /** With `destructive: true` only. */
   readonly impact_scope?: string
   readonly rollback_advice?: string
+  /** Of a call that asks for more than its policy: after what, and what would be added. */
+  readonly widening?: { readonly after: 'request' | 'violation'; readonly reason: string; readonly retry_of: string | null; readonly added: readonly string[] }
   readonly explain: Explanation
 }
 

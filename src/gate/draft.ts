@@ -1,7 +1,7 @@
 import type { CordonError } from '../errors/index.js'
 
 import type { ApprovalGrant } from './approval.js'
-import type { CallInputs, Evaluation, GateCall } from './call.js'
+import type { CallInputs, Evaluation, GateCall, Widening } from './call.js'
 import { explainRules, refsOf } from './decision.js'
 import type { DecisionKind, DecisionSource, ExplainedStep, PermissionDecision } from './decision.js'
 import type { JsonValue } from './json-value.js'
@@ -16,6 +16,7 @@ export interface Draft {
   readonly model: JsonValue
   /** What is being judged; what the model sent, until it has been parsed. */
   readonly input: JsonValue
+  readonly command: readonly string[] | undefined
   readonly argumentsHash: string | null
   readonly argumentBytes: number
   readonly isEdited: boolean
@@ -34,6 +35,7 @@ export const startDraft = (call: GateCall, tool: GateTool | undefined, model: Js
   tool,
   model,
   input: model,
+  command: undefined,
   argumentsHash: null,
   argumentBytes: 0,
   isEdited: false,
@@ -54,6 +56,7 @@ export const withStep = (draft: Draft, step: ExplainedStep['step'], outcome: str
   tool: draft.tool,
   model: draft.model,
   input: draft.input,
+  command: draft.command,
   argumentsHash: draft.argumentsHash,
   argumentBytes: draft.argumentBytes,
   isEdited: draft.isEdited,
@@ -110,6 +113,7 @@ export const recordOf = (draft: Draft, conclusion: Conclusion, { decisionId, now
     decided_at: new Date(now).toISOString(),
     destructive: destructive !== undefined,
     ...(destructive === undefined ? {} : { impact_scope: destructive.impactScope, rollback_advice: destructive.rollbackAdvice }),
+    ...(call.widening === undefined ? {} : { widening: widenedBy(call.widening) }),
     explain: {
       steps: draft.steps,
       rules: explainRules(rules.deciding, rules.overruled, rules.locked),
@@ -119,7 +123,9 @@ export const recordOf = (draft: Draft, conclusion: Conclusion, { decisionId, now
   }
 }
 
-export const inputsOf = ({ model, input }: Draft): CallInputs => ({ model, permission: input, call: input })
+const widenedBy = ({ after, reason, retryOf, added = [] }: Widening): NonNullable<PermissionDecision['widening']> => ({ after, reason, retry_of: retryOf ?? null, added })
+
+export const inputsOf = ({ model, input, command }: Draft): CallInputs => ({ model, permission: input, call: input, command })
 
 export type Refusal = Extract<Evaluation, { readonly kind: 'refused' }>
 

@@ -2,7 +2,7 @@
 import { fail } from '../errors/index.js'
 import type { CordonError } from '../errors/index.js'
 
-import { findApproval } from './approval.js'
+import { createUsedApprovals, findApproval } from './approval.js'
 import type { ApprovalGrant } from './approval.js'
 import type { ArgumentGate } from './argument-gate.js'
 import type { Evaluation, GateCall } from './call.js'
@@ -68,7 +68,7 @@ type Ask = Extract<Verdict, { readonly kind: 'ask' | 'unavailable' }>
 export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner: HookRunner): Evaluator => {
   const { now, newId, mode, isInteractive } = settings
   const questions = new WeakMap<Evaluation, Progress>()
-  const usedApprovals = new Set<string>()
+  const usedApprovals = createUsedApprovals(now)
 
   const record = (draft: Draft, conclusion: Conclusion, decisionId = newId()) => recordOf(draft, conclusion, { decisionId, now: now(), mode })
 
@@ -92,8 +92,10 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
     const time = now()
     const exhausted = call.invocation.begin({ tool: tool.name, constraints: tool.constraints, argumentBytes }, time)
     if (exhausted !== undefined) return refuse(withStep(draft, 'constraints', exhausted.message), 'constraint', exhausted)
+    // One approval of a call is one run, and this is it.
+    if (grant?.scope === 'call' && call.isTrial !== true) usedApprovals.add(grant.approval_action_id, grant.expires_at)
     const decisionId = newId()
-    const expiresAt = time + (settings.lifetimes?.permit ?? LIFETIMES.permit)
+    const expiresAt = call.isTrial === true ? time : time + (settings.lifetimes?.permit ?? LIFETIMES.permit)
     const terms = { permitId: newId(), callId: call.callId, decisionId, tool: tool.name, argumentsHash: argumentsHash ?? '', policyHash: tool.policyHash, expiresAt, isSingleUse: true }
     return {
       kind: 'permitted',
@@ -131,11 +133,10 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
     if (given !== undefined) {
       return { granted: { as: 'allow', source: 'approver', reason: `approved by ${given.by}, who changed the input`, approvalActionId: given.approvalActionId } }
     }
-    const wanted = { tool: tool.name, argumentsHash: draft.argumentsHash ?? '', policyHash: tool.policyHash, now: now(), isUsed: (id: string) => usedApprovals.has(id) }
+    const wanted = { tool: tool.name, argumentsHash: draft.argumentsHash ?? '', policyHash: tool.policyHash, now: now(), isUsed: usedApprovals.has }
     const found = findApproval(draft.call.approvals ?? [], wanted)
     if (found.kind === 'found') {
       const { grant } = found
-      if (grant.scope === 'call') usedApprovals.add(grant.approval_action_id)
       return { granted: { as: 'allow', source: 'approver', reason: `approved before by ${grant.approved_by}`, approvalActionId: grant.approval_action_id, grant } }
     }
     if (draft.call.origin === 'command') return { granted: { as: 'allow', source: 'command', reason: 'typed by the person who would be asked' } }

@@ -40,9 +40,11 @@ export const gateParsed = (draft: Draft, tool: GateTool, gate: ArgumentGate, now
   if (gated.kind === 'denied') return refused(draft, 'arguments', 'policy', gated.denial)
   const { paths, urls, usedDeclaredCapability } = gated
   try {
-    const facts = factsOf({ tool, input: draft.input, paths, urls })
+    // Made once: what is judged is what runs, also where making it twice would give two different commands.
+    const command = tool.command === undefined ? undefined : Object.freeze([...tool.command(draft.input)])
+    const facts = factsOf({ tool, input: draft.input, paths, urls, argv: command })
     const outcome = tool.argumentGate === 'off' ? 'not looked at: the host has turned the argument gate off' : `${paths.length} paths and ${urls.length} URLs, all within the policy`
-    return { kind: 'gated', draft: withStep(draft, 'arguments', outcome, { usedDeclaredCapability }), facts }
+    return { kind: 'gated', draft: withStep(draft, 'arguments', outcome, { usedDeclaredCapability, command }), facts }
   } catch (error) {
     // The only code of the tool's author in here: making a command out of the input.
     return refused(draft, 'arguments', 'schema', fail('input-invalid', { tool: tool.name, problem: `no command can be made of it: ${messageOf(error)}` }))

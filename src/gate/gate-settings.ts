@@ -3,7 +3,7 @@ import type { Hook } from './hook.js'
 import type { RuleSet } from './load-rules.js'
 import type { Mode } from './modes.js'
 import type { ResolvePath } from './resolve-path.js'
-import type { Wait } from './run-hooks.js'
+import type { HookReport, Wait } from './run-hooks.js'
 import type { GateTool } from './tool.js'
 
 /** Answers instead of a person, in the mode auto. What it answers is checked, not trusted. */
@@ -34,6 +34,8 @@ export interface GateSettings {
   readonly newId: () => string
   readonly wait: Wait
   readonly classify?: Classifier
+  /** Hears of every hook before it is asked and after it has answered; what it rejects with ends the decision. */
+  readonly onHook?: (report: HookReport) => Promise<void>
   /** In milliseconds. */
   readonly lifetimes?: { readonly hook?: number; readonly classifier?: number; readonly permit?: number; readonly approval?: number }
 }

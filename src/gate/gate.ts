@@ -1,4 +1,4 @@
-import { fail } from '../errors/index.js'
+import { bug, fail } from '../errors/index.js'
 import { nearestKey } from '../policy/index.js'
 
 import { createArgumentGate } from './argument-gate.js'
@@ -18,10 +18,12 @@ import { runHooks } from './run-hooks.js'
 import type { HookRunner, HookVerdict } from './run-hooks.js'
 import { createSettle } from './settle.js'
 import type { Settle } from './settle.js'
+import type { GateTool } from './tool.js'
 
 /** Decides about calls. Two gates have nothing in common: a question of one cannot be answered at the other. */
 export interface Gate {
-  readonly decide: (call: GateCall) => Promise<Evaluation>
+  /** `wider`: the tool with the policy that `call.widening` asks for, in place of the one that is registered. */
+  readonly decide: (call: GateCall, wider?: GateTool) => Promise<Evaluation>
   /** Answers an evaluation that asks; see `ApprovalAnswer`. */
   readonly settle: Settle
   readonly state: () => PermissionState
@@ -45,6 +47,8 @@ export const createGate = (settings: GateSettings): Gate => {
   const onlyManaged = settings.ruleSets.some(({ managedOnly }) => managedOnly.includes('hook_allows'))
   const runner: HookRunner = {
     hooks: settings.hooks,
+    onReport: settings.onHook ?? (() => Promise.resolve()),
+    now: settings.now,
     wait: settings.wait,
     timeout: settings.lifetimes?.hook ?? LIFETIMES.hook,
     allowsFrom: onlyManaged ? new Set(['managed']) : undefined,
@@ -52,8 +56,9 @@ export const createGate = (settings: GateSettings): Gate => {
   const evaluator = createEvaluator(settings, indexRules(settings.ruleSets), runner)
   const state = describeState(settings)
   return {
-    decide: async (call) => {
-      const gated = tools.get(call.tool)
+    decide: async (call, wider) => {
+      const known = tools.get(call.tool)
+      const gated = known === undefined || wider === undefined ? known : widened(call, wider, settings)
       const snapshot = takeSnapshot(call.input)
       const draft = startDraft(call, gated?.tool, snapshot.kind === 'json' ? snapshot.value : null)
       if (gated === undefined) {
@@ -73,6 +78,12 @@ export const createGate = (settings: GateSettings): Gate => {
     runHooks: (point, { callId = null, tool = null, input = null, output = null, reason = null }) =>
       runHooks(runner, Object.freeze({ point, sessionId: settings.sessionId, callId, tool, input, output, reason })),
   }
+}
+
+/** A wider policy is for the call that somebody was asked about as such, and for no other. */
+const widened = (call: GateCall, wider: GateTool, { resolvePath }: GateSettings): GatedTool => {
+  if (call.widening === undefined || wider.name !== call.tool) return bug('a wider policy without a question')
+  return { tool: wider, gate: createArgumentGate(wider, resolvePath) }
 }
 
 const toolsByName = ({ tools, resolvePath }: GateSettings): ReadonlyMap<string, GatedTool> => {

@@ -57,5 +57,5 @@ const imagine = (name: string, input: unknown, places: Places, node: PolicyNode)
     return resolved.kind === 'unknown' ? resolved : { ...resolved, parentExists: true, path: resolved.path satisfies AbsolutePath }
   })(snapshot.value)
   if (gated.kind === 'denied') throw invalid(node, `an example that can be read: ${gated.denial.message}`)
-  return factsOf({ tool, input: snapshot.value, paths: gated.paths, urls: gated.urls })
+  return factsOf({ tool, input: snapshot.value, paths: gated.paths, urls: gated.urls, argv: undefined })
 }

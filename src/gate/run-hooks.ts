@@ -35,8 +35,18 @@ export interface Value {
   readonly value: JsonValue
 }
 
+/** What a hook did, for the record. What cannot be recorded does not go on: its rejection is the caller's. */
+export type HookReport = { readonly hook: string; readonly event: HookEvent } & (
+  | { readonly kind: 'started' }
+  | { readonly kind: 'completed'; readonly answer: HookAnswer; readonly durationMs: number }
+  | { readonly kind: 'failed'; readonly problem: string; readonly durationMs: number }
+)
+
 export interface HookRunner {
   readonly hooks: readonly Hook[]
+  readonly onReport: (report: HookReport) => Promise<void>
+  /** Milliseconds since 1970. */
+  readonly now: () => number
   readonly wait: Wait
   /** Milliseconds, for hooks that do not say. */
   readonly timeout: number
@@ -55,12 +65,21 @@ export const runHooks = async (runner: HookRunner, event: HookEvent): Promise<Ho
   const hooks = runner.hooks.filter(({ points }) => points.includes(event.point))
   if (hooks.length === 0) return NOTHING
   // All at once, and each sees the same: no hook can hide anything from another.
-  const answers = await Promise.all(hooks.map(async (hook) => ({ hook, answer: await askHook(hook, event, runner) })))
+  const answers = await Promise.all(hooks.map(async (hook) => ({ hook, answer: await reported(hook, event, runner) })))
   return combine(answers, event, runner)
 }
 
 type Asked = { readonly hook: Hook; readonly answer: Answered }
 type Answered = { readonly kind: 'answer'; readonly answer: HookAnswer } | { readonly kind: 'failed'; readonly problem: string }
+
+const reported = async (hook: Hook, event: HookEvent, runner: HookRunner): Promise<Answered> => {
+  await runner.onReport({ kind: 'started', hook: hook.name, event })
+  const began = runner.now()
+  const answered = await askHook(hook, event, runner)
+  const done = { hook: hook.name, event, durationMs: Math.max(0, runner.now() - began) }
+  await runner.onReport(answered.kind === 'failed' ? { ...done, kind: 'failed', problem: answered.problem } : { ...done, kind: 'completed', answer: answered.answer })
+  return answered
+}
 
 const askHook = async (hook: Hook, event: HookEvent, { wait, timeout }: HookRunner): Promise<Answered> => {
   const limit = hook.timeout ?? timeout

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { homedir } from 'node:os'
 
 import { fail } from '../errors/index.js'
-import { createGate, createInvocation, parseRules } from '../gate/index.js'
-import type { ApprovalGrant, Classifier, Evaluation, GateCall, Hook, Invocation, InvocationBudget, Mode, PermissionState, RuleSet } from '../gate/index.js'
+import { createGate, parseRules } from '../gate/index.js'
+import type { ApprovalGrant, Classifier, Evaluation, GateCall, Hook, HookSubject, HookVerdict, InvocationBudget, Mode, PermissionState, RuleSet } from '../gate/index.js'
 import type { Risk } from '../policy/index.js'
 import { parseAbsolutePath } from '../policy/index.js'
 import { openSandbox } from '../sandbox/index.js'
@@ -13,19 +13,26 @@ import { APPROVAL_DEFAULTS } from './approvals.js'
 import type { ApprovalSettings, Approve } from './approvals.js'
 import type { AuditSettings } from './audit/audit-log.js'
 import { openAuditLog } from './audit/audit-log.js'
-import { shieldAudit } from './audit/shield-audit.js'
+import { foldersOf, shieldAudit } from './audit/shield-audit.js'
+import type { CallServices } from './call-services.js'
 import type { EventContext, EventType } from './events/event.js'
 import { createEventStream } from './events/event-stream.js'
 import type { Listener } from './events/event-stream.js'
 import type { ArgumentSettings } from './events/recorded-arguments.js'
+import { connectTelemetry } from './events/telemetry.js'
+import type { Telemetry } from './events/telemetry.js'
 import { createExecutor } from './execute.js'
 import { createFunctionCells } from './function-cells.js'
+import { recordHook } from './hook-events.js'
 import { liveCall } from './life-of-a-call.js'
-import type { CallServices } from './life-of-a-call.js'
 import { createProcessCells } from './process-cells.js'
 import { registerTool } from './registered-tool.js'
 import type { RegisteredTool } from './registered-tool.js'
 import { resolveOnHost } from './resolve-path.js'
+import { openState, sealState } from './session-state.js'
+import type { StateSettings } from './session-state.js'
+import { createSessions } from './sessions.js'
+import type { Session } from './sessions.js'
 import type { ToolResult } from './tool-result.js'
 import type { ToolDefinition } from './tools.js'
 
@@ -54,6 +61,10 @@ export interface CordonOptions {
   /** Who makes the calls; nobody by this name can approve one. */
   readonly requestedBy?: string
   readonly context?: EventContext
+  /** Seals what has to outlive this process (`exportState`), and resumes from it. */
+  readonly state?: StateSettings
+  /** Spans and metrics, where the package `@opentelemetry/api` is installed. `off`: not even looked for. */
+  readonly telemetry?: 'auto' | 'off'
   readonly sandbox?: SandboxOptions
 }
 
@@ -62,6 +73,8 @@ export interface CallOptions {
   /** Calls of one session count together: constraints and budgets are per session. */
   readonly session?: string
   readonly onProgress?: (value: unknown) => void
+  /** Approvals that were given elsewhere, such as in a store. One for a call lets one call run, whatever becomes of it. */
+  readonly approvals?: readonly ApprovalGrant[]
 }
 
 export interface ListedTool {
@@ -80,6 +93,14 @@ export interface Cordon {
   readonly listTools: () => readonly ListedTool[]
   readonly on: <Type extends EventType | '*'>(type: Type, listener: Listener<Type>) => () => void
   readonly state: () => PermissionState
+  /** Counts and approvals of all sessions, sealed; for `state.resume` of the runtime that goes on with them. */
+  readonly exportState: () => string
+  /** Forgets a session: what is called by its name later begins anew. */
+  readonly endSession: (session: string) => void
+  /** Asks the hooks of a point that only the host sees: `user_prompt_submit`, `post_sampling`. */
+  readonly runHooks: (point: 'user_prompt_submit' | 'post_sampling', subject: Pick<HookSubject, 'input' | 'output' | 'reason'>) => Promise<HookVerdict>
+  /** What hooks want the model to read from the start. */
+  readonly context: readonly string[]
   readonly close: () => Promise<void>
 }
 
@@ -87,19 +108,29 @@ const MAIN_SESSION = 'main'
 
 export const createCordon = async (options: CordonOptions): Promise<Cordon> => {
   const places = { workspace: parseAbsolutePath(options.workspace, 'workspace'), home: parseAbsolutePath(options.home ?? homedir(), 'home') }
+  const mode = options.mode ?? 'default'
+  const resumed = options.state === undefined ? undefined : openState(options.state)
   const audit = options.audit === undefined ? undefined : await openAuditLog(options.audit)
-  const tools = new Map<string, RegisteredTool>()
-  for (const definition of options.tools) {
-    const registered = registerTool(definition, places)
+  const register = (definition: ToolDefinition): RegisteredTool => {
+    const registered = registerTool(definition, places, mode)
     const boundary = audit === undefined ? registered.gate.boundary : shieldAudit(registered.gate.boundary, audit.places)
-    tools.set(definition.name, { ...registered, gate: { ...registered.gate, boundary } })
+    return { ...registered, gate: { ...registered.gate, boundary } }
   }
+  const tools = new Map(options.tools.map((definition) => [definition.name, register(definition)]))
   const sessionId = randomUUID()
+  const events = createEventStream({
+    sessionId,
+    now: Date.now,
+    newId: randomUUID,
+    ...(audit === undefined ? {} : { record: audit.append }),
+    ...(options.context === undefined ? {} : { context: options.context }),
+  })
   const gate = createGate({
     tools: [...tools.values()].map((each) => each.gate),
     ruleSets: (options.rules ?? []).map((set, at) => ruleSetOf(set, at, places)),
-    mode: options.mode ?? 'default',
+    mode,
     hooks: options.hooks ?? [],
+    onHook: (report) => recordHook(events, report),
     sessionId,
     isInteractive: options.approve !== undefined,
     policySources: [],
@@ -109,13 +140,8 @@ export const createCordon = async (options: CordonOptions): Promise<Cordon> => {
     wait,
     ...(options.classify === undefined ? {} : { classify: options.classify }),
   })
-  const events = createEventStream({
-    sessionId,
-    now: Date.now,
-    newId: randomUUID,
-    ...(audit === undefined ? {} : { record: audit.append }),
-    ...(options.context === undefined ? {} : { context: options.context }),
-  })
+
+  const telemetry = options.telemetry === 'off' ? undefined : await connectTelemetry(events)
 
   let opening: Promise<Sandbox> | undefined
   const sandbox = () => (opening ??= openSandbox(options.sandbox))
@@ -124,38 +150,38 @@ export const createCordon = async (options: CordonOptions): Promise<Cordon> => {
     gate,
     events,
     tools,
+    register,
+    withheld: audit === undefined ? [] : foldersOf(audit.places),
     executor: createExecutor({ processes: createProcessCells(sandbox, environment), functions: createFunctionCells(sandbox, environment) }, Date.now),
     approval: approvalOf(options),
     record: options.record ?? {},
+    mode,
     sessionId,
+    newId: randomUUID,
+    begin: telemetry?.begin ?? (() => undefined),
   }
-  const invocations = new Map<string, Invocation>()
-  const invocationOf = (session: string): Invocation => {
-    const known = invocations.get(session) ?? createInvocation(options.budget === undefined ? {} : { budget: options.budget })
-    invocations.set(session, known)
-    return known
-  }
-  const approvals: ApprovalGrant[] = []
+  const sessions = createSessions(options.budget, resumed, Date.now)
   const running = new Set<Promise<ToolResult>>()
   let calls = 0
   let closed = false
 
-  const gateCall = (name: string, input: unknown, invocation: Invocation): GateCall => ({
+  const gateCall = (name: string, input: unknown, session: Session, given: readonly ApprovalGrant[] = []): GateCall => ({
     callId: randomUUID(),
     tool: name,
     input,
-    invocation,
+    invocation: session.invocation,
     requestedBy: options.requestedBy ?? 'agent',
-    approvals,
+    approvals: session.approvals(given),
   })
-  await events.emit({ type: 'session.started', call_id: null, permission_state: gate.state() })
+  const context = await begin(services, telemetry, resumed?.session_id, () => audit?.close())
 
   return {
-    call: async (name, input, { signal, session = MAIN_SESSION, onProgress } = {}) => {
+    call: async (name, input, { signal, session = MAIN_SESSION, onProgress = () => undefined, approvals } = {}) => {
       if (closed) throw fail('runtime-closed', {})
       calls += 1
-      const call = gateCall(name, input, invocationOf(session))
-      const result = liveCall(services, call, { signal, onProgress: onProgress ?? (() => undefined), onGrant: (grant) => approvals.push(grant) })
+      const own = sessions.of(session)
+      const call = gateCall(name, input, own, approvals)
+      const result = liveCall(services, call, { signal, onProgress, onGrant: own.keep })
       running.add(result)
       try {
         return await result
@@ -163,21 +189,43 @@ export const createCordon = async (options: CordonOptions): Promise<Cordon> => {
         running.delete(result)
       }
     },
-    evaluate: async (name, input, { session = MAIN_SESSION } = {}) => {
-      const invocation = createInvocation({ state: invocationOf(session).state(), ...(options.budget === undefined ? {} : { budget: options.budget }) })
-      return gate.decide(gateCall(name, input, invocation))
-    },
+    evaluate: (name, input, { session = MAIN_SESSION } = {}) => gate.decide({ ...gateCall(name, input, sessions.trial(session)), isTrial: true }),
     listTools: () => [...tools.values()].map(({ definition, gate: { boundary } }) => ({ name: definition.name, description: definition.description, kind: definition.kind, risk: boundary.risk.level, input: definition.schema })),
     on: events.on,
     state: gate.state,
+    exportState: () => sealState({ version: 1, session_id: sessionId, exported_at: new Date().toISOString(), ...sessions.state() }, options.state),
+    endSession: sessions.end,
+    runHooks: gate.runHooks,
+    context,
     close: async () => {
       if (closed) return
       closed = true
       await (await opening?.catch(() => undefined))?.close()
       await Promise.allSettled(running)
-      await events.emit({ type: 'session.ended', call_id: null, reason: 'closed', calls })
-      await audit?.close()
+      try {
+        // They may look, and are recorded; what ends is not held up by them.
+        await gate.runHooks('stop', {})
+        await events.emit({ type: 'session.ended', call_id: null, reason: 'closed', calls })
+      } finally {
+        telemetry?.stop()
+        await audit?.close()
+      }
     },
+  }
+}
+
+/** Records that the session began, and asks the hooks that want to know. One that objects, or fails, lets no session begin. */
+const begin = async ({ gate, events }: CallServices, telemetry: Telemetry | undefined, resumedFrom: string | undefined, giveUp: () => Promise<void> | undefined): Promise<readonly string[]> => {
+  try {
+    await events.emit({ type: 'session.started', call_id: null, permission_state: gate.state(), ...(resumedFrom === undefined ? {} : { resumed_from: resumedFrom }) })
+    const verdict = await gate.runHooks('session_start', {})
+    if (verdict.kind === 'passed') return verdict.context
+    await events.emit({ type: 'session.ended', call_id: null, reason: verdict.denial.message, calls: 0 })
+    throw verdict.denial
+  } catch (error) {
+    telemetry?.stop()
+    await giveUp()
+    throw error
   }
 }
 

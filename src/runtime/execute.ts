@@ -7,7 +7,9 @@ import type { JsonValue, Permit } from '../gate/index.js'
 import { describeViolation } from '../sandbox/index.js'
 import type { CallResult, Violation } from '../sandbox/index.js'
 
+import { FUNCTION_COMMAND } from './function-cells.js'
 import type { FunctionCells } from './function-cells.js'
+import { endingOf } from './process-ending.js'
 import type { ProcessCells } from './process-cells.js'
 import type { RegisteredTool } from './registered-tool.js'
 import type { Execution } from './tool-result.js'
@@ -18,22 +20,30 @@ export interface PermittedCall {
   readonly tool: RegisteredTool
   readonly permit: Permit
   readonly input: JsonValue
+  /** Of a process tool: the words that the gate has judged. */
+  readonly command: readonly string[] | undefined
   readonly signal: AbortSignal | undefined
   readonly onProgress: (value: JsonValue) => void
 }
 
 export interface Executor {
+  /** The process that a call starts, if it starts one. */
+  readonly processOf: (tool: RegisteredTool, command: readonly string[] | undefined) => { readonly program: string; readonly words: readonly string[] } | undefined
   readonly execute: (call: PermittedCall) => Promise<Execution>
 }
 
 export const createExecutor = (cells: { readonly processes: ProcessCells; readonly functions: FunctionCells }, now: () => number): Executor => ({
+  processOf: ({ definition: { kind } }, command = []) => {
+    if (kind === 'in-process') return undefined
+    return kind === 'process' ? { program: command[0] ?? '', words: command } : { program: FUNCTION_COMMAND[0], words: FUNCTION_COMMAND }
+  },
   execute: async (call) => {
-    const { tool, permit, signal, onProgress } = call
+    const { tool, permit, command = [], signal, onProgress } = call
     const { definition, gate } = tool
     const input = requirePermit(permit, { tool: gate.name, arguments: call.input, policyHash: gate.policyHash, now: now() })
     switch (definition.kind) {
       case 'process':
-        return describeProcess(definition, await cells.processes.run(tool, definition, input, signal))
+        return describeProcess(definition, await cells.processes.run(tool, definition, { argv: command, input, signal }))
       case 'function':
         return cells.functions.run(tool, definition, { input, signal, onProgress })
       case 'in-process':
@@ -52,7 +62,7 @@ const describeProcess = ({ name, successes }: ProcessDefinition, result: CallRes
     stderr: textOf(result.stderr),
   }
   const succeeded = result.status === 'exited' && successes.includes(result.exitCode)
-  return { ...judgeEnding(name, result, succeeded, lastWords(output.stderr)), output, profile, violations, usage, printed: '' }
+  return { ...judgeEnding(name, result, succeeded, lastWords(output.stderr)), output, profile, violations, usage, printed: '', ending: endingOf(result, violations) }
 }
 
 /** Whether a call was a success, failed by itself, or was stopped. A violation is never told as a plain failure. */

@@ -5,7 +5,7 @@ import { fail } from '../errors/index.js'
 import type { AbsolutePath, Boundary } from '../policy/index.js'
 import { literalPattern } from '../policy/index.js'
 import { describeEnding } from '../sandbox/index.js'
-import type { CallResult, Pool, Sandbox } from '../sandbox/index.js'
+import type { CallResult, RefusedOpen, RunInput, Sandbox, Violation } from '../sandbox/index.js'
 import { takeSnapshot } from '../gate/index.js'
 
 import { judgeEnding, violated } from './execute.js'
@@ -15,6 +15,9 @@ import { listenToFunction } from './function-reply.js'
 import type { FunctionReply } from './function-reply.js'
 import { selfContainedSource } from './function-source.js'
 import { moduleFiles } from './module-files.js'
+import { isObserved } from './process-cells.js'
+import { endingOf } from './process-ending.js'
+import type { ProcessEnding } from './process-ending.js'
 import type { RegisteredTool } from './registered-tool.js'
 import { refusedAccess } from './refused-access.js'
 import type { FunctionCall } from './run-in-process.js'
@@ -31,11 +34,12 @@ type FunctionDefinition = Extract<ToolDefinition, { kind: 'function' }>
 // The built file, also when this one is run from its source.
 const RUNNER = fileURLToPath(new URL('../../dist/runtime/function-cell/runner.js', import.meta.url))
 const NODE = process.execPath
-const ARGV = [NODE, RUNNER]
+/** The words of the process in which a function runs. Nothing of a call travels in them. */
+export const FUNCTION_COMMAND = [NODE, RUNNER] as const
 
 /** A tool whose next Node process stands ready. */
 interface Prepared {
-  readonly pool: Pool
+  readonly run: (input: RunInput) => Promise<CallResult>
   /** What is still to be said before the call. */
   readonly first: Uint8Array
 }
@@ -43,16 +47,19 @@ interface Prepared {
 export const createFunctionCells = (sandbox: () => Promise<Sandbox>, hostEnvironment: Readonly<Record<string, string>>): FunctionCells => {
   const prepared = new Map<string, Prepared>()
 
-  const prepare = async ({ gate, cwd }: RegisteredTool, { name, from }: FunctionDefinition): Promise<Prepared> => {
+  const prepare = async ({ gate, cwd, observe, isWidened }: RegisteredTool, { name, from }: FunctionDefinition): Promise<Prepared> => {
     const ready = await sandbox()
-    const known = prepared.get(name)
+    const known = isWidened ? undefined : prepared.get(name)
     if (known !== undefined) return known
     const { origin, boundary } = originOf(name, from, gate.boundary)
     const load = encodeMessage({ kind: 'load', from: origin })
+    const settings = { boundary, cwd, hostEnvironment, observe: isObserved(observe, ready) }
+    // A policy that is for one call has no next call to be ready for.
+    if (isWidened) return { run: (input) => ready.run({ ...settings, ...input }), first: load }
     // Loading runs code of the tool. Before its call is permitted it may do that only where it can do no more than compute.
     const early = canOnlyCompute(boundary)
     const made: Prepared = {
-      pool: ready.warm({ boundary, cwd, hostEnvironment, program: NODE, early: { argv: ARGV, stdin: early ? load : new Uint8Array() } }),
+      run: ready.warm({ ...settings, program: NODE, early: { argv: FUNCTION_COMMAND, stdin: early ? load : new Uint8Array() } }).run,
       first: early ? new Uint8Array() : load,
     }
     prepared.set(name, made)
@@ -61,13 +68,13 @@ export const createFunctionCells = (sandbox: () => Promise<Sandbox>, hostEnviron
 
   return {
     run: async (tool, definition, { input, signal, onProgress }) => {
-      const { pool, first } = await prepare(tool, definition)
+      const { run, first } = await prepare(tool, definition)
       const reply = listenToFunction((value) => {
         const taken = takeSnapshot(value)
         if (taken.kind === 'json') onProgress(taken.value)
       })
-      const result = await pool.run({
-        argv: ARGV,
+      const result = await run({
+        argv: FUNCTION_COMMAND,
         stdin: Buffer.concat([first, encodeMessage({ kind: 'call', input })]),
         onStdout: reply.take,
         ...(signal === undefined ? {} : { signal }),
@@ -94,20 +101,37 @@ const alsoReading = (boundary: Boundary, paths: readonly string[]): Boundary => 
 const describeFunction = (tool: RegisteredTool, result: CallResult, reply: FunctionReply): Execution => {
   const { name } = tool.gate
   const refused = reply.kind === 'thrown' ? refusedAccess(tool.gate.boundary, reply.error) : undefined
-  const violations = refused === undefined ? result.violations : [...result.violations, refused]
-  const common = { profile: result.profile, violations, usage: result.usage, printed: reply.printed }
+  const violations = violationsOf(tool, result, refused)
+  const common = { profile: { ...result.profile, violation_refs: violations.map((_, at) => `violations/${String(at)}`) }, violations, usage: result.usage, printed: reply.printed, ending: endingOfFunction(result, reply) }
   if (refused !== undefined) return { ...common, status: 'violated', output: undefined, error: violated(name, violations) }
   if (reply.kind === 'value') {
     const taken = takeSnapshot(reply.value)
     if (taken.kind === 'problem') return { ...common, status: 'failed', output: undefined, error: fail('tool-garbled', { tool: name, problem: `its result ${taken.problem}` }) }
-    const judged = judgeEnding(name, result, result.status !== 'limit', '')
+    const judged = judgeEnding(name, { ...result, violations }, result.status !== 'limit', '')
     return { ...common, ...judged, output: judged.status === 'ok' ? taken.value : undefined }
   }
-  if (result.status !== 'limit' && result.violations.length === 0) {
+  if (result.status !== 'limit' && violations.length === 0) {
     const error = reply.kind === 'thrown' ? fail('tool-failed', { tool: name, problem: wordsOf(reply.error) }) : fail('tool-garbled', { tool: name, problem: reply.problem ?? describeEnding(result) })
     return { ...common, status: 'failed', output: undefined, error }
   }
-  return { ...common, ...judgeEnding(name, result, false, ''), output: undefined }
+  return { ...common, ...judgeEnding(name, { ...result, violations }, false, ''), output: undefined }
 }
+
+/**
+ * Node looks for files of its own that a cell does not have; what the function itself was refused it tells.
+ * Where opens were watched that is known better: the error does not say whether it was to be written.
+ */
+const violationsOf = (tool: RegisteredTool, { violations }: CallResult, refused: RefusedOpen | undefined): readonly Violation[] => {
+  const isOfFunction = (each: Violation) => each.kind !== 'file' || tool.observe === 'always' || each.path === refused?.path
+  const known = violations.filter(isOfFunction)
+  const isKnown = known.some((each) => each.kind === 'file' && each.path === refused?.path)
+  return refused === undefined || isKnown ? known : [...known, refused]
+}
+
+/** Its process kills itself when everything is said, which is its way to exit. */
+const endingOfFunction = (result: CallResult, { kind }: FunctionReply): ProcessEnding =>
+  result.status === 'signaled' && result.signal === SIGKILL && kind !== 'nothing' ? { kind: 'completed', exitCode: kind === 'value' ? 0 : 1 } : endingOf(result, result.violations)
+
+const SIGKILL = 9
 
 const wordsOf = ({ name, message }: ThrownError): string => (name === 'Error' || message.startsWith(name) ? message : `${name}: ${message}`)

@@ -1,6 +1,7 @@
 export type { ApprovalRequest, Approve } from './approvals.js'
 export { createCordon } from './create-cordon.js'
 export type { CallOptions, Cordon, CordonOptions, ListedTool } from './create-cordon.js'
+export type { StateSettings } from './session-state.js'
 export type { CallFacts, InProcessProfile, ToolResult, ToolStatus } from './tool-result.js'
 export { processTool, tool } from './tools.js'
 export type { FunctionToolOptions, ProcessToolOptions, ToolContext, ToolDefinition } from './tools.js'

@@ -6,7 +6,13 @@ import type { ToolDefinition } from './tools.js'
 
 /** Runs process tools, and keeps the next cell of each ready once it is known which program that is. */
 export interface ProcessCells {
-  readonly run: (tool: RegisteredTool, definition: ProcessDefinition, input: JsonValue, signal: AbortSignal | undefined) => Promise<CallResult>
+  readonly run: (tool: RegisteredTool, definition: ProcessDefinition, call: ProcessCall) => Promise<CallResult>
+}
+
+export interface ProcessCall {
+  readonly argv: readonly string[]
+  readonly input: JsonValue
+  readonly signal: AbortSignal | undefined
 }
 
 type ProcessDefinition = Extract<ToolDefinition, { kind: 'process' }>
@@ -24,13 +30,14 @@ export const createProcessCells = (sandbox: () => Promise<Sandbox>, hostEnvironm
   }
 
   return {
-    run: async (tool, definition, input, signal) => {
+    run: async (tool, definition, { argv, input, signal }) => {
       const ready = await sandbox()
-      const argv = definition.command(input)
-      const settings = { boundary: tool.gate.boundary, cwd: tool.cwd, hostEnvironment }
+      const settings = { boundary: tool.gate.boundary, cwd: tool.cwd, hostEnvironment, observe: isObserved(tool.observe, ready) }
       const call = { argv, ...(definition.stdin === undefined ? {} : { stdin: definition.stdin(input) }), ...(signal === undefined ? {} : { signal }) }
-      const pool = argv[0] === undefined ? undefined : poolFor(ready, tool, argv[0], settings)
+      const pool = argv[0] === undefined || tool.isWidened ? undefined : poolFor(ready, tool, argv[0], settings)
       return pool === undefined ? ready.run({ ...settings, ...call }) : pool.run(call)
     },
   }
 }
+
+export const isObserved = (observe: RegisteredTool['observe'], { host }: Sandbox): boolean => observe === 'always' || (observe === 'where-possible' && host.listener.held)

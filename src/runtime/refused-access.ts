@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 
 import type { AbsolutePath, Boundary } from '../policy/index.js'
 import { isReadable, isWritable, protectionOf } from '../policy/index.js'
-import type { Violation } from '../sandbox/index.js'
+import type { RefusedOpen } from '../sandbox/index.js'
 
 import type { ThrownError } from './function-cell/messages.js'
 import { resolveOnHost } from './resolve-path.js'
@@ -14,7 +14,7 @@ const WRITING: ReadonlySet<string> = new Set(['mkdir', 'rmdir', 'unlink', 'renam
  * JavaScript says itself which file it was refused. That is a violation and no result, also when the
  * file seems not to be there: what is not granted does not exist in a cell, whether it exists or not.
  */
-export const refusedAccess = (boundary: Boundary, { code, syscall, path }: ThrownError): Violation | undefined => {
+export const refusedAccess = (boundary: Boundary, { code, syscall, path }: ThrownError): RefusedOpen | undefined => {
   if (code === undefined || path === undefined) return undefined
   const found = resolveOnHost(resolve(path))
   const object = (found.kind === 'object' ? found.path : resolve(path)) as AbsolutePath

@@ -1,5 +1,5 @@
 import { describeTool, isStandardSchema } from '../gate/index.js'
-import type { GateTool } from '../gate/index.js'
+import type { GateTool, Mode } from '../gate/index.js'
 import type { AbsolutePath } from '../policy/index.js'
 import { parseAbsolutePath } from '../policy/index.js'
 
@@ -11,6 +11,10 @@ export interface RegisteredTool {
   readonly definition: ToolDefinition
   readonly gate: GateTool
   readonly cwd: AbsolutePath
+  /** Refused opens of files are looked for: always, where the host can, or not. */
+  readonly observe: 'always' | 'where-possible' | 'never'
+  /** Its policy was widened for one call. */
+  readonly isWidened: boolean
 }
 
 export interface Home {
@@ -18,7 +22,7 @@ export interface Home {
   readonly home: AbsolutePath
 }
 
-export const registerTool = (definition: ToolDefinition, { workspace, home }: Home): RegisteredTool => {
+export const registerTool = (definition: ToolDefinition, { workspace, home }: Home, mode: Mode): RegisteredTool => {
   const { name, kind, policy, schema } = definition
   const cwd = definition.cwd === undefined ? workspace : parseAbsolutePath(definition.cwd, `cwd of the tool ${name}`)
   const gate = describeTool({
@@ -35,5 +39,11 @@ export const registerTool = (definition: ToolDefinition, { workspace, home }: Ho
     destructive: definition.destructive,
     argumentGate: definition.argumentGate,
   })
-  return { definition, gate, cwd }
+  return { definition, gate, cwd, observe: observing(definition, mode), isWidened: false }
+}
+
+/** In this mode somebody is asked about what was refused, so it has to be known exactly. */
+const observing = ({ kind, observe }: ToolDefinition, mode: Mode): RegisteredTool['observe'] => {
+  if (observe !== undefined) return observe ? 'always' : 'never'
+  return kind !== 'in-process' && mode === 'on_failure' ? 'where-possible' : 'never'
 }

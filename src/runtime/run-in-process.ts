@@ -26,6 +26,7 @@ export const runInProcess = async (
     violations: [],
     usage: { wallMs: performance.now() - began, cpuMs: 0, maxResidentBytes: 0, peakMemoryBytes: undefined },
     printed: '',
+    ending: null,
   })
   const progress = (value: unknown) => {
     const taken = takeSnapshot(value)

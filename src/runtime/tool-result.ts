@@ -2,6 +2,8 @@ import type { JsonValue, PermissionDecision, PermissionState } from '../gate/ind
 import type { CordonError } from '../errors/index.js'
 import type { SandboxProfile, Usage, Violation } from '../sandbox/index.js'
 
+import type { ProcessEnding } from './process-ending.js'
+
 /**
  * - `ok`: it ran and succeeded
  * - `failed`: it ran and failed by itself
@@ -35,6 +37,10 @@ export interface CallFacts {
   readonly error: { readonly code: string; readonly message: string; readonly fix: string | null } | null
   /** What a function tool printed. */
   readonly printed: string
+  /** In the mode on_failure: the attempt before this one, which met its boundary. */
+  readonly first_attempt?: CallFacts
+  /** In the mode on_failure: that it should run again with more was not approved. */
+  readonly retry?: { readonly call_id: string; readonly permission_decision: PermissionDecision }
 }
 
 /** A tool that runs in the agent's own process has no boundary, and its record says so. */
@@ -53,4 +59,6 @@ export interface Execution {
   readonly violations: readonly Violation[]
   readonly usage: Usage | null
   readonly printed: string
+  /** Null where there was no process of its own. */
+  readonly ending: ProcessEnding | null
 }

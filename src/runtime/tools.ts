@@ -24,6 +24,8 @@ interface CommonOptions<Input> {
   readonly destructive?: DestructiveFacts | ((input: Input) => DestructiveFacts | undefined)
   /** Where file names in the input are content and never opened. */
   readonly argumentGate?: 'enforced' | 'off'
+  /** Finds out which files it was refused, at some cost for each file it opens; in the mode on_failure that is the rule for process tools. */
+  readonly observe?: boolean
 }
 
 export interface ProcessToolOptions<Input> extends CommonOptions<Input> {
@@ -53,6 +55,7 @@ interface CommonDefinition {
   readonly cwd: string | undefined
   readonly destructive: DestructiveFacts | ((input: JsonValue) => DestructiveFacts | undefined) | undefined
   readonly argumentGate: 'enforced' | 'off'
+  readonly observe: boolean | undefined
 }
 
 export type ToolRun = (input: JsonValue, context: ToolContext) => unknown
@@ -101,4 +104,5 @@ const common = <Input>(options: CommonOptions<Input>): CommonDefinition => ({
   cwd: options.cwd,
   destructive: options.destructive as CommonDefinition['destructive'],
   argumentGate: options.argumentGate ?? 'enforced',
+  observe: options.observe,
 })

@@ -1,35 +1,14 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
-import { createCordon, processTool, tool } from '../../src/runtime/index.js'
-import type { Approve, Cordon, CordonOptions } from '../../src/runtime/index.js'
+import { processTool, tool } from '../../src/runtime/index.js'
+import type { Approve } from '../../src/runtime/index.js'
 
-const folders: string[] = []
-const newFolder = (): string => {
-  const folder = mkdtempSync('/var/tmp/cordon-runtime-')
-  folders.push(folder)
-  return folder
-}
-const workspace = newFolder()
-const open: Cordon[] = []
-afterAll(async () => {
-  await Promise.allSettled(open.map((each) => each.close()))
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
-})
+import { READ, WRITE, openStage } from './stage.js'
 
-const cordon = async (options: Partial<CordonOptions>): Promise<Cordon> => {
-  const made = await createCordon({ tools: [], workspace, mode: 'on_request', ...options })
-  open.push(made)
-  return made
-}
-
-// As text, because the test runner rewrites imports in functions, and a rewritten function does not stand by itself.
-const asWritten = (text: string): ((input: never) => unknown) => (0, eval)(`(${text})`) as (input: never) => unknown
-
-const READ = asWritten("async ({ path }) => (await import('node:fs')).readFileSync(path, 'utf8')")
-const WRITE = asWritten("async ({ path, text }) => { (await import('node:fs')).writeFileSync(path, text) }")
+const { workspace, newFolder, cordon } = openStage()
 
 const TOOLS = [
   tool({ name: 'add', input: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] }, run: ({ a, b }: { a: number; b: number }) => a + b }),

@@ -12,11 +12,12 @@ import type { AuditPlaces } from './audit-files.js'
  * nothing would be left of it, and the call is refused.
  */
 export const shieldAudit = (boundary: Boundary, places: AuditPlaces): Boundary => {
-  const folders = [...new Set([places.log, places.anchor].map((path) => parseAbsolutePath(dirname(path))))]
-  const exposed = folders.filter((folder) => isReached(folder, boundary, places))
+  const exposed = foldersOf(places).filter((folder) => isReached(folder, boundary, places))
   if (exposed.length === 0) return boundary
   return { ...boundary, read: [...boundary.read, ...exposed.map(carveOut)] }
 }
+
+export const foldersOf = (places: AuditPlaces): readonly AbsolutePath[] => [...new Set([places.log, places.anchor].map((path) => parseAbsolutePath(dirname(path))))]
 
 const isReached = (folder: AbsolutePath, { read, write }: Boundary, places: AuditPlaces): boolean => {
   for (const grant of write) {

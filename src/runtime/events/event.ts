@@ -35,6 +35,8 @@ interface OfCall {
 }
 
 export interface SessionStarted extends EventBase<'session.started'> {
+  /** The session whose counts and approvals it goes on with. */
+  readonly resumed_from?: string
   readonly permission_state: PermissionState
 }
 

@@ -66,6 +66,11 @@ export const createCallSpans = ({ trace, context, SpanStatusCode }: Api): CallSp
   return {
     begin: (callId) => {
       parents.set(callId, context.active())
+      // Of a call that could not be recorded nobody hears again.
+      for (const [oldest] of parents) {
+        if (parents.size <= MAX_OPEN) break
+        parents.delete(oldest)
+      }
     },
     take: (event) => {
       const callId = event.call_id
@@ -83,6 +88,8 @@ export const createCallSpans = ({ trace, context, SpanStatusCode }: Api): CallSp
           endChild(event, `approval ${event.approval_action_id}`, { 'cordon.resolution': event.resolution })
           return
         case 'hook.started':
+          // Hooks are asked before there is a decision; of a call that nobody has begun nothing follows.
+          if (callId !== null && event.tool !== null && parents.has(callId)) callOf(event, callId, event.tool)
           startChild(event, `hook ${event.hook} ${event.point}`, `cordon.hook ${event.hook}`, { 'cordon.hook_point': event.point })
           return
         case 'hook.completed':

@@ -1,0 +1,102 @@
+// resolve tool → parse input → constraints → argument gate → hooks → rules and mode → [approval] → permit →
+// cell → hooks → record → result. The gate does the first half; what follows is here, and each step is
+// recorded before the next one is taken: a call that cannot be recorded does not run.
+import { CordonError } from '../errors/index.js'
+import type { ApprovalGrant, Evaluation, GateCall, JsonValue } from '../gate/index.js'
+
+import { settleQuestions } from './approvals.js'
+import { factsOf } from './call-services.js'
+import type { CallHandlers, CallServices, Outcome } from './call-services.js'
+import { completeCall } from './complete-call.js'
+import { recordArguments } from './events/recorded-arguments.js'
+import type { RecordedArguments } from './events/recorded-arguments.js'
+import { endedBy } from './process-ending.js'
+import type { RegisteredTool } from './registered-tool.js'
+import type { ToolResult } from './tool-result.js'
+
+type Permitted = Extract<Evaluation, { kind: 'permitted' }>
+
+/** One decision and, where it permits, one run. `wider`: with this policy, which `call.widening` asks for. */
+export const attemptCall = async (services: CallServices, call: GateCall, handlers: CallHandlers, wider?: RegisteredTool): Promise<ToolResult> => {
+  const { gate, events } = services
+  const asked = await gate.decide(call, wider?.gate)
+  if (asked.kind === 'asking') await recordDecision(services, asked)
+  const evaluation = await settleQuestions(asked, { gate, events, settings: services.approval, signal: handlers.signal })
+  const tool = wider ?? services.tools.get(call.tool)
+  switch (evaluation.kind) {
+    case 'refused':
+    case 'asking':
+      return deny(services, evaluation)
+    case 'substituted':
+      await recordDecision(services, evaluation)
+      return completeCall(services, call, evaluation, substitute(evaluation.result))
+    case 'permitted': {
+      if (tool === undefined) return deny(services, evaluation)
+      const { grant } = evaluation
+      const isNewGrant = grant !== undefined && handlers.onGrant(grant) && grant.scope === 'session'
+      await Promise.all([recordBegin(services, tool, evaluation), ...(isNewGrant ? [recordGrant(services, grant)] : [])])
+      const outcome = await run(services, tool, evaluation, handlers)
+      if (outcome.status === 'ok') call.invocation.complete(call.tool)
+      return completeCall(services, call, evaluation, outcome)
+    }
+  }
+}
+
+/** What is emitted together is recorded in one go. */
+const recordBegin = async (services: CallServices, tool: RegisteredTool, evaluation: Permitted): Promise<void> => {
+  const { events, executor, record } = services
+  const { decision, inputs } = evaluation
+  const recorded = recordArguments(inputs.call, record)
+  const ids = { call_id: decision.call_id, tool: decision.tool, decision_id: decision.decision_id }
+  const process = executor.processOf(tool, inputs.command)
+  await Promise.all([
+    recordDecision(services, evaluation, recorded),
+    events.emit({ type: 'tool.called', ...ids, arguments: recorded, risk: decision.risk, policy_hash: decision.policy_hash }),
+    ...(process === undefined ? [] : [events.emit({ type: 'process.started', ...ids, program: process.program, arguments: recordArguments(process.words, record), cwd: tool.cwd })]),
+  ])
+}
+
+/** From now on such a call is not asked about in this session. */
+const recordGrant = async ({ events, gate }: CallServices, { tool, approved_by: by, policy_hash: hash, approval_action_id: id }: ApprovalGrant): Promise<void> => {
+  await events.emit({ type: 'policy.changed', call_id: null, change: 'approval', because: `${by} approved calls with these arguments for the session (${id})`, tool, policy_hash: hash, permission_state: gate.state() })
+}
+
+/** Whatever goes wrong after the permit is an outcome of the call, and is recorded as one. */
+const run = async ({ executor }: CallServices, tool: RegisteredTool, { permit, inputs }: Permitted, { signal, onProgress }: CallHandlers): Promise<Outcome> => {
+  const began = performance.now()
+  try {
+    const execution = await executor.execute({ tool, permit, input: inputs.call, command: inputs.command, signal, onProgress })
+    return { ...execution, durationMs: performance.now() - began }
+  } catch (error) {
+    if (!(error instanceof CordonError)) throw error
+    const status = error.code === 'cancelled' || error.code === 'sandbox-closed' ? 'cancelled' : 'failed'
+    const ending = tool.definition.kind === 'in-process' ? null : endedBy(status === 'cancelled' ? 'cancelled' : 'setup')
+    return { ...NOTHING, status, error, ending, durationMs: performance.now() - began }
+  }
+}
+
+const NOTHING = { output: undefined, error: undefined, profile: null, violations: [], usage: null, printed: '', ending: null, durationMs: 0 } as const
+
+const substitute = (result: JsonValue): Outcome => ({ ...NOTHING, status: 'ok', output: result })
+
+const recordDecision = async ({ events, record }: CallServices, { decision, inputs }: Evaluation, recorded: RecordedArguments = recordArguments(inputs.call, record)): Promise<void> => {
+  await events.emit({ type: 'permission.evaluated', call_id: decision.call_id, permission_decision: decision, arguments: recorded })
+}
+
+const deny = async (services: CallServices, evaluation: Evaluation): Promise<ToolResult> => {
+  const { decision } = evaluation
+  await Promise.all([
+    recordDecision(services, evaluation),
+    services.events.emit({
+      ...{ type: 'tool.denied', call_id: decision.call_id, tool: decision.tool, decision_id: decision.decision_id },
+      ...{ reason: decision.decision_reason, error_code: decision.error_code, risk: decision.risk, used_declared_capability: decision.used_declared_capability },
+    } as const),
+  ])
+  const denial = evaluation.kind === 'refused' ? evaluation.denial : undefined
+  return {
+    status: 'denied',
+    reason: decision.agent_reason ?? 'This call was not permitted.',
+    ...(evaluation.context.length === 0 ? {} : { context: evaluation.context }),
+    facts: factsOf(services, evaluation, undefined, denial),
+  }
+}

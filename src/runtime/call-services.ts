@@ -1,0 +1,54 @@
+import type { ApprovalGrant, Evaluation, Gate, Mode } from '../gate/index.js'
+import type { CordonError } from '../errors/index.js'
+import type { AbsolutePath } from '../policy/index.js'
+
+import type { ApprovalSettings } from './approvals.js'
+import type { EventStream } from './events/event-stream.js'
+import type { ArgumentSettings } from './events/recorded-arguments.js'
+import type { Executor } from './execute.js'
+import type { RegisteredTool } from './registered-tool.js'
+import type { CallFacts, Execution } from './tool-result.js'
+import type { ToolDefinition } from './tools.js'
+
+/** What every call of one runtime uses. */
+export interface CallServices {
+  readonly gate: Gate
+  readonly events: EventStream
+  readonly tools: ReadonlyMap<string, RegisteredTool>
+  /** A tool as this runtime would know it, with what it holds apart from every tool. */
+  readonly register: (definition: ToolDefinition) => RegisteredTool
+  /** Folders that no call is given in addition, whoever would approve it. */
+  readonly withheld: readonly AbsolutePath[]
+  readonly executor: Executor
+  readonly approval: ApprovalSettings | undefined
+  readonly record: ArgumentSettings
+  readonly mode: Mode
+  readonly sessionId: string
+  readonly newId: () => string
+  /** Where a call comes in: the caller's span becomes the parent of its own. */
+  readonly begin: (callId: string) => void
+}
+
+/** What one call brings along. */
+export interface CallHandlers {
+  readonly signal: AbortSignal | undefined
+  readonly onProgress: (value: unknown) => void
+  /** An approval let the call run: one for the session is kept, one for a call is used now. Says whether it was not known yet. */
+  readonly onGrant: (grant: ApprovalGrant) => boolean
+}
+
+/** How a run ended, also where there was none because it could not begin. */
+export type Outcome = Omit<Execution, 'profile'> & { readonly profile: Execution['profile'] | null; readonly durationMs: number }
+
+export const factsOf = ({ gate, sessionId }: CallServices, { decision }: Evaluation, outcome: Outcome | undefined, error: CordonError | undefined): CallFacts => ({
+  call_id: decision.call_id,
+  session_id: sessionId,
+  tool: decision.tool,
+  permission_state: gate.state(),
+  permission_decision: decision,
+  sandbox_profile: outcome?.profile ?? null,
+  violations: outcome?.violations ?? [],
+  usage: outcome?.usage ?? null,
+  error: error === undefined ? null : { code: error.code, message: error.message, fix: error.fix ?? null },
+  printed: outcome?.printed ?? '',
+})
