@@ -1,9 +1,11 @@
 /*
  * seccomp: the table of syscalls.h as a BPF program.
  *
- * A binary search over ranges of equal verdict keeps the program short. That
- * matters at start: the kernel runs it once for every system call number to
- * find those that are always allowed, and afterwards never runs it for these.
+ * The kernel runs it once for every system call number at start, to find those
+ * that are always allowed, and afterwards never runs it for these. So it runs
+ * for what looks at arguments or is refused. The frequent ones of these come
+ * first, a few instructions from the top; a binary search over ranges of equal
+ * verdict finds the others, and keeps the program short.
  */
 #include "filter.h"
 #include "syscall-numbers.h"
@@ -66,6 +68,28 @@ static void emit_search(struct program *program, const struct plan *plan, const 
 	emit_search(program, plan, table, boundary, high);
 }
 
+/*
+ * Frequent, most frequent first, and argument-checked. `find` asks fcntl() five
+ * times for each folder that it opens: here that costs a tenth of what it does
+ * behind the search.
+ */
+static const int frequent[] = { __NR_fcntl, __NR_openat, __NR_mmap };
+
+static void emit_frequent(struct program *program, const struct plan *plan, const enum verdict *table)
+{
+	for (size_t i = 0; i < sizeof frequent / sizeof *frequent; i++) {
+		unsigned short jump = program->length;
+		emit(program, BPF_JMP | BPF_JEQ | BPF_K, frequent[i], 0, 0);
+		emit_verdict(program, plan, table[frequent[i]]);
+		int length = program->length - jump - 1;
+		if (length > 255) {
+			errno = E2BIG;
+			die("seccomp", "the check of a frequent call is too long to be jumped over");
+		}
+		program->at[jump].jf = length;
+	}
+}
+
 static void compile(struct program *program, const struct plan *plan)
 {
 	enum verdict table[HIGHEST_NUMBER + 1] = { 0 };
@@ -81,6 +105,7 @@ static void compile(struct program *program, const struct plan *plan)
 #ifdef X32_BIT
 	if_any_bit_answer(program, X32_BIT, SECCOMP_RET_KILL_PROCESS);
 #endif
+	emit_frequent(program, plan, table);
 	emit(program, BPF_JMP | BPF_JGT | BPF_K, HIGHEST_NUMBER, 0, 1);
 	answer_error(program, ENOSYS);
 	emit_search(program, plan, table, 0, HIGHEST_NUMBER);

@@ -79,14 +79,27 @@ interface Collected {
   readonly bytes: () => Uint8Array
 }
 
-/** Keeps the bytes of a stream, unless somebody else takes them as they come. */
+/**
+ * Keeps the bytes of a stream, unless somebody else takes them as they come. They are put together while the tool
+ * runs: for a few megabytes that takes a millisecond, and at the end somebody would wait for it.
+ */
 export const collect = (sink: ((bytes: Uint8Array) => void) | undefined): Collected => {
-  const chunks: Buffer[] = []
+  let kept: Buffer = Buffer.alloc(0)
+  let length = 0
+  const keep = (bytes: Buffer): void => {
+    const needed = length + bytes.length
+    if (length > 0 && needed > kept.length) {
+      const larger = Buffer.allocUnsafe(needed * 2)
+      kept.copy(larger, 0, 0, length)
+      kept = larger
+    }
+    // The first piece is often the only one, and stays where it is.
+    if (length === 0) kept = bytes
+    else bytes.copy(kept, length)
+    length = needed
+  }
   return {
-    take: (bytes: Buffer): void => {
-      if (sink === undefined) chunks.push(bytes)
-      else sink(bytes)
-    },
-    bytes: (): Uint8Array => (chunks.length === 1 ? (chunks[0] ?? new Uint8Array()) : Buffer.concat(chunks)),
+    take: sink ?? keep,
+    bytes: (): Uint8Array => kept.subarray(0, length),
   }
 }

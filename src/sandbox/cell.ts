@@ -3,11 +3,11 @@ import type { Duplex } from 'node:stream'
 import { fail } from '../errors/index.js'
 import type { CordonError } from '../errors/index.js'
 
-import { encodeCommand, encodePlan } from './encode-plan.js'
+import { encodeCommand } from './encode-plan.js'
 import { parseCellEvent } from './events.js'
 import type { CellEvent, ExitEvent, OpenEvent, ReportedViolation } from './events.js'
 import { FROM_CELL, TO_CELL, createFrameReader, encodeFrame, encodeInput } from './frames.js'
-import type { Command, Plan } from './plan.js'
+import type { Command } from './plan.js'
 import { setupFailure } from './setup-failure.js'
 
 export interface CellEnd {
@@ -51,7 +51,8 @@ export interface Cell {
 /** A tool that tries one thing after another must not fill our memory with its attempts. */
 const MOST_KEPT = 10_000
 
-export const openCell = (connection: Duplex, plan: Plan): Cell => {
+/** `plan`: as `encodePlan` gives it. */
+export const openCell = (connection: Duplex, plan: Buffer): Cell => {
   const violations: ReportedViolation[] = []
   const opens: OpenEvent[] = []
   let landlock = 0
@@ -100,7 +101,8 @@ export const openCell = (connection: Duplex, plan: Plan): Cell => {
     if (failure === undefined && exit !== undefined) end.resolve({ exit, violations, opens, landlock, measurable })
     else end.reject(failure)
     ready.reject(failure)
-    connection.destroy()
+    // Not before whoever waited has gone on: closing takes longer than that.
+    setImmediate(() => connection.destroy())
   }
 
   const read = createFrameReader(FROM_CELL, (kind, payload) => {
@@ -115,7 +117,7 @@ export const openCell = (connection: Duplex, plan: Plan): Cell => {
         streams?.onStderr(payload)
         break
     }
-  })
+  }, [FROM_CELL.stdout, FROM_CELL.stderr])
   connection.on('data', (bytes: Buffer) => {
     try {
       read(bytes)
@@ -127,7 +129,7 @@ export const openCell = (connection: Duplex, plan: Plan): Cell => {
   })
   connection.on('error', (error) => (failure ??= fail('launcher-died', { how: error.message }, error)))
   connection.on('close', finish)
-  connection.write(encodeFrame(TO_CELL.plan, encodePlan(plan)))
+  connection.write(encodeFrame(TO_CELL.plan, plan))
 
   const send = (...frames: readonly Buffer[]) => {
     // One write for what is small, because each is a system call; what is large is not copied again.

@@ -52,7 +52,7 @@ export const ADDRESS_FAMILIES = ['inet', 'inet6', 'unix', 'abstract', 'other'] a
 
 export const parseCellEvent = (payload: Buffer): CellEvent => {
   const line = payload.toString('latin1')
-  const fields = fieldsOf(JSON.parse(line, bytesToText), line)
+  const fields = fieldsOf(HAS_OTHER_BYTES.test(line) ? JSON.parse(line, bytesToText) : JSON.parse(line), line)
   const event = parseFields(fields)
   fields.refuseOthers()
   return event
@@ -119,6 +119,9 @@ const parseAddress = (fields: Fields): SocketAddress => {
       return { family, number: fields.number('number') }
   }
 }
+
+// Most events have none, and the exit of every call is one of them.
+const HAS_OTHER_BYTES = /[\\\x80-\xff]/
 
 /** The launcher writes bytes beyond ASCII as \u00XX, because a file name need not be UTF-8. */
 const bytesToText = (_key: string, value: unknown): unknown =>

@@ -30,29 +30,49 @@ const LARGEST_INPUT = 1 << 20
 export const encodeInput = (stdin: Uint8Array): readonly Buffer[] =>
   Array.from({ length: Math.ceil(stdin.byteLength / LARGEST_INPUT) }, (_, at) => encodeFrame(TO_CELL.input, stdin.subarray(at * LARGEST_INPUT, (at + 1) * LARGEST_INPUT)))
 
-/** Cuts a stream of bytes into frames; what is incomplete waits for the next bytes. A frame of another kind is thrown. */
+/**
+ * Cuts a stream of bytes into frames; what is incomplete waits for the next bytes, but for kinds that may be told
+ * `inPieces`, which are streams themselves. A frame of another kind is thrown.
+ */
 export const createFrameReader = <Kind extends string>(
   kinds: Readonly<Record<string, Kind>>,
   onFrame: (kind: Kind, payload: Buffer) => void,
+  inPieces: readonly NoInfer<Kind>[] = [],
 ): ((bytes: Buffer) => void) => {
   const known = Object.values(kinds)
   const kindOf = (letter: string): Kind => known.find((kind) => kind === letter) ?? bug(`the launcher sent a frame of the unknown kind ${JSON.stringify(letter)}`)
   let pending: Buffer[] = []
   let pendingLength = 0
   let wanted = HEADER
-  return (bytes) => {
+  let begun: { readonly kind: Kind; readonly left: number } | undefined
+
+  /** Returns what belongs to the next frame. */
+  const tellPiece = (kind: Kind, length: number, bytes: Buffer): Buffer => {
+    const piece = bytes.subarray(0, length)
+    begun = piece.length < length ? { kind, left: length - piece.length } : undefined
+    if (piece.length > 0) onFrame(kind, piece)
+    return bytes.subarray(piece.length)
+  }
+  return (arrived) => {
+    const bytes = begun === undefined ? arrived : tellPiece(begun.kind, begun.left, arrived)
     pending.push(bytes)
     pendingLength += bytes.length
     if (pendingLength < wanted) return
     let buffer = pending.length === 1 ? bytes : Buffer.concat(pending, pendingLength)
     wanted = HEADER
     while (buffer.length >= HEADER) {
-      const end = HEADER + buffer.readUInt32LE(1)
+      const kind = kindOf(String.fromCharCode(buffer[0] ?? 0))
+      const length = buffer.readUInt32LE(1)
+      if (inPieces.includes(kind)) {
+        buffer = tellPiece(kind, length, buffer.subarray(HEADER))
+        continue
+      }
+      const end = HEADER + length
       if (buffer.length < end) {
         wanted = end
         break
       }
-      onFrame(kindOf(String.fromCharCode(buffer[0] ?? 0)), buffer.subarray(HEADER, end))
+      onFrame(kind, buffer.subarray(HEADER, end))
       buffer = buffer.subarray(end)
     }
     pending = buffer.length === 0 ? [] : [buffer]

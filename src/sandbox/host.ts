@@ -3,6 +3,7 @@ import type { AbsolutePath } from '../policy/index.js'
 
 import { openCell } from './cell.js'
 import { findCgroupPlace } from './cgroup.js'
+import { encodePlan } from './encode-plan.js'
 import { BORROWED_PROC_RULES } from './layout.js'
 import { spawnLauncher } from './nursery.js'
 import { objectAt } from './object-at.js'
@@ -60,7 +61,7 @@ type Tried = Attempt & { readonly abi: number; readonly status: number; readonly
 
 export const probeHost = async (launcher: string, surroundings: Pick<HostFacts, 'isRoot' | 'temporaryFolder'>): Promise<HostFacts> => {
   const attempt = async (plan: Plan): Promise<Tried> => {
-    const cell = openCell(spawnLauncher(launcher, ALL_FRAMES), plan)
+    const cell = openCell(spawnLauncher(launcher, ALL_FRAMES), encodePlan(plan))
     try {
       const { landlock, exit, measurable } = await cell.start({ program: at('/'), argv: ['-'], environment: {} }, undefined, { onStdout: ignore, onStderr: ignore })
       return { held: true, abi: landlock, status: exit.code, measurable }

@@ -7,6 +7,7 @@ import { isReadable } from '../policy/index.js'
 
 import { refuseCarvedOutProgram } from './carved-out-program.js'
 import { closedFolders } from './closed-folders.js'
+import { encodePlan } from './encode-plan.js'
 import { buildEnvironment } from './environment.js'
 import type { Environment } from './environment.js'
 import type { HostFacts } from './host.js'
@@ -41,6 +42,8 @@ export interface CellRequest {
 
 export interface PlannedCell {
   readonly plan: Plan
+  /** The plan as the launcher reads it: tens of kilobytes, made when first asked for, and once. */
+  readonly encoded: () => Buffer
   readonly program: Program
   readonly profile: SandboxProfile
   /** The objects that the boundary stands on, but for the system's own. */
@@ -96,7 +99,7 @@ export const planCell = (request: CellRequest, host: HostFacts, system: SystemVi
     closed: form === 'landlock' ? closedFolders(survey.write, [...sealed, ...survey.hidden].map(({ path }) => path)) : [],
   }
   const ground = paths([...granted.read, ...granted.write, ...granted.hidden, ...granted.sealed, ...protectedPlaces, ...input.loaded])
-  return { plan, program, profile: describeProfile(plan, host, boundary, roots, variables), ground: [...ground, cwd] }
+  return { plan, encoded: encodedOnce(plan), program, profile: describeProfile(plan, host, boundary, roots, variables), ground: [...ground, cwd] }
 }
 
 /** Links are followed: a working directory grants nothing, so nothing is moved by one. */
@@ -114,7 +117,13 @@ export const planAgain = (planned: PlannedCell, host: HostFacts): PlannedCell =>
   if (plan.form === 'namespaces') return planned
   const temporary = temporaryFor('landlock', host, [])
   const rules = plan.rules.map((rule) => (rule.path === plan.temporary ? { ...rule, path: temporary } : rule))
-  return { ...planned, plan: { ...plan, temporary, rules } }
+  const again: Plan = { ...plan, temporary, rules }
+  return { ...planned, plan: again, encoded: encodedOnce(again) }
+}
+
+const encodedOnce = (plan: Plan): (() => Buffer) => {
+  let encoded: Buffer | undefined
+  return () => (encoded ??= encodePlan(plan))
 }
 
 /** Private to the call. In a cell with its own root that is /tmp, unless the policy grants the host's. */

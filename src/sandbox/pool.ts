@@ -19,7 +19,7 @@ const IDLE_MS = 30_000
 
 export const createPool = (
   prepare: () => Promise<ReadyCell>,
-  run: (input: RunInput, ready: ReadyCell | undefined) => Promise<CallResult>,
+  run: (input: RunInput, ready: Promise<ReadyCell | undefined>) => Promise<CallResult>,
   onClose: () => void,
 ): Pool => {
   const waiting: Promise<ReadyCell>[] = []
@@ -76,12 +76,13 @@ export const createPool = (
       wanted = Math.min(MOST_WAITING, Math.max(running, Math.ceil((wanted + running) / 2)))
       restInTime()
       try {
-        const result = run(input, await take())
+        const result = run(input, take())
         refillSoon()
         return await result
       } finally {
         running -= 1
-        fill()
+        // After the caller has its result: planning the next cell takes longer than many a tool runs.
+        setImmediate(fill)
       }
     },
     ready: async () => {

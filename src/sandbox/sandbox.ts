@@ -142,15 +142,15 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
     if (scout?.isAlive() !== true) scout = startScout(launcher)
     return beginPatrol(scout, boundary, onAppearance)
   }
-  const run = async (settings: CellSettings, input: RunInput, ready?: ReadyCell): Promise<CallResult> => {
+  const run = async (settings: CellSettings, input: RunInput, waiting: Promise<ReadyCell | undefined>): Promise<CallResult> => {
     let cell: Cell | undefined
-    const patrol = await patrolFor(settings, () => cell?.kill())
+    const [patrol, ready] = await bothOf(patrolFor(settings, () => cell?.kill()), waiting)
     try {
       const request = requestOf(settings, programOf(input.argv))
       const usable = ready !== undefined && isStillTrue(ready, request.program, patrol.sealed) && planner.agrees(ready.planned, request, patrol.sealed)
       if (!usable) ready?.cell.discard()
       const planned = usable ? ready.planned : planner.plan(request, patrol.sealed)
-      cell = usable ? ready.cell : openCell(connect(), planned.plan)
+      cell = usable ? ready.cell : openCell(connect(), planned.encoded())
       const started = usable ? ready.started : startedIn(cell, planned, settings)
       return await untilClosed(cell, runIn(cell, planned, settings, input, patrol, started))
     } catch (error) {
@@ -169,7 +169,7 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
     try {
       const stdio = attachedStdio(request)
       const planned = planner.plan(requestOf(request, programOf(request.argv), { stdio, foreground: request.foreground }), patrol.sealed)
-      cell = openCell(spawnLauncher(launcher, stdio), planned.plan)
+      cell = openCell(spawnLauncher(launcher, stdio), planned.encoded())
       return await untilClosed(cell, runAttached(cell, planned, request, patrol))
     } catch (error) {
       await patrol.end()
@@ -182,18 +182,18 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
     await patrol.end()
     const planned = planner.plan(requestOf(settings, program), patrol.sealed)
     const ground = groundOf(planned.ground)
-    const cell = openCell(connect(), planned.plan)
+    const cell = openCell(connect(), planned.encoded())
     return { cell, program, planned, sealed: patrol.sealed, ground, started: startedIn(cell, planned, settings) }
   }
 
   return {
     host,
-    run: (request) => tracked(run(request, request)),
+    run: (request) => tracked(run(request, request, NO_CELL)),
     attach: (request) => tracked(attach(request)),
     warm: (settings) => {
       const pool = createPool(
         () => prepare(settings, settings.program),
-        (input, ready) => tracked(run(settings, input, ready)),
+        (input, waiting) => tracked(run(settings, input, waiting)),
         () => pools.delete(pool),
       )
       pools.add(pool)
@@ -207,6 +207,19 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
       scout?.close()
       nursery?.close()
     },
+  }
+}
+
+const NO_CELL = Promise.resolve(undefined)
+
+/** The scout looks while the pool does. */
+const bothOf = async (patrol: Promise<CallPatrol>, waiting: Promise<ReadyCell | undefined>): Promise<readonly [CallPatrol, ReadyCell | undefined]> => {
+  try {
+    return await Promise.all([patrol, waiting])
+  } catch (error) {
+    // The call is refused; the cell that was ready for it is nobody's now.
+    void waiting.then((ready) => ready?.cell.discard())
+    throw error
   }
 }
 

@@ -52,6 +52,7 @@ export const startScout = (launcher: string): Scout => {
   const line = child.stdio[3] as Socket
   const asides = new Map<number, { readonly list: Intrusion[]; readonly onAppearance: () => void }>()
   const answers: { readonly resolve: (words: readonly string[]) => void; readonly reject: (error: Error) => void }[] = []
+  const exemptions = rememberExemptions()
   let lastNumber = 0
   let gone = false
 
@@ -132,8 +133,19 @@ export const startScout = (launcher: string): Scout => {
 
 const wordsOf = (words: readonly string[]): Buffer => bytesOfName(words.map((word) => `${word}\0`).join(''))
 
+/** Every protected name is held against every grant; a boundary's grants are a value that nobody changes, so once is enough. */
+const rememberExemptions = (): typeof exemptionsIn => {
+  const known = new WeakMap<readonly PathPattern[], Map<AbsolutePath, readonly string[]>>()
+  return (root, write) => {
+    const byRoot = known.get(write) ?? new Map<AbsolutePath, readonly string[]>()
+    const words = byRoot.get(root) ?? exemptionsIn(root, write)
+    known.set(write, byRoot.set(root, words))
+    return words
+  }
+}
+
 /** What the policy names itself is not guarded: here, at every depth, or at one place. */
-const exemptions = (root: AbsolutePath, write: readonly PathPattern[]): readonly string[] => {
+const exemptionsIn = (root: AbsolutePath, write: readonly PathPattern[]): readonly string[] => {
   const inRoot = write.filter(({ negated, kind, base }) => !negated && kind !== 'pattern' && base !== root && isWithinPath(base, root))
   return PROTECTED_NAMES.flatMap((entry) => {
     if (isNamedBy(write, entry, `${root}/any/depth/${entry.name}` as AbsolutePath)) return [`*${entry.name}`]

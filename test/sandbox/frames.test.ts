@@ -23,6 +23,21 @@ const cut = (bytes: Buffer, places: readonly number[]): readonly Buffer[] => {
 
 const frame = fc.record({ kind: fc.constantFrom(...Object.values(TO_CELL)), payload: fc.uint8Array({ maxLength: 600 }).map((bytes) => Buffer.from(bytes)) })
 
+const encodeAny = (kind: string, payload: Buffer): Buffer => encodeFrame(kind as 'P', payload)
+
+const sizeOf = (frames: readonly Frame[], wanted: string): number =>
+  frames.reduce((sum, { kind, payload }) => sum + (kind === wanted ? payload.length : 0), 0)
+
+/** How many bytes of streams lie in so many bytes of frames. */
+const streamedIn = (frames: readonly Frame[], arrived: number): number => {
+  let at = 0
+  return frames.reduce((sum, { kind, payload }) => {
+    const [from, to] = [at + 5, at + 5 + payload.length]
+    at = to
+    return kind === 'E' ? sum : sum + Math.max(0, Math.min(arrived, to) - from)
+  }, 0)
+}
+
 describe('frames', () => {
   it('are read as they were written, however the stream is cut', () => {
     fc.assert(
@@ -38,6 +53,31 @@ describe('frames', () => {
       fc.property(frame, fc.nat(), ({ kind, payload }, end) => {
         const bytes = encodeFrame(kind, payload)
         expect(readAll([bytes.subarray(0, end % bytes.length)])).toEqual([])
+      }),
+    )
+  })
+
+  it('that may be told in pieces come without delay, and give the same bytes in the same order', () => {
+    const streamed = fc.record({ kind: fc.constantFrom(...Object.values(FROM_CELL)), payload: fc.uint8Array({ maxLength: 600 }).map((bytes) => Buffer.from(bytes)) })
+    fc.assert(
+      fc.property(fc.array(streamed, { maxLength: 8 }), fc.array(fc.nat(), { maxLength: 12 }), (frames, places) => {
+        const told: Frame[] = []
+        let arrived = 0
+        const read = createFrameReader(FROM_CELL, (kind, payload) => told.push({ kind, payload: Buffer.from(payload) }), ['o', 'e'])
+        // Each kind of stream by itself; whole events in between keep their place.
+        const written = (list: readonly Frame[]) => list.reduce<Frame[]>((sum, { kind, payload }) => {
+          const last = sum.at(-1)
+          if (kind !== 'E' && payload.length === 0) return sum
+          if (kind === 'E' || last?.kind !== kind) return [...sum, { kind, payload }]
+          return [...sum.slice(0, -1), { kind, payload: Buffer.concat([last.payload, payload]) }]
+        }, [])
+        const bytes = Buffer.concat(frames.map(({ kind, payload }) => encodeAny(kind, payload)))
+        for (const chunk of cut(bytes, places)) {
+          read(chunk)
+          arrived += chunk.length
+          expect(sizeOf(told, 'o') + sizeOf(told, 'e')).toBe(streamedIn(frames, arrived))
+        }
+        expect(written(told)).toEqual(written(frames))
       }),
     )
   })

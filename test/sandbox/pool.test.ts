@@ -24,9 +24,9 @@ const startPool = (prepare: (make: () => ReadyCell) => Promise<ReadyCell>) => {
   const numberOf = (ready: ReadyCell | undefined) => (ready as unknown as { readonly fake: FakeCell } | undefined)?.fake.number
   const pool: Pool = createPool(
     () => prepare(make),
-    (_input, ready) => {
-      served.push(numberOf(ready))
-      return Promise.resolve({} as Awaited<ReturnType<Pool['run']>>)
+    async (_input, ready) => {
+      served.push(numberOf(await ready))
+      return {} as Awaited<ReturnType<Pool['run']>>
     },
     () => { closes += 1 },
   )
@@ -34,6 +34,8 @@ const startPool = (prepare: (make: () => ReadyCell) => Promise<ReadyCell>) => {
 }
 
 const call = { argv: ['/bin/true'] }
+
+const nextTurn = () => new Promise((resolve) => { setImmediate(resolve) })
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
@@ -52,6 +54,15 @@ describe('a pool', () => {
     }
     expect(served).toEqual([...new Set(served)])
     expect(served).not.toContain(undefined)
+  })
+
+  it('makes the next cell after the caller has its result', async () => {
+    const { pool, made } = startPool((make) => Promise.resolve(make()))
+    await pool.ready()
+    await pool.run(call)
+    const madeBefore = made.length
+    await nextTurn()
+    expect([madeBefore, made.length]).toEqual([1, 2])
   })
 
   it('passes over a cell that died while it waited', async () => {
@@ -81,6 +92,7 @@ describe('a pool', () => {
   it('holds no more than 8 in reserve, however many calls overlap', async () => {
     const { pool } = startPool((make) => Promise.resolve(make()))
     await Promise.all(Array.from({ length: 40 }, () => pool.run(call)))
+    await nextTurn()
     expect(pool.size()).toBe(8)
   })
 
@@ -99,6 +111,7 @@ describe('a pool', () => {
       await vi.advanceTimersByTimeAsync(20_000)
       await pool.run(call)
     }
+    await nextTurn()
     expect(pool.size()).toBeGreaterThan(0)
   })
 
