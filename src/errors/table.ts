@@ -7,6 +7,7 @@
 
 import { AUDIT_ERRORS } from './audit-errors.js'
 import { DECISION_ERRORS } from './decision-errors.js'
+import { EGRESS_ERRORS } from './egress-errors.js'
 import type { ErrorText } from './error-text.js'
 import { RUNTIME_ERRORS } from './runtime-errors.js'
 
@@ -217,6 +218,7 @@ export const ERRORS = {
   },
   // runtime
   ...RUNTIME_ERRORS,
+  ...EGRESS_ERRORS,
 } as const satisfies Record<string, ErrorText>
 
 export type ErrorCode = keyof typeof ERRORS

@@ -1,0 +1,57 @@
+import type { Boundary, Credential, IpAddress } from '../policy/index.js'
+
+import { needlesOf } from './redaction/needles.js'
+import type { NeedleSet } from './redaction/redactor.js'
+import { compileNeedles } from './redaction/redactor.js'
+import { basicAuthorization } from './credentials/inject.js'
+import type { Valued } from './credentials/inject.js'
+import { readAwsKeys } from './credentials/sigv4.js'
+import type { Judge } from './rules/judge.js'
+
+/** What one call may do on the network, and whom it is there. */
+export interface CallRights {
+  readonly callId: string
+  readonly network: Pick<Boundary, 'network' | 'egressClass'>
+  /** Without a recorded approval a call of the class `write` only reads. */
+  readonly writeApproval: 'recorded' | 'none'
+  readonly credentials: readonly Credential[]
+  /** Names to which the operator gave an address (`--resolve`). */
+  readonly pins: ReadonlyMap<string, readonly IpAddress[]>
+  /**
+   * Calls that say the same here share connections to servers. Only for calls with exactly the same
+   * rights and credentials; left out, a call shares with nobody.
+   */
+  readonly sharedBy?: string
+}
+
+export interface ActiveCall {
+  readonly rights: CallRights
+  readonly judge: Judge
+  readonly sharedBy: string
+  nextConnection: number
+  isOver: boolean
+}
+
+/** Everything that a value may be recognised by: its parts, too, and what is made of it. */
+export const needleSetOf = (valued: readonly Valued[]): NeedleSet | undefined =>
+  compileNeedles(valued.flatMap((each) => secretTexts(each)).flatMap(needlesOf))
+
+const secretTexts = ({ credential, value }: Valued): readonly string[] => {
+  const { inject, id } = credential
+  switch (inject.kind) {
+    case 'basic':
+      return [value, basicAuthorization(inject.user, value).slice('Basic '.length)]
+    case 'aws-sigv4': {
+      // The id of a key is public; the rest is not.
+      const { secretAccessKey, sessionToken } = readAwsKeys(id, value)
+      return [secretAccessKey, ...(sessionToken === undefined ? [] : [sessionToken])]
+    }
+    case 'client-certificate':
+      // It never leaves this process: only what it signed does.
+      return []
+    case 'header':
+    case 'query':
+    case 'placeholder':
+      return [value]
+  }
+}

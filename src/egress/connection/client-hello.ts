@@ -1,0 +1,106 @@
+// The first message of a TLS client (RFC 8446, 4.1.2), as far as it says whom the client wants to reach.
+
+export interface ClientHello {
+  /** As sent; nothing where the client names nobody. */
+  readonly serverName: string | undefined
+  readonly protocols: readonly string[]
+}
+
+export type HelloReading =
+  | { readonly kind: 'hello'; readonly hello: ClientHello }
+  /** Not all of it has arrived. */
+  | { readonly kind: 'incomplete' }
+  | { readonly kind: 'malformed' }
+
+const HANDSHAKE = 22
+const CLIENT_HELLO = 1
+const SERVER_NAME = 0
+const PROTOCOLS = 16
+const MAX_RECORD = 16_384 + 256
+export const MAX_HELLO_BYTES = 65_536
+
+/** The first byte of anything that is TLS. */
+export const looksLikeTls = (bytes: Buffer): boolean => bytes[0] === HANDSHAKE && (bytes.length < 2 || bytes[1] === 3)
+
+export const readClientHello = (bytes: Buffer): HelloReading => {
+  const handshake = joinRecords(bytes)
+  if (handshake === undefined) return { kind: 'malformed' }
+  if (handshake.length < 4) return { kind: 'incomplete' }
+  if (handshake[0] !== CLIENT_HELLO) return { kind: 'malformed' }
+  const length = handshake.readUIntBE(1, 3)
+  if (length > MAX_HELLO_BYTES) return { kind: 'malformed' }
+  if (handshake.length < 4 + length) return { kind: 'incomplete' }
+  const hello = parseHello(handshake.subarray(4, 4 + length))
+  return hello === undefined ? { kind: 'malformed' } : { kind: 'hello', hello }
+}
+
+/** A message may be spread over many records. */
+const joinRecords = (bytes: Buffer): Buffer | undefined => {
+  const parts: Buffer[] = []
+  for (let at = 0; at + 5 <= bytes.length;) {
+    const length = bytes.readUInt16BE(at + 3)
+    if (bytes[at] !== HANDSHAKE || bytes[at + 1] !== 3 || length === 0 || length > MAX_RECORD) return parts.length > 0 ? Buffer.concat(parts) : undefined
+    parts.push(bytes.subarray(at + 5, at + 5 + length))
+    at += 5 + length
+  }
+  return Buffer.concat(parts)
+}
+
+const parseHello = (body: Buffer): ClientHello | undefined => {
+  const fields = walk(body)
+  fields.skip(34)
+  fields.vector(1)
+  fields.vector(2)
+  fields.vector(1)
+  const extensions = walk(fields.vector(2))
+  const seen = new Set<number>()
+  let serverName: string | undefined
+  let protocols: readonly string[] = []
+  while (extensions.hasMore()) {
+    const type = extensions.number(2)
+    const content = extensions.vector(2)
+    if (seen.has(type)) return undefined
+    seen.add(type)
+    if (type === SERVER_NAME) {
+      const names = walk(walk(content).vector(2))
+      const kind = names.number(1)
+      const name = names.vector(2)
+      // More than one name, or one of another kind, could be understood differently by the server.
+      if (kind !== 0 || names.hasMore() || names.isBroken() || name.length === 0) return undefined
+      serverName = name.toString('latin1')
+    }
+    if (type === PROTOCOLS) {
+      const list = walk(walk(content).vector(2))
+      const found: string[] = []
+      while (list.hasMore()) found.push(list.vector(1).toString('latin1'))
+      protocols = found
+    }
+  }
+  return fields.isBroken() || extensions.isBroken() ? undefined : { serverName, protocols }
+}
+
+interface Walk {
+  readonly number: (size: 1 | 2) => number
+  /** What follows its own length. */
+  readonly vector: (sizeOfLength: 1 | 2) => Buffer
+  readonly skip: (count: number) => void
+  readonly hasMore: () => boolean
+  /** Whether more was asked for than there is. */
+  readonly isBroken: () => boolean
+}
+
+const walk = (bytes: Buffer): Walk => {
+  let at = 0
+  let isBroken = false
+  const take = (count: number): Buffer => {
+    if (at + count > bytes.length) {
+      isBroken = true
+      at = bytes.length
+      return Buffer.alloc(count > 2 ? 0 : count)
+    }
+    at += count
+    return bytes.subarray(at - count, at)
+  }
+  const number = (size: 1 | 2): number => take(size).readUIntBE(0, size)
+  return { number, vector: (size) => take(number(size)), skip: (count) => { take(count) }, hasMore: () => at < bytes.length, isBroken: () => isBroken }
+}

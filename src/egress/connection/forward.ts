@@ -1,0 +1,160 @@
+import { CordonError, fail } from '../../errors/index.js'
+import type { Credential, IpAddress } from '../../policy/index.js'
+import { needleSetOf } from '../call.js'
+import { credentialsFor } from '../credentials/bound-credential.js'
+import type { Draft, Valued } from '../credentials/inject.js'
+import { injectAll } from '../credentials/inject.js'
+import type { Endpoint } from '../endpoint.js'
+import { isSameEndpoint, parseEndpoint, renderAuthority, renderEndpoint, renderHost } from '../endpoint.js'
+import type { Body } from '../http/body.js'
+import { NO_TRAILERS } from '../http/body.js'
+import type { ExchangeRequest, Handler, Reply } from '../http/exchange.js'
+import type { HeaderList } from '../http/header-list.js'
+import { withHeader, withoutHeaders } from '../http/header-list.js'
+import { pathOf, violationSeen } from '../record.js'
+import { acceptedCodings } from '../redaction/content-coding.js'
+import { createConcealment } from '../redaction/conceal.js'
+import type { Concealment } from '../redaction/conceal.js'
+import { findAddresses } from '../rules/address-guard.js'
+import type { Denial } from '../rules/denial.js'
+import { denial } from '../rules/denial.js'
+import type { IncomingResponse } from '../upstream/transport.js'
+
+import type { Connection, Shared } from './context.js'
+import { relay } from './relay.js'
+
+/** Judges each request of a connection, makes it on the tool's behalf, and passes the answer back. */
+export const forwarder = (connection: Connection, shared: Shared): Handler => async (request, reply) => {
+  const { call, endpoint } = connection
+  const path = pathOf(request.target)
+  const refuse = async (why: Denial): Promise<void> => {
+    await shared.record(violationSeen(call.rights.callId, endpoint, why, { method: request.method, path }))
+    await reply.send(refusal(403, `${request.method} ${renderEndpoint(endpoint)}${path} was refused: ${why.because}`, why.reason))
+  }
+  if (call.isOver) throw fail('egress-closed', {})
+  const stranger = mismatch(request, endpoint)
+  if (stranger !== undefined) return refuse(stranger)
+  const grant = call.judge.request(endpoint, request)
+  if (grant.kind === 'denial') return refuse(grant)
+
+  const bound = credentialsFor(call.rights.credentials, endpoint)
+  const started = shared.now()
+  const counted = { sent: 0, received: 0, status: null as number | null, redactions: 0, problem: null as string | null }
+  // Nothing secret goes over a connection that others can read.
+  const injected = request.scheme === 'https' ? bound : []
+  try {
+    await exchange(connection, shared, { request, reply, bound, injected, counted })
+  } catch (error) {
+    if (error instanceof Refused) {
+      await refuse(error.denial)
+      return
+    }
+    counted.problem = error instanceof CordonError ? error.code : 'egress-closed'
+    if (reply.hasBegun() || reply.signal.aborted) reply.abort()
+    else await reply.send(refusal(502, error instanceof CordonError ? error.agentMessage : 'the connection broke', counted.problem))
+  } finally {
+    if (counted.status !== null || counted.problem !== null) {
+      await shared.record({
+        type: 'egress.request', call_id: call.rights.callId, connection: connection.number, host: renderHost(endpoint.host), port: endpoint.port,
+        protocol: request.protocol, scheme: request.scheme, method: request.method, path, status: counted.status, bytes_sent: counted.sent, bytes_received: counted.received,
+        duration_ms: shared.now() - started, rule: grant.rule, credentials: injected.map(({ id }) => id), redactions: counted.redactions, problem: counted.problem,
+      })
+    }
+  }
+}
+
+/** A denial that shows only when it is tried. */
+class Refused extends Error {
+  readonly denial: Denial
+  constructor(why: Denial) {
+    super(why.because)
+    this.denial = why
+  }
+}
+
+interface Counted {
+  sent: number
+  received: number
+  status: number | null
+  redactions: number
+  problem: string | null
+}
+
+interface Exchange {
+  readonly request: ExchangeRequest
+  readonly reply: Reply
+  readonly bound: readonly Credential[]
+  readonly injected: readonly Credential[]
+  readonly counted: Counted
+}
+
+const exchange = async ({ call, endpoint }: Connection, shared: Shared, { request, reply, bound, injected, counted }: Exchange): Promise<void> => {
+  const valued: readonly Valued[] = await Promise.all(bound.map(async (credential) => ({ credential, value: (await shared.secrets.get(credential.id)).reveal() })))
+  const concealment = createConcealment(needleSetOf(valued), renderHost(endpoint.host))
+  const authority = renderAuthority(endpoint, request.scheme)
+  const plain: Draft = { method: request.method, authority, target: request.target, headers: searchable(request, bound), body: counting(request.body, (length) => { counted.sent += length }), client: undefined }
+  const draft = bound.length === 0 ? plain : await injectAll(plain, valued.filter(({ credential }) => injected.includes(credential)), new Date(shared.now()))
+  const addresses = async (): Promise<readonly IpAddress[]> => {
+    const found = await findAddresses(endpoint, { network: call.rights.network.network, pins: call.rights.pins }, shared.resolve)
+    if ('kind' in found) throw new Refused(found)
+    return found
+  }
+  const response = await shared.pool.send(
+    { sharedBy: call.sharedBy, endpoint, scheme: request.scheme, protocol: request.protocol === 'h2' ? 'h2' : 'http/1.1', client: draft.client, addresses },
+    { ...draft, scheme: request.scheme, signal: reply.signal, inform: (status, headers) => { reply.inform(status, concealment.headers(headers)) } },
+  )
+  counted.status = response.status
+  // Perhaps it was changed in the meantime.
+  if (response.status === 401) for (const { id } of injected) shared.secrets.forget(id)
+  if (response.status === 101) {
+    await upgrade(request, reply, response, concealment, counted)
+  } else {
+    const body = response.body === undefined ? undefined : counting(response.body, (length) => { counted.received += length })
+    await reply.send(concealment.response({ ...response, body }))
+  }
+  counted.redactions = concealment.count()
+}
+
+const upgrade = async (request: ExchangeRequest, reply: Reply, { headers, switched }: IncomingResponse, concealment: Concealment, counted: Counted): Promise<void> => {
+  if (!request.wantsWebSocket || switched === undefined) {
+    switched?.destroy()
+    throw fail('http-malformed', { side: 'server', problem: 'it switched to a protocol that nobody asked for' })
+  }
+  const tool = reply.switchProtocols(concealment.headers(headers))
+  const { sent, received } = await relay(tool, switched, concealment.stream())
+  counted.sent += sent
+  counted.received += received
+}
+
+/** The connection was made to one endpoint, and every name that the request mentions has to be that one. */
+const mismatch = ({ authorities, scheme }: ExchangeRequest, endpoint: Endpoint): Denial | undefined => {
+  const other = authorities.find((authority) => {
+    const named = parseEndpoint(authority, scheme === 'https' ? 443 : 80)
+    return named === undefined || !isSameEndpoint(named, endpoint)
+  })
+  return other === undefined ? undefined : denial('mismatch', `the connection leads to ${renderEndpoint(endpoint)}, but the request is for ${JSON.stringify(other.slice(0, 260))}`)
+}
+
+/** Of a host with a credential every answer must be searchable: whole, and in an encoding that can be undone. */
+const searchable = ({ headers, wantsWebSocket }: ExchangeRequest, bound: readonly Credential[]): HeaderList => {
+  const asked: HeaderList = wantsWebSocket ? [...headers, ['Connection', 'Upgrade'], ['Upgrade', 'websocket']] : headers
+  if (bound.length === 0) return asked
+  return withHeader(withoutHeaders(asked, new Set(['range', 'if-range', 'sec-websocket-extensions'])), 'Accept-Encoding', acceptedCodings(headers))
+}
+
+const counting = (body: Body | undefined, count: (length: number) => void): Body | undefined => {
+  if (body === undefined) return undefined
+  async function* chunks(of: Body): AsyncGenerator<Buffer, undefined> {
+    for await (const chunk of of.chunks) {
+      count(chunk.length)
+      yield chunk
+    }
+  }
+  return { ...body, chunks: chunks(body) }
+}
+
+export const refusal = (status: number, text: string, reason: string): { readonly status: number; readonly headers: HeaderList; readonly body: Body } => {
+  const bytes = Buffer.from(`cordon: ${text}\n`)
+  const chunks = { async *[Symbol.asyncIterator]() { yield await Promise.resolve(bytes) } }
+  return { status, headers: [['content-type', 'text/plain; charset=utf-8'], ['x-cordon-refused', reason], ['cache-control', 'no-store'], ['content-length', String(bytes.length)]], body: { length: bytes.length, chunks, trailers: NO_TRAILERS } }
+}

@@ -1,0 +1,64 @@
+import type { Duplex, Readable, Writable } from 'node:stream'
+
+import type { Redactor } from '../redaction/redactor.js'
+
+export interface Relayed {
+  readonly sent: number
+  readonly received: number
+}
+
+/** Passes bytes both ways until both sides have ended, each end passed on as such, or one side breaks. */
+export const relay = async (tool: Duplex, server: Duplex, redactor?: Redactor): Promise<Relayed> => {
+  let [sent, received] = [0, 0]
+  const stop = (): void => {
+    tool.destroy()
+    server.destroy()
+  }
+  await Promise.all([
+    pass(tool, server, (chunk) => {
+      sent += chunk.length
+      return chunk
+    }).catch(stop),
+    pass(
+      server,
+      tool,
+      (chunk) => {
+        received += chunk.length
+        return redactor === undefined ? chunk : redactor.push(chunk)
+      },
+      () => redactor?.end(),
+    ).catch(stop),
+  ])
+  return { sent, received }
+}
+
+const pass = (from: Readable, to: Writable, change: (chunk: Buffer) => Buffer, last?: () => Buffer | undefined): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const goOn = (): void => {
+      from.resume()
+    }
+    const finish = (): void => {
+      to.off('drain', goOn)
+      resolve()
+    }
+    from.on('data', (chunk: Buffer) => {
+      const changed = change(chunk)
+      if (to.destroyed || to.writableEnded) return
+      if (changed.length > 0 && !to.write(changed)) from.pause()
+    })
+    to.on('drain', goOn)
+    from.once('end', () => {
+      const rest = last?.()
+      if (!to.destroyed && !to.writableEnded) to.end(rest === undefined || rest.length === 0 ? undefined : rest)
+      finish()
+    })
+    from.once('error', reject)
+    to.once('error', reject)
+    // Closed without an end: broken.
+    from.once('close', () => {
+      if (!from.readableEnded) reject(new Error('closed'))
+    })
+    to.once('close', () => {
+      if (!to.writableFinished) reject(new Error('closed'))
+    })
+  })

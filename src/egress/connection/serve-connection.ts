@@ -1,0 +1,175 @@
+import type { Duplex } from 'node:stream'
+import { TLSSocket } from 'node:tls'
+
+import type { CordonError } from '../../errors/index.js'
+import { fail } from '../../errors/index.js'
+import { parseRequestHost } from '../../policy/index.js'
+import type { IpAddress } from '../../policy/index.js'
+import { credentialsFor } from '../credentials/bound-credential.js'
+import { renderEndpoint, renderHost } from '../endpoint.js'
+import type { ByteReader } from '../http/byte-reader.js'
+import { readBytes } from '../http/byte-reader.js'
+import { serveHttp1 } from '../http/serve-http1.js'
+import { serveHttp2 } from '../http/serve-http2.js'
+import { violationSeen } from '../record.js'
+import { findAddresses } from '../rules/address-guard.js'
+import type { Denial } from '../rules/denial.js'
+import { denial } from '../rules/denial.js'
+import type { Admission } from '../rules/judge.js'
+import { dial } from '../upstream/dial.js'
+
+import type { ClientHello } from './client-hello.js'
+import { MAX_HELLO_BYTES, readClientHello } from './client-hello.js'
+import type { Connection, Shared } from './context.js'
+import { forwarder } from './forward.js'
+import type { Relayed } from './relay.js'
+import { relay } from './relay.js'
+import { sniff } from './sniff.js'
+
+/** How long a tool may be silent until the server is asked to speak first, as some protocols want it. */
+const PATIENCE = 150
+const HELLO_TIMEOUT = 30_000
+
+/** Serves one admitted connection until it ends. Never throws: what goes wrong closes it. */
+export const serveConnection = async (stream: Duplex, connection: Connection, { treatment }: Admission, shared: Shared): Promise<void> => {
+  const { call, endpoint, number } = connection
+  const place = { call_id: call.rights.callId, connection: number, host: renderHost(endpoint.host), port: endpoint.port }
+  const started = shared.now()
+  let passed: Relayed = { sent: 0, received: 0 }
+  stream.on('error', () => undefined)
+  try {
+    await shared.record({ type: 'egress.opened', ...place, treatment })
+    passed = (await serve(stream, connection, treatment, shared)) ?? passed
+  } catch (error) {
+    if (error instanceof Denied) await Promise.resolve(shared.record(violationSeen(call.rights.callId, endpoint, error.denial))).catch(() => undefined)
+    stream.destroy()
+  }
+  if (!stream.writableEnded) stream.destroy()
+  await Promise.resolve(shared.record({ type: 'egress.closed', ...place, bytes_sent: passed.sent, bytes_received: passed.received, duration_ms: shared.now() - started })).catch(() => undefined)
+}
+
+class Denied extends Error {
+  readonly denial: Denial
+  constructor(why: Denial) {
+    super(why.because)
+    this.denial = why
+  }
+}
+
+const serve = async (stream: Duplex, connection: Connection, treatment: Admission['treatment'], shared: Shared): Promise<Relayed | undefined> => {
+  const reader = readBytes(stream)
+  const mayBeOther = treatment !== 'http' && credentialsFor(connection.call.rights.credentials, connection.endpoint).length === 0
+  const opening = await sniff(reader, mayBeOther ? PATIENCE : Infinity)
+  if (opening === 'ended') return undefined
+  if (opening !== 'tls') {
+    if (treatment === 'direct') return pass(stream, reader, connection, shared, undefined)
+    return speak(stream, reader, opening, { connection, shared, scheme: 'http', mayBeOther, hello: undefined })
+  }
+  const hello = await readHello(reader)
+  const stranger = serverNameProblem(hello, connection, treatment)
+  if (stranger !== undefined) throw new Denied(stranger)
+  if (treatment === 'direct') return pass(stream, reader, connection, shared, undefined)
+  const secured = await terminate(stream, reader, hello, connection, shared, mayBeOther)
+  if (secured.alpnProtocol === 'h2') {
+    await serveHttp2(secured, 'https', forwarder(connection, shared))
+    return undefined
+  }
+  const inside = readBytes(secured)
+  const inner = await sniff(inside, mayBeOther ? PATIENCE : Infinity)
+  if (inner === 'ended') return undefined
+  return speak(secured, inside, inner, { connection, shared, scheme: 'https', mayBeOther, hello })
+}
+
+interface Speaking {
+  readonly connection: Connection
+  readonly shared: Shared
+  readonly scheme: 'http' | 'https'
+  readonly mayBeOther: boolean
+  readonly hello: ClientHello | undefined
+}
+
+const speak = async (stream: Duplex, reader: ByteReader, opening: 'tls' | 'http1' | 'http2' | 'other' | 'silent', speaking: Speaking): Promise<Relayed | undefined> => {
+  const { connection, shared, scheme, mayBeOther, hello } = speaking
+  switch (opening) {
+    case 'http1': {
+      const onMalformed = (error: CordonError): void => {
+        const why = denial('malformed', error.message)
+        void Promise.resolve(shared.record(violationSeen(connection.call.rights.callId, connection.endpoint, why))).catch(() => stream.destroy())
+      }
+      await serveHttp1(stream, reader, { scheme, handle: forwarder(connection, shared), onMalformed })
+      return undefined
+    }
+    case 'http2':
+      reader.release()
+      await serveHttp2(stream, scheme, forwarder(connection, shared))
+      return undefined
+    case 'tls':
+    case 'other':
+    case 'silent':
+      if (!mayBeOther) throw new Denied(denial('protocol', 'only HTTP is granted here, and this is something else', `network: [${JSON.stringify(renderEndpoint(connection.endpoint))}]`))
+      return pass(stream, reader, connection, shared, scheme === 'https' ? hello : undefined)
+  }
+}
+
+const readHello = async (reader: ByteReader): Promise<ClientHello> => {
+  const malformed = (): Error => new Denied(denial('malformed', 'its TLS cannot be read'))
+  const deadline = Date.now() + HELLO_TIMEOUT
+  for (;;) {
+    const reading = readClientHello(reader.peek())
+    if (reading.kind === 'hello') return reading.hello
+    if (reading.kind === 'malformed' || reader.peek().length > MAX_HELLO_BYTES || Date.now() > deadline || !(await reader.more())) throw malformed()
+  }
+}
+
+/** CONNECT, or the name that was looked up, is what TLS has to ask for, too. */
+const serverNameProblem = ({ serverName }: ClientHello, { endpoint }: Connection, treatment: Admission['treatment']): Denial | undefined => {
+  if (serverName === undefined) {
+    // Nobody looks inside, so TLS alone can show that the name is meant.
+    const mustName = treatment === 'direct' && endpoint.host.kind === 'name'
+    return mustName ? denial('mismatch', `its TLS does not say that ${renderHost(endpoint.host)} is meant (no SNI)`) : undefined
+  }
+  const named = parseRequestHost(serverName)
+  if (named !== undefined && renderHost(named) === renderHost(endpoint.host)) return undefined
+  return denial('mismatch', `the connection leads to ${renderHost(endpoint.host)}, but its TLS is for ${JSON.stringify(serverName.slice(0, 260))}`)
+}
+
+const terminate = (stream: Duplex, reader: ByteReader, { protocols }: ClientHello, { endpoint }: Connection, { authority }: Shared, mayBeOther: boolean): Promise<TLSSocket> =>
+  new Promise((resolve, reject) => {
+    reader.release()
+    // A protocol that we do not know is passed on where any may be.
+    const [first] = protocols
+    const isWeb = protocols.length === 0 || protocols.some((protocol) => protocol === 'h2' || protocol === 'http/1.1')
+    const offered = !isWeb && mayBeOther && first !== undefined ? [first] : ['h2', 'http/1.1']
+    const secured = new TLSSocket(stream, { isServer: true, secureContext: authority.contextFor(endpoint.host), ALPNProtocols: offered })
+    const refuse = (): void => {
+      reject(fail('egress-closed', {}))
+    }
+    secured.once('error', refuse)
+    secured.once('close', refuse)
+    stream.once('close', () => {
+      secured.destroy()
+    })
+    secured.once('secure', () => {
+      secured.off('close', refuse)
+      secured.on('error', () => undefined)
+      // As a server of Node would do it; HTTP/2 waits for it otherwise.
+      Object.assign(secured, { secureConnecting: false })
+      resolve(secured)
+    })
+  })
+
+/** Passes on what is not HTTP, or not to be looked into. */
+const pass = async (stream: Duplex, reader: ByteReader, connection: Connection, shared: Shared, hello: ClientHello | undefined): Promise<Relayed> => {
+  const { call, endpoint } = connection
+  const found: readonly IpAddress[] | Denial = await findAddresses(endpoint, { network: call.rights.network.network, pins: call.rights.pins }, shared.resolve)
+  if ('kind' in found) throw new Denied(found)
+  const socket = await dial(endpoint, found)
+  const abandon = (): void => {
+    socket.destroy()
+  }
+  stream.once('close', abandon)
+  const server = hello === undefined ? socket : await shared.tls.secure(socket, endpoint, { protocols: hello.protocols.slice(0, 1), client: undefined })
+  stream.off('close', abandon)
+  reader.release()
+  return relay(stream, server)
+}

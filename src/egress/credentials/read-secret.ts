@@ -1,0 +1,92 @@
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
+
+import { fail } from '../../errors/index.js'
+
+import type { SecretSource } from './secret-source.js'
+import { describeSource } from './secret-source.js'
+import type { VaultAccess } from './vault.js'
+import { readVault } from './vault.js'
+
+/** What sources need of the host. This room starts no processes and looks at no environment by itself. */
+export interface SecretHost {
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly run: (argv: readonly string[]) => Promise<RunOutcome>
+  readonly platform: string
+  readonly vault: VaultAccess | undefined
+}
+
+export type RunOutcome = { readonly kind: 'exited'; readonly status: number; readonly output: Buffer } | { readonly kind: 'failed'; readonly problem: string }
+
+export interface ReadSecret {
+  readonly bytes: Buffer
+  /** Milliseconds since 1970, where the source says so. */
+  readonly expiresAt: number | undefined
+}
+
+const MAX_BYTES = 65_536
+
+/** Reads a value. Errors say what is missing and where, and nothing of what was found. */
+export const readSecret = async (credential: string, source: SecretSource, host: SecretHost): Promise<ReadSecret> => {
+  const missing = (problem: string, fix: string): Error => fail('credential-missing', { credential, problem, fix })
+  const { bytes, expiresAt } = await readFrom(source, host, missing)
+  const value = withoutLineEnd(bytes)
+  if (value.length === 0) throw missing(`${describeSource(source)} is empty`, 'put the value there')
+  if (value.length > MAX_BYTES) throw missing(`${describeSource(source)} is longer than ${MAX_BYTES} bytes`, 'name the value alone')
+  return { bytes: value, expiresAt }
+}
+
+type Missing = (problem: string, fix: string) => Error
+
+const readFrom = async (source: SecretSource, host: SecretHost, missing: Missing): Promise<ReadSecret> => {
+  switch (source.kind) {
+    case 'environment': {
+      const value = host.environment[source.name]
+      if (value === undefined) throw missing(`${describeSource(source)} is not set`, `set ${source.name} in the environment of Cordon`)
+      return { bytes: Buffer.from(value, 'utf8'), expiresAt: undefined }
+    }
+    case 'file':
+      return { bytes: await readFile(source.path, missing), expiresAt: undefined }
+    case 'command':
+      return { bytes: await outputOf(source.argv, host, `${describeSource(source)} failed`, missing), expiresAt: undefined }
+    case 'keyring': {
+      const argv = host.platform === 'darwin' ? ['security', 'find-generic-password', '-w', '-s', source.service, '-a', source.account] : ['secret-tool', 'lookup', 'service', source.service, 'account', source.account]
+      return { bytes: await outputOf(argv, host, `${describeSource(source)} is not there`, missing), expiresAt: undefined }
+    }
+    case 'vault':
+      if (host.vault === undefined) throw missing('it lies in Vault, whose address is not known', 'set VAULT_ADDR and VAULT_TOKEN')
+      return readVault(source, host.vault, missing)
+  }
+}
+
+const outputOf = async (argv: readonly string[], host: SecretHost, problem: string, missing: Missing): Promise<Buffer> => {
+  const outcome = await host.run(argv)
+  const program = argv[0] ?? ''
+  if (outcome.kind === 'failed') throw missing(`${problem}: ${program} cannot be started (${outcome.problem})`, `install ${program}, or name another source`)
+  if (outcome.status !== 0) throw missing(`${problem}: ${program} ended with status ${outcome.status}`, `run ${program} by hand to see why`)
+  return outcome.output
+}
+
+const readFile = async (path: string, missing: Missing): Promise<Buffer> => {
+  try {
+    // A pipe would be waited for, and a device has no end.
+    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    try {
+      if (!(await file.stat()).isFile()) throw missing(`${path} is not a file`, 'name a file')
+      const buffer = Buffer.alloc(MAX_BYTES + 1)
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, 0)
+      return buffer.subarray(0, bytesRead)
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+    if (code === undefined || code.includes('-')) throw error
+    throw missing(code === 'ENOENT' ? `the file ${path} does not exist` : `the file ${path} cannot be read (${code})`, `put the value into ${path}`)
+  }
+}
+
+const withoutLineEnd = (bytes: Buffer): Buffer => {
+  const end = bytes.at(-1) === 0x0a ? (bytes.at(-2) === 0x0d ? -2 : -1) : undefined
+  return bytes.subarray(0, end)
+}

@@ -1,0 +1,75 @@
+import { fail } from '../../errors/index.js'
+
+import type { SecretHost } from './read-secret.js'
+import { readSecret } from './read-secret.js'
+import { Secret } from './secret.js'
+import type { SecretSource } from './secret-source.js'
+
+/** Values by the ids of credentials, read when they are needed and kept for a while. */
+export interface SecretStore {
+  readonly get: (credential: string) => Promise<Secret>
+  /** The server did not accept it: read it again next time. */
+  readonly forget: (credential: string) => void
+  /** Forgets everything, and overwrites it. */
+  readonly close: () => void
+}
+
+export interface SecretStoreSettings {
+  readonly sources: ReadonlyMap<string, SecretSource>
+  readonly host: SecretHost
+  readonly now?: () => number
+  /** How long a value is kept whose source does not say. */
+  readonly freshFor?: number
+}
+
+const FIVE_MINUTES = 300_000
+/** A value that is about to expire would do so on its way. */
+const MARGIN = 10_000
+
+interface Kept {
+  readonly secret: Secret
+  readonly until: number
+}
+
+export const createSecretStore = ({ sources, host, now = Date.now, freshFor = FIVE_MINUTES }: SecretStoreSettings): SecretStore => {
+  const kept = new Map<string, Kept>()
+  const reading = new Map<string, Promise<Secret>>()
+  let isClosed = false
+
+  const discard = (credential: string): void => {
+    // Not erased: a request that is just being made may hold it. It goes with the last one.
+    kept.delete(credential)
+  }
+  const read = async (credential: string): Promise<Secret> => {
+    const source = sources.get(credential)
+    if (source === undefined) {
+      throw fail('credential-missing', { credential, problem: 'nobody said where it comes from', fix: `say so: --secret ${credential}=env:NAME, file:PATH, command:…, keyring:… or vault:…` })
+    }
+    const { bytes, expiresAt } = await readSecret(credential, source, host)
+    const secret = new Secret(bytes)
+    if (isClosed) {
+      secret.erase()
+      throw fail('egress-closed', {})
+    }
+    kept.set(credential, { secret, until: Math.min(now() + freshFor, (expiresAt ?? Infinity) - MARGIN) })
+    return secret
+  }
+  return {
+    get: (credential) => {
+      if (isClosed) return Promise.reject(fail('egress-closed', {}))
+      const known = kept.get(credential)
+      if (known !== undefined && known.until > now()) return Promise.resolve(known.secret)
+      const running = reading.get(credential)
+      if (running !== undefined) return running
+      const begun = read(credential).finally(() => reading.delete(credential))
+      reading.set(credential, begun)
+      return begun
+    },
+    forget: discard,
+    close: () => {
+      isClosed = true
+      for (const { secret } of kept.values()) secret.erase()
+      kept.clear()
+    },
+  }
+}

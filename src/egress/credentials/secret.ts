@@ -1,0 +1,35 @@
+import { inspect } from 'node:util'
+
+/** A value that does not show itself: not in messages, not as JSON, not to a debugger's print. */
+export class Secret {
+  readonly #bytes: Buffer
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes
+  }
+
+  /** One character per byte. The text cannot be erased: keep it no longer than one request. */
+  reveal(): string {
+    return this.#bytes.toString('latin1')
+  }
+
+  get length(): number {
+    return this.#bytes.length
+  }
+
+  erase(): void {
+    this.#bytes.fill(0)
+  }
+
+  toString(): string {
+    return '[secret]'
+  }
+
+  toJSON(): string {
+    return '[secret]'
+  }
+
+  [inspect.custom](): string {
+    return '[secret]'
+  }
+}

@@ -1,0 +1,162 @@
+import { randomBytes } from 'node:crypto'
+import type { Duplex } from 'node:stream'
+
+import { fail } from '../errors/index.js'
+import { parseRequestHost } from '../policy/index.js'
+
+import { createTlsAuthority } from './authority/tls-authority.js'
+import type { ActiveCall, CallRights } from './call.js'
+import type { Shared } from './connection/context.js'
+import { forwarder } from './connection/forward.js'
+import type { ProxyUser } from './connection/proxy-client.js'
+import { serveProxyClient, tokenHash } from './connection/proxy-client.js'
+import { serveConnection } from './connection/serve-connection.js'
+import type { SecretStore } from './credentials/secret-store.js'
+import type { Endpoint } from './endpoint.js'
+import type { RecordEvent } from './record.js'
+import { violationSeen } from './record.js'
+import type { Denial } from './rules/denial.js'
+import { denial } from './rules/denial.js'
+import { createJudge } from './rules/judge.js'
+import { createUpstreamTls } from './upstream/dial.js'
+import { createPool } from './upstream/pool.js'
+import type { Resolve } from './upstream/resolve.js'
+import { systemResolver } from './upstream/resolve.js'
+
+export interface EgressSettings {
+  readonly secrets: SecretStore
+  readonly record: RecordEvent
+  /** Certificates of authorities that are trusted besides the usual ones, in PEM. */
+  readonly authorities?: readonly string[]
+  readonly resolve?: Resolve
+  readonly now?: () => number
+  /** Connections that one call may hold at the same time. */
+  readonly maxConnections?: number
+}
+
+/** The way out of one runtime. All of its secrets are in the memory of this process, and nowhere else. */
+export interface Egress {
+  /** What cells have to trust, in PEM. */
+  readonly authorityCertificate: string
+  /** Opens the network for one call. Fails when a credential of the call has no value. */
+  readonly admit: (rights: CallRights) => Promise<EgressCall>
+  /** Serves a program that was told of a proxy. Which call it belongs to is known by its secret. */
+  readonly acceptProxyClient: (stream: Duplex) => void
+  readonly close: () => void
+}
+
+/** What the broker of a cell asks, and gives. */
+export interface EgressCall {
+  /** Whether a name may be known to exist; asked before anything is looked up anywhere. */
+  readonly mayResolve: (name: string) => boolean
+  /** Asked before a connection is promised to the tool; a denial is recorded. */
+  readonly mayConnect: (host: string, port: number) => Denial | undefined
+  /**
+   * Takes over a connection of the tool: whatever it sends is meant for `host:port`, as it asked for it.
+   * The stream has to be half-open (`allowHalfOpen`), so that an end in one direction is passed on as such.
+   */
+  readonly accept: (stream: Duplex, host: string, port: number) => void
+  /** The secret by which programs that use a proxy are known to be of this call. */
+  readonly proxySecret: string
+  /** Variables with stand-ins for credentials. */
+  readonly placeholders: readonly { readonly name: string; readonly text: string }[]
+  /** Breaks all connections and forgets the call. */
+  readonly end: () => void
+}
+
+export const createEgress = ({ secrets, record, authorities = [], resolve = systemResolver(), now = Date.now, maxConnections = 4096 }: EgressSettings): Egress => {
+  const authority = createTlsAuthority({ now })
+  const tls = createUpstreamTls(authorities)
+  const shared: Shared = { authority, tls, pool: createPool(tls), resolve, secrets, record, now }
+  const users = new Map<string, ProxyUser>()
+  const sharers = new Map<string, number>()
+  const ends = new Set<() => void>()
+
+  const admit: Egress['admit'] = async (rights) => {
+    await Promise.all(rights.credentials.map(({ id }) => secrets.get(id)))
+    const call: ActiveCall = { rights, judge: createJudge(rights), sharedBy: rights.sharedBy === undefined ? `call ${rights.callId}` : `shared ${rights.sharedBy}`, nextConnection: 1, isOver: false }
+    const streams = new Set<Duplex>()
+    const tell = (endpoint: Endpoint, why: Denial): Denial => {
+      // The refusal stands whether or not it can be recorded.
+      void Promise.resolve(record(violationSeen(rights.callId, endpoint, why))).catch(() => undefined)
+      return why
+    }
+    const judge = (endpoint: Endpoint): Denial | undefined => {
+      if (call.isOver) return denial('not-granted', 'the call is over')
+      if (streams.size >= maxConnections) return tell(endpoint, denial('denied', `a call may hold ${maxConnections} connections`))
+      const admission = call.judge.connection(endpoint)
+      return admission.kind === 'denial' ? tell(endpoint, admission) : undefined
+    }
+    const hold = (stream: Duplex): void => {
+      streams.add(stream)
+      stream.once('close', () => streams.delete(stream))
+    }
+    const accept = (stream: Duplex, endpoint: Endpoint): void => {
+      hold(stream)
+      const admission = call.judge.connection(endpoint)
+      if (admission.kind === 'denial' || call.isOver) stream.destroy()
+      else void serveConnection(stream, { call, endpoint, number: call.nextConnection++ }, admission, shared)
+    }
+    const proxySecret = randomBytes(24).toString('base64url')
+    const hash = tokenHash(proxySecret)
+    users.set(hash, {
+      mayConnect: judge,
+      accept,
+      handlerFor: (endpoint) => judge(endpoint) ?? forwarder({ call, endpoint, number: call.nextConnection++ }, shared),
+      onMalformed: (problem) => {
+        void Promise.resolve(record({ type: 'sandbox.violation', call_id: rights.callId, violation: { kind: 'egress', host: '', port: 0, method: null, path: null, reason: 'malformed', because: problem, allow: null }, description: `refused a request to the proxy: ${problem}` })).catch(() => undefined)
+      },
+      hold,
+    })
+    sharers.set(call.sharedBy, (sharers.get(call.sharedBy) ?? 0) + 1)
+    const end = (): void => {
+      if (call.isOver) return
+      call.isOver = true
+      ends.delete(end)
+      users.delete(hash)
+      for (const stream of streams) stream.destroy()
+      const left = (sharers.get(call.sharedBy) ?? 1) - 1
+      if (left > 0) sharers.set(call.sharedBy, left)
+      else sharers.delete(call.sharedBy)
+      // Who shares by name may come back; who shares with nobody does not.
+      if (rights.sharedBy === undefined) shared.pool.closeShared(call.sharedBy)
+    }
+    ends.add(end)
+    const endpointOf = (host: string, port: number): Endpoint | undefined => {
+      const parsed = parseRequestHost(host)
+      return parsed === undefined || !Number.isInteger(port) || port < 1 || port > 65535 ? undefined : { host: parsed, port }
+    }
+    return {
+      mayResolve: (name) => {
+        const host = parseRequestHost(name)
+        return host !== undefined && host.kind === 'name' && call.judge.mayResolve(host.name)
+      },
+      mayConnect: (host, port) => {
+        const endpoint = endpointOf(host, port)
+        return endpoint === undefined ? denial('malformed', 'the host or the port cannot be read in exactly one way') : judge(endpoint)
+      },
+      accept: (stream, host, port) => {
+        const endpoint = endpointOf(host, port)
+        if (endpoint === undefined) stream.destroy()
+        else accept(stream, endpoint)
+      },
+      proxySecret,
+      placeholders: rights.credentials.flatMap(({ placeholder }) => placeholder ?? []),
+      end,
+    }
+  }
+  let isClosed = false
+  return {
+    authorityCertificate: authority.certificate,
+    admit: (rights) => (isClosed ? Promise.reject(fail('egress-closed', {})) : admit(rights)),
+    acceptProxyClient: (stream) => {
+      void serveProxyClient(stream, (hash) => users.get(hash))
+    },
+    close: () => {
+      isClosed = true
+      for (const end of ends) end()
+      shared.pool.close()
+      secrets.close()
+    },
+  }
+}

@@ -1,0 +1,30 @@
+import { parseRequestHost, renderIpAddress } from '../policy/index.js'
+import type { RequestHost } from '../policy/index.js'
+
+/** A host, by name or address, and a port: what a program asked to be connected to. */
+export interface Endpoint {
+  readonly host: RequestHost
+  readonly port: number
+}
+
+const PARTS = /^(?<host>\[[^\]]*\]|[^:]*)(?::(?<port>[1-9]\d{0,4}))?$/
+
+/** `host`, `host:port`, `[v6]:port`; anything else, and any odd spelling of a host, is nothing. */
+export const parseEndpoint = (text: string, defaultPort: number | undefined): Endpoint | undefined => {
+  const { host: hostText = '', port: portText } = PARTS.exec(text)?.groups ?? {}
+  const host = parseRequestHost(hostText)
+  const port = portText === undefined ? defaultPort : Number(portText)
+  return host === undefined || port === undefined || port > 65535 ? undefined : { host, port }
+}
+
+export const renderHost = (host: RequestHost): string => (host.kind === 'name' ? host.name : renderIpAddress(host.address))
+
+export const renderEndpoint = ({ host, port }: Endpoint): string => `${inUrl(host)}:${port}`
+
+/** As `Host` and `:authority` have it. */
+export const renderAuthority = ({ host, port }: Endpoint, scheme: 'http' | 'https'): string =>
+  port === (scheme === 'https' ? 443 : 80) ? inUrl(host) : `${inUrl(host)}:${port}`
+
+const inUrl = (host: RequestHost): string => (host.kind === 'address' && host.address.family === 6 ? `[${renderIpAddress(host.address)}]` : renderHost(host))
+
+export const isSameEndpoint = (a: Endpoint, b: Endpoint): boolean => renderEndpoint(a) === renderEndpoint(b)

@@ -1,0 +1,69 @@
+import type { Duplex } from 'node:stream'
+
+const EMPTY: Buffer = Buffer.alloc(0)
+
+/** Reads a stream as far as somebody wants to know, and no further: what is not asked for stays with the sender. */
+export interface ByteReader {
+  /** What has arrived and was not taken. */
+  readonly peek: () => Buffer
+  /** Waits until there is more than `peek` shows; false when the stream has ended. */
+  readonly more: () => Promise<boolean>
+  readonly take: (count: number) => Buffer
+  /** Whatever comes next, in the pieces in which it comes; nothing at the end. */
+  readonly next: (limit: number) => Promise<Buffer | undefined>
+  /** Gives what was not taken back to the stream, for another reader. */
+  readonly release: () => void
+}
+
+export const readBytes = (stream: Duplex): ByteReader => {
+  let held: Buffer = EMPTY
+  let problem: Error | undefined
+  let wake: (() => void) | undefined
+
+  const onChange = (): void => {
+    const waiting = wake
+    wake = undefined
+    waiting?.()
+  }
+  const onError = (error: Error): void => {
+    problem = error
+    onChange()
+  }
+  stream.on('readable', onChange).on('end', onChange).on('close', onChange).on('error', onError)
+
+  const arrived = async (): Promise<Buffer | undefined> => {
+    for (;;) {
+      const chunk = stream.read() as Buffer | null
+      if (chunk !== null) return chunk
+      if (problem !== undefined) throw problem
+      if (stream.readableEnded || stream.destroyed) return undefined
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+    }
+  }
+  const take = (count: number): Buffer => {
+    const taken = held.subarray(0, count)
+    held = held.length === taken.length ? EMPTY : held.subarray(count)
+    return taken
+  }
+  return {
+    peek: () => held,
+    more: async () => {
+      const chunk = await arrived()
+      if (chunk === undefined) return false
+      held = held.length === 0 ? chunk : Buffer.concat([held, chunk])
+      return true
+    },
+    take,
+    next: async (limit) => {
+      if (held.length === 0) held = (await arrived()) ?? EMPTY
+      return held.length === 0 ? undefined : take(Math.min(limit, held.length))
+    },
+    release: () => {
+      stream.off('readable', onChange).off('end', onChange).off('close', onChange).off('error', onError)
+      if (held.length > 0 && !stream.destroyed && !stream.readableEnded) stream.unshift(held)
+      held = EMPTY
+    },
+  }
+}

@@ -1,0 +1,29 @@
+/** Names as they were sent; compared without regard to case. Values are one character per byte. */
+export type Header = readonly [name: string, value: string]
+export type HeaderList = readonly Header[]
+
+export const valuesOf = (headers: HeaderList, name: string): readonly string[] =>
+  headers.filter(([key]) => key.toLowerCase() === name).map(([, value]) => value)
+
+export const valueOf = (headers: HeaderList, name: string): string | undefined => headers.find(([key]) => key.toLowerCase() === name)?.[1]
+
+export const withoutHeaders = (headers: HeaderList, names: ReadonlySet<string>): HeaderList => headers.filter(([name]) => !names.has(name.toLowerCase()))
+
+export const withHeader = (headers: HeaderList, name: string, value: string): HeaderList => [...withoutHeaders(headers, new Set([name.toLowerCase()])), [name, value]]
+
+/** The members of comma-separated lists, in lower case. */
+export const membersOf = (headers: HeaderList, name: string): readonly string[] =>
+  valuesOf(headers, name).flatMap((value) => value.split(',')).map((member) => member.trim().toLowerCase()).filter((member) => member !== '')
+
+/** Headers about one connection, which end with it. */
+const HOP_BY_HOP = ['connection', 'keep-alive', 'proxy-connection', 'proxy-authorization', 'proxy-authenticate', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'http2-settings']
+
+/** What is meant for the other end: neither about this connection, nor named by `Connection` as such. */
+export const endToEnd = (headers: HeaderList): HeaderList => withoutHeaders(headers, new Set([...HOP_BY_HOP, ...membersOf(headers, 'connection')]))
+
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+// Tab, visible characters, and bytes beyond ASCII.
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+
+export const isHeaderName = (text: string): boolean => TOKEN.test(text)
+export const isHeaderValue = (text: string): boolean => VALUE.test(text)

@@ -1,0 +1,121 @@
+import { constants, createServer } from 'node:http2'
+import type { Http2Server, IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2'
+import type { Duplex } from 'node:stream'
+
+import type { Body } from './body.js'
+import type { ExchangeRequest, Handler, Reply, Scheme } from './exchange.js'
+import type { Header, HeaderList } from './header-list.js'
+import { endToEnd, isHeaderName, isHeaderValue, withoutHeaders } from './header-list.js'
+import { MAX_HEAD_BYTES } from './message-head.js'
+import { write } from './write.js'
+
+const SETTINGS = { maxConcurrentStreams: 256, maxHeaderListSize: MAX_HEAD_BYTES, initialWindowSize: 1 << 20, enableConnectProtocol: false }
+const MADE_ANEW = new Set(['host', 'content-length', 'expect'])
+const METHOD = /^[A-Z][A-Z-]{0,31}$/
+
+/** Serves HTTP/2 on a stream that is known to carry it. Ends when the stream does. */
+export const serveHttp2 = (stream: Duplex, scheme: Scheme, handle: Handler): Promise<void> =>
+  new Promise((resolve) => {
+    const server: Http2Server = createServer({ settings: SETTINGS, maxHeaderListPairs: 256, maxSendHeaderBlockLength: 4 * MAX_HEAD_BYTES })
+    server.on('sessionError', () => stream.destroy())
+    server.on('session', (session) => {
+      // The window of the whole connection, which would otherwise stay at 64 KB for all streams together.
+      session.once('connect', () => {
+        session.setLocalWindowSize(4 << 20)
+      })
+      session.on('error', () => stream.destroy())
+    })
+    server.on('stream', (exchange: ServerHttp2Stream, _headers: IncomingHttpHeaders, _flags: number, rawHeaders: readonly string[]) => {
+      exchange.on('error', () => undefined)
+      const request = requestOf(exchange, scheme, pairs(rawHeaders))
+      if (request === undefined) exchange.close(constants.NGHTTP2_PROTOCOL_ERROR)
+      else handle(request, http2Reply(exchange)).catch(() => { exchange.close(constants.NGHTTP2_INTERNAL_ERROR) })
+    })
+    stream.once('close', resolve)
+    server.emit('connection', stream)
+  })
+
+export const pairs = (raw: readonly string[]): HeaderList => raw.flatMap((name, at): Header[] => (at % 2 === 0 ? [[name, raw[at + 1] ?? '']] : []))
+
+const requestOf = (stream: ServerHttp2Stream, scheme: Scheme, all: HeaderList): ExchangeRequest | undefined => {
+  const pseudo = new Map(all.filter(([name]) => name.startsWith(':')))
+  const headers = all.filter(([name]) => !name.startsWith(':'))
+  const [method, target, authority] = [pseudo.get(':method'), pseudo.get(':path'), pseudo.get(':authority')]
+  if (method === undefined || !METHOD.test(method) || method === 'CONNECT' || target === undefined) return undefined
+  // Whatever the version, the same is refused and passed on.
+  if (!/^(?:\/[\x21\x22\x24-\x7e]*|\*)$/.test(target) || pseudo.get(':scheme') !== scheme) return undefined
+  if (!headers.every(([name, value]) => isHeaderName(name) && isHeaderValue(value))) return undefined
+  const hosts = headers.filter(([name]) => name === 'host').map(([, value]) => value)
+  if (hosts.length > 1) return undefined
+  return {
+    protocol: 'h2',
+    scheme,
+    method,
+    target,
+    authorities: [...(authority === undefined ? [] : [authority]), ...hosts],
+    headers: joinCookies(withoutHeaders(endToEnd(headers), MADE_ANEW)),
+    body: stream.endAfterHeaders ? undefined : bodyOf(stream, headers.find(([name]) => name === 'content-length')?.[1]),
+    wantsWebSocket: false,
+  }
+}
+
+/** HTTP/2 may send one cookie per header; HTTP/1.1 must not. */
+const joinCookies = (headers: HeaderList): HeaderList => {
+  const cookies = headers.filter(([name]) => name === 'cookie').map(([, value]) => value)
+  return cookies.length < 2 ? headers : [...withoutHeaders(headers, new Set(['cookie'])), ['cookie', cookies.join('; ')]]
+}
+
+/** The body of a request or response; its trailers are kept as they arrive. */
+export const bodyOf = (stream: Duplex, contentLength: string | undefined): Body => {
+  let trailers: HeaderList = []
+  stream.on('trailers', (_headers: IncomingHttpHeaders, _flags: number, raw: readonly string[]) => {
+    trailers = pairs(raw)
+  })
+  return { length: contentLength !== undefined && /^\d{1,15}$/.test(contentLength) ? Number(contentLength) : undefined, chunks: stream, trailers: () => trailers }
+}
+
+/** As Node wants them: one entry per name. */
+export const grouped = (headers: HeaderList): OutgoingHttpHeaders => {
+  const groups: Record<string, string | string[]> = {}
+  for (const [name, value] of headers) {
+    const key = name.toLowerCase()
+    const before = groups[key]
+    groups[key] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value]
+  }
+  return groups
+}
+
+const http2Reply = (stream: ServerHttp2Stream): Reply => {
+  const gone = new AbortController()
+  stream.once('close', () => {
+    gone.abort()
+  })
+  return {
+    inform: (status, headers) => {
+      if (!stream.headersSent && !stream.destroyed && status !== 101) stream.additionalHeaders({ ':status': status, ...grouped(endToEnd(headers)) })
+    },
+    send: async ({ status, headers, body }) => {
+      if (stream.destroyed) return
+      // RFC 9113: the body decides about its end, and a length that is stated must be true.
+      const kept = body !== undefined && body.length === undefined ? withoutHeaders(headers, new Set(['content-length'])) : headers
+      stream.respond({ ':status': status, ...grouped(endToEnd(kept)) }, { endStream: body === undefined, waitForTrailers: body !== undefined })
+      if (body === undefined) return
+      stream.once('wantTrailers', () => {
+        stream.sendTrailers(grouped(body.trailers()))
+      })
+      for await (const chunk of body.chunks) await write(stream, chunk)
+      await new Promise<void>((resolve) => {
+        stream.once('close', resolve)
+        stream.end(resolve)
+      })
+    },
+    switchProtocols: () => {
+      throw new TypeError('HTTP/2 does not switch protocols')
+    },
+    abort: () => {
+      stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+    },
+    hasBegun: () => stream.headersSent,
+    signal: gone.signal,
+  }
+}

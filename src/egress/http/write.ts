@@ -1,0 +1,62 @@
+import type { Writable } from 'node:stream'
+
+import { fail } from '../../errors/index.js'
+
+import type { Body } from './body.js'
+import type { HeaderList } from './header-list.js'
+import { isHeaderName, isHeaderValue, withoutHeaders } from './header-list.js'
+import type { Side } from './message-head.js'
+import { malformed } from './message-head.js'
+
+/** Writes, and waits while the receiver is slower than we are. */
+export const write = async (stream: Writable, chunk: Buffer | string): Promise<void> => {
+  if (stream.destroyed || stream.writableEnded) throw fail('egress-closed', {})
+  if (!stream.write(chunk, 'latin1')) await drained(stream)
+}
+
+const drained = (stream: Writable): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const settle = (): void => {
+      stream.off('drain', settle).off('close', settle).off('error', settle)
+      if (stream.destroyed) reject(fail('egress-closed', {}))
+      else resolve()
+    }
+    stream.on('drain', settle).on('close', settle).on('error', settle)
+  })
+
+/** `close`: the end of the connection is the end of the body. */
+export type OutgoingFraming = 'none' | 'length' | 'chunked' | 'close'
+
+/** The body of an HTTP/1 message, in one of the ways in which its end can be known. */
+export const writeBody = async (stream: Writable, body: Body, framing: OutgoingFraming, side: Side): Promise<void> => {
+  let left = framing === 'length' ? body.length ?? 0 : Infinity
+  for await (const chunk of body.chunks) {
+    if (chunk.length === 0) continue
+    left -= chunk.length
+    // The receiver would read the rest as the next message.
+    if (left < 0) throw malformed(side, 'its body is longer than it said')
+    if (framing !== 'chunked') {
+      await write(stream, chunk)
+      continue
+    }
+    stream.cork()
+    stream.write(`${chunk.length.toString(16)}\r\n`, 'latin1')
+    stream.write(chunk)
+    const isWelcome = stream.write('\r\n', 'latin1')
+    stream.uncork()
+    if (!isWelcome) await drained(stream)
+  }
+  if (framing === 'length' && left > 0) throw malformed(side, 'its body is shorter than it said')
+  if (framing === 'chunked') await write(stream, `0\r\n${renderHeaders(withoutHeaders(body.trailers(), NO_TRAILER), side)}\r\n`)
+}
+
+/** What decides about a message cannot follow it. */
+const NO_TRAILER = new Set(['content-length', 'transfer-encoding', 'host', 'authorization', 'content-encoding', 'content-type', 'content-range', 'trailer', 'set-cookie', 'cookie', 'connection'])
+
+export const renderHeaders = (headers: HeaderList, side: Side): string =>
+  headers
+    .map(([name, value]) => {
+      if (!isHeaderName(name) || !isHeaderValue(value)) throw malformed(side, 'a header contains a character that no header may')
+      return `${name}: ${value}\r\n`
+    })
+    .join('')

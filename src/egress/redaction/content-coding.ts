@@ -1,0 +1,64 @@
+import type { Duplex } from 'node:stream'
+import * as zlib from 'node:zlib'
+
+import { fail } from '../../errors/index.js'
+import type { Body } from '../http/body.js'
+import type { HeaderList } from '../http/header-list.js'
+import { membersOf } from '../http/header-list.js'
+
+type Decoder = () => Duplex
+
+const decodersOf = (): ReadonlyMap<string, Decoder> => {
+  const decoders = new Map<string, Decoder>([
+    ['gzip', () => zlib.createGunzip()],
+    ['x-gzip', () => zlib.createGunzip()],
+    ['deflate', () => zlib.createInflate()],
+    ['br', () => zlib.createBrotliDecompress()],
+  ])
+  // Newer than the oldest Node that Cordon runs on.
+  const zstd = (zlib as { readonly createZstdDecompress?: Decoder }).createZstdDecompress
+  if (zstd !== undefined) decoders.set('zstd', zstd)
+  return decoders
+}
+
+const DECODERS = decodersOf()
+const MOST = 2
+
+/** The codings that can be undone here, as a server is told. */
+export const acceptedCodings = (headers: HeaderList): string => {
+  const wanted = membersOf(headers, 'accept-encoding').map((member) => member.split(';')[0]?.trim() ?? '').filter((coding) => DECODERS.has(coding))
+  return wanted.length === 0 ? 'identity' : wanted.join(', ')
+}
+
+/** Undoes the codings of a body, in constant memory. What cannot be undone cannot be searched, and is refused. */
+export const decoded = (body: Body, headers: HeaderList, host: string): Body => {
+  const codings = membersOf(headers, 'content-encoding').filter((coding) => coding !== 'identity')
+  if (codings.length === 0) return body
+  if (codings.length > MOST) throw fail('response-unreadable', { host, problem: `it is encoded ${codings.length} times` })
+  const decoders = codings.map((coding) => {
+    const decoder = DECODERS.get(coding)
+    if (decoder === undefined) throw fail('response-unreadable', { host, problem: `its encoding ${JSON.stringify(coding.slice(0, 32))} is not known here` })
+    return decoder
+  })
+  return { length: undefined, chunks: decoders.reduceRight<AsyncIterable<Buffer>>((chunks, decoder) => through(chunks, decoder()), body.chunks), trailers: body.trailers }
+}
+
+async function* through(chunks: AsyncIterable<Buffer>, decoder: Duplex): AsyncGenerator<Buffer, undefined> {
+  const feeding = (async () => {
+    try {
+      for await (const chunk of chunks) {
+        if (!decoder.write(chunk)) await new Promise<void>((resolve) => { decoder.once('drain', resolve).once('close', resolve) })
+        if (decoder.destroyed) return
+      }
+      decoder.end()
+    } catch (error) {
+      decoder.destroy(error instanceof Error ? error : new Error('broken'))
+    }
+  })()
+  try {
+    for await (const chunk of decoder) yield chunk as Buffer
+    await feeding
+  } finally {
+    decoder.destroy()
+  }
+}

@@ -1,0 +1,45 @@
+import { cidrContains, renderIpAddress } from '../../policy/index.js'
+import type { Boundary, HostGrant, IpAddress } from '../../policy/index.js'
+import type { Endpoint } from '../endpoint.js'
+import { renderHost } from '../endpoint.js'
+import type { Resolve } from '../upstream/resolve.js'
+import { readings, specialPurpose } from '../upstream/special-addresses.js'
+
+import type { Denial } from './denial.js'
+import { denial } from './denial.js'
+
+export interface AddressRights {
+  readonly network: Boundary['network']
+  /** Addresses that the operator gave to names; they need no grant of their own. */
+  readonly pins: ReadonlyMap<string, readonly IpAddress[]>
+}
+
+/** The addresses behind a granted endpoint that may be dialled. Whoever dials one of them resolves nothing again. */
+export const findAddresses = async (endpoint: Endpoint, { network, pins }: AddressRights, resolve: Resolve): Promise<readonly IpAddress[] | Denial> => {
+  const pinned = pins.get(renderHost(endpoint.host))
+  const entries = network.kind === 'hosts' ? network.entries : []
+  const found = pinned ?? (endpoint.host.kind === 'name' ? await resolve(endpoint.host.name) : [endpoint.host.address])
+  const refusals = found.map((address) => denialOf(address, endpoint.port, entries) ?? (pinned === undefined ? strangeness(address, entries) : undefined))
+  const usable = found.filter((_, at) => refusals[at] === undefined)
+  if (usable.length > 0) return usable
+  return refusals.find((refusal) => refusal !== undefined) ?? denial('address', 'the name has no address')
+}
+
+/** A denial of some methods or paths counts in full here: it names an address, and requests are judged by their names. */
+const denialOf = (address: IpAddress, port: number, entries: readonly HostGrant[]): Denial | undefined => {
+  const entry = entries.find(({ action, port: denied, destination }) => action === 'deny' && (denied.kind === 'web' || denied.port === port) && covers(destination, address))
+  return entry === undefined ? undefined : denial('denied', `an entry of the policy denies its address: ${entry.text}`)
+}
+
+const strangeness = (address: IpAddress, entries: readonly HostGrant[]): Denial | undefined => {
+  const special = specialPurpose(address)
+  if (special === undefined || entries.some(({ action, destination }) => action !== 'deny' && covers(destination, address))) return undefined
+  const text = renderIpAddress(address)
+  return denial('address', `its address ${text} is not public (${special}), and is not granted`, `network: ["${text}/${address.family === 4 ? 32 : 128}"]`)
+}
+
+const covers = (destination: HostGrant['destination'], address: IpAddress): boolean =>
+  readings(address).some((reading) => {
+    if (destination.kind === 'cidr') return cidrContains(destination.cidr, reading)
+    return destination.kind === 'address' && destination.address.family === reading.family && destination.address.value === reading.value
+  })

@@ -1,0 +1,37 @@
+import type { Endpoint } from '../endpoint.js'
+import { renderHost } from '../endpoint.js'
+
+/**
+ * - `not-granted`: no entry speaks of it
+ * - `denied`: an entry forbids it
+ * - `read-only`: the egress class leaves reading alone
+ * - `unapproved`: it would write, and no approval was recorded
+ * - `address`: the name leads to an address that is not public, and not granted
+ * - `mismatch`: the connection, its TLS and its requests name different hosts
+ * - `protocol`: only HTTP is granted, and this is none
+ * - `malformed`: it cannot be read in exactly one way
+ */
+export type DenialReason = 'not-granted' | 'denied' | 'read-only' | 'unapproved' | 'address' | 'mismatch' | 'protocol' | 'malformed'
+
+export interface Denial {
+  readonly kind: 'denial'
+  readonly reason: DenialReason
+  /** One sentence without the destination, safe to show to a model. */
+  readonly because: string
+  /** The line of a policy that would allow it, where one could. */
+  readonly allow: string | undefined
+}
+
+export const denial = (reason: DenialReason, because: string, allow?: string): Denial => ({ kind: 'denial', reason, because, allow })
+
+/** The entry that would grant a destination, and no more of it than was asked for. */
+export const grantLine = (endpoint: Endpoint, request?: { readonly method: string; readonly path: string }): string => {
+  const host = hostEntry(endpoint)
+  return request === undefined ? `network: [${host}]` : `network: [{ host: ${host}, methods: [${request.method}], paths: [${JSON.stringify(request.path)}] }]`
+}
+
+const hostEntry = ({ host, port }: Endpoint): string => {
+  const name = renderHost(host)
+  if (port === 80 || port === 443) return JSON.stringify(name)
+  return JSON.stringify(`${name.includes(':') ? `[${name}]` : name}:${port}`)
+}

@@ -1,0 +1,100 @@
+import { compileNetwork, parseUrlPath } from '../../policy/index.js'
+import type { Boundary, CompiledNetwork, HostGrant, HostName, NetworkAnswer } from '../../policy/index.js'
+import type { Endpoint } from '../endpoint.js'
+import type { HeaderList } from '../http/header-list.js'
+import { valuesOf } from '../http/header-list.js'
+
+import type { Denial } from './denial.js'
+import { denial, grantLine } from './denial.js'
+
+export interface Judge {
+  /** Before anything was sent. */
+  readonly connection: (endpoint: Endpoint) => Admission | Denial
+  /** Whether anything at all could be reached by this name. */
+  readonly mayResolve: (name: HostName) => boolean
+  readonly request: (endpoint: Endpoint, request: JudgedRequest) => RequestGrant | Denial
+}
+
+/**
+ * - `http`: requests alone, each of them judged
+ * - `stream`: requests are judged; what is no HTTP may pass, too
+ * - `direct`: nobody looks inside
+ */
+export interface Admission {
+  readonly kind: 'admission'
+  readonly treatment: 'http' | 'stream' | 'direct'
+}
+
+export interface RequestGrant {
+  readonly kind: 'grant'
+  /** The entry that grants it, as written; `all` where everything is granted. */
+  readonly rule: string
+}
+
+export interface JudgedRequest {
+  readonly method: string
+  readonly target: string
+  readonly headers: HeaderList
+  readonly wantsWebSocket: boolean
+}
+
+export interface Terms {
+  readonly network: Pick<Boundary, 'network' | 'egressClass'>
+  readonly writeApproval: 'recorded' | 'none'
+}
+
+export const createJudge = ({ network, writeApproval }: Terms): Judge => {
+  const isUnapproved = network.egressClass.level === 'write' && writeApproval === 'none'
+  // Without an approval what is left is what `read_only` leaves.
+  const compiled = compileNetwork(isUnapproved ? { ...network, egressClass: { ...network.egressClass, level: 'read_only' } } : network)
+  const entries = network.network.kind === 'hosts' ? network.network.entries : []
+  const ports = [80, 443, ...new Set(entries.flatMap(({ port }) => (port.kind === 'port' ? [port.port] : [])))]
+  return {
+    connection: (endpoint) => {
+      const treatment = compiled.connection(endpoint.host, endpoint.port)
+      return treatment === undefined ? denial('not-granted', 'this destination is not granted', grantLine(endpoint)) : { kind: 'admission', treatment }
+    },
+    mayResolve: (name) => ports.some((port) => compiled.connection({ kind: 'name', name }, port) !== undefined),
+    request: (endpoint, request) => judgeRequest(compiled, endpoint, request, isUnapproved),
+  }
+}
+
+/** Some frameworks take the method from here. */
+const METHOD_HEADERS = ['x-http-method-override', 'x-http-method', 'x-method-override']
+/** And some take the path from here. */
+const PATH_HEADERS = ['x-original-url', 'x-rewrite-url', 'x-override-url', 'x-forwarded-prefix', 'x-forwarded-path']
+
+const judgeRequest = (compiled: CompiledNetwork, endpoint: Endpoint, { method, target, headers, wantsWebSocket }: JudgedRequest, isUnapproved: boolean): RequestGrant | Denial => {
+  if (method === 'TRACE' || method === 'CONNECT') return denial('protocol', `the method ${method} is never passed on`)
+  const path = target.replace(/\?.*$/s, '')
+  const hasOtherPath = PATH_HEADERS.some((name) => valuesOf(headers, name).length > 0)
+  const asked = hasOtherPath ? 'ambiguous' : parseUrlPath(path) ?? 'ambiguous'
+  const methods = new Set([
+    method,
+    ...METHOD_HEADERS.flatMap((name) => valuesOf(headers, name)).map((value) => value.toUpperCase()),
+    // What comes after the handshake can change as much as any request.
+    ...(wantsWebSocket ? ['POST'] : []),
+  ])
+  const answers = [...methods].map((each) => compiled.answer({ ...endpoint, use: { kind: 'http', method: each, path: asked } }))
+  const refused = answers.find((answer) => answer.kind === 'denied')
+  if (refused !== undefined) return explain(refused, endpoint, { method, path, isAmbiguous: asked === 'ambiguous' }, isUnapproved)
+  return { kind: 'grant', rule: ruleOf(answers[0]) }
+}
+
+const ruleOf = (answer: NetworkAnswer | undefined): string => (answer?.kind === 'allowed' && answer.entry !== undefined ? renderRule(answer.entry) : 'all')
+
+const renderRule = ({ text, methods, paths }: HostGrant): string => {
+  const parts = [methods.kind === 'list' ? ` ${methods.items.join('|')}` : '', paths.kind === 'list' ? ` ${paths.items.map((glob) => glob.text).join(' ')}` : '']
+  return `${text}${parts.join('')}`
+}
+
+const explain = (answer: Extract<NetworkAnswer, { kind: 'denied' }>, endpoint: Endpoint, asked: { method: string; path: string; isAmbiguous: boolean }, isUnapproved: boolean): Denial => {
+  if (answer.because === 'entry') return denial('denied', `an entry of the policy denies it: ${renderRule(answer.entry)}`)
+  if (answer.because === 'read-only') {
+    return isUnapproved
+      ? denial('unapproved', `${asked.method} may change something, and no approval was recorded`)
+      : denial('read-only', `only GET, HEAD and OPTIONS are granted`, 'egress_class: write')
+  }
+  if (asked.isAmbiguous) return denial('not-granted', 'its path can be read in more than one way, and only some paths are granted')
+  return denial('not-granted', 'this request is not granted', grantLine(endpoint, asked))
+}

@@ -1,0 +1,121 @@
+import { isIP, connect } from 'node:net'
+import type { LookupFunction, Socket } from 'node:net'
+import { connect as connectTls, createSecureContext, rootCertificates } from 'node:tls'
+import type { SecureContext, TLSSocket } from 'node:tls'
+
+import { fail } from '../../errors/index.js'
+import { renderIpAddress } from '../../policy/index.js'
+import type { IpAddress } from '../../policy/index.js'
+import type { Endpoint } from '../endpoint.js'
+import { renderEndpoint, renderHost } from '../endpoint.js'
+
+const DIAL_TIMEOUT = 30_000
+
+const messageOf = (error: unknown): string => (error instanceof Error ? (('code' in error && typeof error.code === 'string' ? error.code : '') || error.message) : String(error))
+
+/** Connects to one of the given addresses, and to nothing else: no name is resolved again. */
+export const dial = (endpoint: Endpoint, addresses: readonly IpAddress[]): Promise<Socket> =>
+  new Promise((resolve, reject) => {
+    const texts = addresses.map(renderIpAddress)
+    const answers = texts.map((address) => ({ address, family: isIP(address) }))
+    // Always asked for all of them: autoSelectFamily tries IPv6 and IPv4 in turn.
+    const lookup: LookupFunction = (_name, _options, answer) => {
+      answer(null, answers)
+    }
+    const socket = connect({ host: 'checked.invalid', port: endpoint.port, lookup, autoSelectFamily: true, noDelay: true, allowHalfOpen: true })
+    const refuse = (problem: string, cause?: unknown): void => {
+      socket.destroy()
+      reject(fail('upstream-unreachable', { host: renderEndpoint(endpoint), problem }, cause))
+    }
+    const onError = (error: Error): void => {
+      refuse(messageOf(error), error)
+    }
+    const timer = setTimeout(() => {
+      refuse('it does not answer')
+    }, DIAL_TIMEOUT)
+    socket.once('error', onError)
+    socket.once('close', () => {
+      clearTimeout(timer)
+    })
+    socket.once('connect', () => {
+      clearTimeout(timer)
+      if (socket.remoteAddress === undefined || !texts.includes(socket.remoteAddress)) {
+        refuse('it is connected to something else')
+        return
+      }
+      socket.off('error', onError)
+      socket.on('error', () => undefined)
+      resolve(socket)
+    })
+  })
+
+/** What we show to a server that asks who we are. */
+export interface ClientCertificate {
+  readonly id: string
+  readonly certificate: string
+  readonly privateKey: string
+}
+
+export interface UpstreamTls {
+  readonly secure: (socket: Socket, endpoint: Endpoint, options: { readonly protocols: readonly string[]; readonly client: ClientCertificate | undefined }) => Promise<TLSSocket>
+}
+
+const MOST_SESSIONS = 1_000
+
+/** TLS towards servers, whose certificates are verified against the usual authorities and the given ones. */
+export const createUpstreamTls = (extraAuthorities: readonly string[]): UpstreamTls => {
+  const authorities = extraAuthorities.length === 0 ? {} : { ca: [...rootCertificates, ...extraAuthorities] }
+  // Reading the authorities takes milliseconds, so it is done once for all connections.
+  const plain = createSecureContext({ ...authorities, minVersion: 'TLSv1.2' })
+  const withClient = new WeakMap<ClientCertificate, SecureContext>()
+  const contextFor = (client: ClientCertificate | undefined): SecureContext => {
+    if (client === undefined) return plain
+    const context = withClient.get(client) ?? createSecureContext({ ...authorities, minVersion: 'TLSv1.2', cert: client.certificate, key: client.privateKey })
+    withClient.set(client, context)
+    return context
+  }
+  const sessions = new Map<string, Buffer>()
+
+  const secure: UpstreamTls['secure'] = (socket, endpoint, { protocols, client }) =>
+    new Promise((resolve, reject) => {
+      const host = renderHost(endpoint.host)
+      const key = `${renderEndpoint(endpoint)} ${client?.id ?? ''} ${protocols.join()}`
+      const session = client === undefined ? sessions.get(key) : undefined
+      const tls = connectTls({
+        socket,
+        // A bare address is in the certificate, but never in SNI.
+        ...(endpoint.host.kind === 'name' ? { servername: host } : { host }),
+        secureContext: contextFor(client),
+        ALPNProtocols: [...protocols],
+        rejectUnauthorized: true,
+        ...(session === undefined ? {} : { session }),
+      })
+      const timer = setTimeout(() => {
+        tls.destroy(new Error('it does not answer'))
+      }, DIAL_TIMEOUT)
+      const onError = (error: Error): void => {
+        clearTimeout(timer)
+        sessions.delete(key)
+        tls.destroy()
+        socket.destroy()
+        const problem = messageOf(error)
+        reject(isDistrust(problem) ? fail('upstream-untrusted', { host, problem }, error) : fail('upstream-unreachable', { host: renderEndpoint(endpoint), problem }, error))
+      }
+      tls.once('error', onError)
+      tls.on('session', (ticket) => {
+        if (sessions.size >= MOST_SESSIONS) sessions.clear()
+        sessions.set(key, ticket)
+      })
+      tls.once('secureConnect', () => {
+        clearTimeout(timer)
+        tls.off('error', onError)
+        tls.on('error', () => undefined)
+        resolve(tls)
+      })
+    })
+  return { secure }
+}
+
+const DISTRUST = /CERT|ALTNAME|SELF_SIGNED|ISSUER|SIGNATURE|CRL/
+
+const isDistrust = (problem: string): boolean => DISTRUST.test(problem)

@@ -1,0 +1,105 @@
+import type { Duplex } from 'node:stream'
+
+import { fail } from '../../errors/index.js'
+import type { Body } from '../http/body.js'
+import { readBody } from '../http/body.js'
+import { readBytes } from '../http/byte-reader.js'
+import { endToEnd, membersOf } from '../http/header-list.js'
+import type { ResponseHead } from '../http/message-head.js'
+import { readResponseHead, responseFraming } from '../http/message-head.js'
+import { renderHeaders, writeBody } from '../http/write.js'
+
+import type { OutgoingRequest, Transport } from './transport.js'
+
+export const createHttp1Transport = (stream: Duplex, host: string, onFree: () => void): Transport => {
+  const reader = readBytes(stream)
+  let isBusy = false
+  let isUsable = true
+
+  const close = (): void => {
+    isUsable = false
+    stream.destroy()
+  }
+  const finish = (stays: boolean): void => {
+    isBusy = false
+    if (stays && isUsable) onFree()
+    else close()
+  }
+  const awaitHead = async ({ inform }: OutgoingRequest): Promise<ResponseHead> => {
+    for (;;) {
+      const head = await readResponseHead(reader)
+      if (head === undefined) throw fail('upstream-broke', { host, problem: 'it closed without an answer' })
+      if (head.status >= 200 || head.status === 101) return head
+      if (head.status !== 100) inform(head.status, endToEnd(head.headers))
+    }
+  }
+  const send: Transport['send'] = async (request) => {
+    isBusy = true
+    const { signal } = request
+    signal.addEventListener('abort', close, { once: true })
+    const release = (stays: boolean): void => {
+      signal.removeEventListener('abort', close)
+      finish(stays)
+    }
+    try {
+      const sending = sendRequest(stream, request)
+      // A server may answer before it has read everything, and then close: the answer is what counts.
+      let sent: 'no' | 'yes' | 'failed' = 'no'
+      const outcome = sending.then(
+        () => { sent = 'yes' },
+        (error: unknown) => {
+          sent = 'failed'
+          // A request that broke off must not be taken for a whole one.
+          if (!stream.destroyed && request.body !== undefined) close()
+          throw error
+        },
+      )
+      outcome.catch(() => undefined)
+      const head = await Promise.race([awaitHead(request), outcome.then(() => new Promise<never>(() => undefined))])
+      if (head.status === 101) {
+        signal.removeEventListener('abort', close)
+        isUsable = false
+        reader.release()
+        return { status: 101, headers: head.headers, body: undefined, switched: stream }
+      }
+      const framing = responseFraming(head, request.method)
+      const stays = head.version === '1.1' && framing.kind !== 'until-close' && !membersOf(head.headers, 'connection').includes('close')
+      const body = readBody(reader, framing, 'server')
+      const isSent = (): boolean => sent === 'yes'
+      if (body === undefined) release(stays && isSent())
+      return { status: head.status, headers: endToEnd(head.headers), body: body === undefined ? undefined : thenRelease(body, () => stays && isSent(), release), switched: undefined }
+    } catch (error) {
+      release(false)
+      throw error
+    }
+  }
+  return { protocol: 'http/1.1', isFree: () => isUsable && !isBusy && !stream.destroyed && !stream.readableEnded && stream.readableLength === 0 && reader.peek().length === 0, send, close }
+}
+
+const sendRequest = async (stream: Duplex, request: OutgoingRequest): Promise<void> => {
+  const { method, target, authority, headers, body } = request
+  const framing = body === undefined ? 'none' : body.length === undefined ? 'chunked' : 'length'
+  // A method that usually has a body says so when it has none.
+  const length = body?.length ?? (body === undefined && ['POST', 'PUT', 'PATCH'].includes(method) ? 0 : undefined)
+  const framingHeader = framing === 'chunked' ? 'Transfer-Encoding: chunked\r\n' : length === undefined ? '' : `Content-Length: ${length}\r\n`
+  stream.cork()
+  stream.write(`${method} ${target} HTTP/1.1\r\nHost: ${authority}\r\n${renderHeaders(headers, 'tool')}${framingHeader}\r\n`, 'latin1')
+  process.nextTick(() => {
+    stream.uncork()
+  })
+  if (body !== undefined) await writeBody(stream, body, framing, 'tool')
+}
+
+/** A body after whose last piece the connection is free for others; given up in the middle it is closed. */
+const thenRelease = (body: Body, stays: () => boolean, release: (stays: boolean) => void): Body => {
+  async function* chunks(): AsyncGenerator<Buffer, undefined> {
+    let isWhole = false
+    try {
+      for await (const chunk of body.chunks) yield chunk
+      isWhole = true
+    } finally {
+      release(isWhole && stays())
+    }
+  }
+  return { ...body, chunks: chunks() }
+}

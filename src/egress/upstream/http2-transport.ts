@@ -1,0 +1,70 @@
+import { connect, constants } from 'node:http2'
+import type { ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2'
+import type { Duplex } from 'node:stream'
+
+import { fail } from '../../errors/index.js'
+import { endToEnd, isHeaderName, isHeaderValue, valueOf } from '../http/header-list.js'
+import { MAX_HEAD_BYTES, malformed } from '../http/message-head.js'
+import { bodyOf, grouped, pairs } from '../http/serve-http2.js'
+import { write } from '../http/write.js'
+
+import type { OutgoingRequest, Transport } from './transport.js'
+
+export const createHttp2Transport = (socket: Duplex, scheme: 'http' | 'https', authority: string): Transport => {
+  const session = connect(`${scheme}://${authority}`, {
+    createConnection: () => socket,
+    settings: { enablePush: false, initialWindowSize: 1 << 20, maxHeaderListSize: MAX_HEAD_BYTES },
+  })
+  session.on('error', () => undefined)
+  session.once('connect', () => {
+    session.setLocalWindowSize(4 << 20)
+  })
+  let isLeaving = false
+  session.on('goaway', () => {
+    isLeaving = true
+  })
+  const send: Transport['send'] = async (request) => {
+    const { method, target, headers, body, signal } = request
+    const stream = session.request(
+      { ':method': method, ':scheme': scheme, ':path': target, ':authority': request.authority, ...grouped(headers), ...(body?.length === undefined ? {} : { 'content-length': String(body.length) }) },
+      { endStream: body === undefined },
+    )
+    const onAbort = (): void => {
+      stream.close(constants.NGHTTP2_CANCEL)
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
+    stream.once('close', () => {
+      signal.removeEventListener('abort', onAbort)
+    })
+    if (body !== undefined) sendBody(stream, request).catch(() => { stream.close(constants.NGHTTP2_CANCEL) })
+    const { status, raw, isWhole } = await responseOf(stream, request, authority)
+    const received = pairs(raw).filter(([name]) => !name.startsWith(':'))
+    if (!received.every(([name, value]) => isHeaderName(name) && isHeaderValue(value))) throw malformed('server', 'a header contains a character that no header may')
+    return { status, headers: endToEnd(received), body: isWhole || method === 'HEAD' ? undefined : bodyOf(stream, valueOf(received, 'content-length')), switched: undefined }
+  }
+  return { protocol: 'h2', isFree: () => !isLeaving && !session.closed && !session.destroyed, send, close: () => { session.destroy() } }
+}
+
+const sendBody = async (stream: ClientHttp2Stream, { body }: OutgoingRequest): Promise<void> => {
+  if (body !== undefined) for await (const chunk of body.chunks) await write(stream, chunk)
+  stream.end()
+}
+
+const responseOf = (stream: ClientHttp2Stream, { inform }: OutgoingRequest, host: string): Promise<{ status: number; raw: readonly string[]; isWhole: boolean }> =>
+  new Promise((resolve, reject) => {
+    const refuse = (problem: string, cause?: unknown): void => {
+      reject(fail('upstream-broke', { host, problem }, cause))
+    }
+    stream.on('error', (error: Error) => {
+      refuse(error.message, error)
+    })
+    stream.once('close', () => {
+      refuse('it closed without an answer')
+    })
+    stream.on('headers', (headers: IncomingHttpHeaders & { ':status'?: number }, _flags: number, raw: readonly string[]) => {
+      if (headers[':status'] !== undefined && headers[':status'] !== 100) inform(headers[':status'], pairs(raw).filter(([name]) => !name.startsWith(':')))
+    })
+    stream.once('response', (headers: IncomingHttpHeaders & { ':status'?: number }, flags: number, raw: readonly string[]) => {
+      resolve({ status: headers[':status'] ?? 0, raw, isWhole: (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0 })
+    })
+  })

@@ -1,0 +1,104 @@
+import type { Socket } from 'node:net'
+
+import type { IpAddress } from '../../policy/index.js'
+import type { Endpoint } from '../endpoint.js'
+import { renderAuthority, renderEndpoint } from '../endpoint.js'
+
+import type { ClientCertificate, UpstreamTls } from './dial.js'
+import { dial } from './dial.js'
+import { createHttp1Transport } from './http1-transport.js'
+import { createHttp2Transport } from './http2-transport.js'
+import type { IncomingResponse, OutgoingRequest, Transport } from './transport.js'
+
+export interface Route {
+  /** Connections are shared among those who say the same here: a call, or calls with exactly the same rights. */
+  readonly sharedBy: string
+  readonly endpoint: Endpoint
+  readonly scheme: 'http' | 'https'
+  /** What the tool speaks; a server of `https` may choose the older one. */
+  readonly protocol: 'http/1.1' | 'h2'
+  readonly client: ClientCertificate | undefined
+  /** Resolved and checked; asked whenever a new connection is needed. */
+  readonly addresses: () => Promise<readonly IpAddress[]>
+}
+
+export interface Pool {
+  readonly send: (route: Route, request: OutgoingRequest) => Promise<IncomingResponse>
+  /** Closes all connections of a call. */
+  readonly closeShared: (sharedBy: string) => void
+  readonly close: () => void
+}
+
+const IDLE_FOR = 30_000
+const MOST_IDLE = 128
+
+interface Shelf {
+  readonly sharedBy: string
+  readonly transports: Set<Transport>
+  /** The connection whose server may turn out to speak HTTP/2, so that one is enough for all. */
+  opening: Promise<Transport> | undefined
+}
+
+export const createPool = (tls: UpstreamTls): Pool => {
+  const shelves = new Map<string, Shelf>()
+
+  const open = async (route: Route, shelf: Shelf): Promise<Transport> => {
+    const socket = await dial(route.endpoint, await route.addresses())
+    const transport = await transportOn(socket, route, () => {
+      rest(transport)
+    })
+    const rest = (idle: Transport): void => {
+      if ([...shelf.transports].filter((each) => each.isFree()).length > MOST_IDLE) idle.close()
+      socket.setTimeout(IDLE_FOR, () => {
+        if (idle.isFree()) idle.close()
+      })
+    }
+    shelf.transports.add(transport)
+    socket.once('close', () => {
+      shelf.transports.delete(transport)
+    })
+    return transport
+  }
+  const transportOn = async (socket: Socket, { endpoint, scheme, protocol, client }: Route, onFree: () => void): Promise<Transport> => {
+    const authority = renderAuthority(endpoint, scheme)
+    if (scheme === 'http') return protocol === 'h2' ? createHttp2Transport(socket, scheme, authority) : createHttp1Transport(socket, authority, onFree)
+    const secured = await tls.secure(socket, endpoint, { protocols: protocol === 'h2' ? ['h2', 'http/1.1'] : ['http/1.1'], client })
+    return secured.alpnProtocol === 'h2' ? createHttp2Transport(secured, scheme, authority) : createHttp1Transport(secured, authority, onFree)
+  }
+  const fresh = async (route: Route, shelf: Shelf): Promise<Transport> => {
+    if (route.protocol === 'http/1.1') return open(route, shelf)
+    if (shelf.opening !== undefined) {
+      const opened = await shelf.opening
+      if (opened.isFree()) return opened
+    }
+    const opening = open(route, shelf)
+    shelf.opening = opening
+    try {
+      return await opening
+    } finally {
+      if (shelf.opening === opening) shelf.opening = undefined
+    }
+  }
+  const send: Pool['send'] = async (route, request) => {
+    const key = [route.sharedBy, route.scheme, renderEndpoint(route.endpoint), route.protocol, route.client?.id ?? ''].join(' ')
+    const shelf = shelves.get(key) ?? { sharedBy: route.sharedBy, transports: new Set(), opening: undefined }
+    shelves.set(key, shelf)
+    const idle = [...shelf.transports].find((transport) => transport.isFree())
+    if (idle === undefined) return (await fresh(route, shelf)).send(request)
+    try {
+      return await idle.send(request)
+    } catch (error) {
+      // The server may have closed it in the moment in which we began. What has no body can be said again.
+      if (request.body !== undefined || !['GET', 'HEAD', 'OPTIONS'].includes(request.method) || request.signal.aborted) throw error
+      return (await fresh(route, shelf)).send(request)
+    }
+  }
+  const closeWhere = (isMeant: (shelf: Shelf) => boolean): void => {
+    for (const [key, shelf] of shelves) {
+      if (!isMeant(shelf)) continue
+      for (const transport of shelf.transports) transport.close()
+      shelves.delete(key)
+    }
+  }
+  return { send, closeShared: (sharedBy) => { closeWhere((shelf) => shelf.sharedBy === sharedBy) }, close: () => { closeWhere(() => true) } }
+}

@@ -1,0 +1,36 @@
+import { lookup } from 'node:dns/promises'
+
+import { fail } from '../../errors/index.js'
+import type { HostName, IpAddress } from '../../policy/index.js'
+
+import { parseResolved } from './special-addresses.js'
+
+/** The addresses of a name. Asked only for names that are granted. */
+export type Resolve = (name: HostName) => Promise<readonly IpAddress[]>
+
+const FRESH_FOR = 5_000
+const MOST = 1_000
+
+/** The host's own resolver, asked once for many connections at the same time. */
+export const systemResolver = (now: () => number = Date.now): Resolve => {
+  const known = new Map<string, { readonly addresses: Promise<readonly IpAddress[]>; readonly until: number }>()
+  return (name) => {
+    const before = known.get(name)
+    if (before !== undefined && before.until > now()) return before.addresses
+    const addresses = lookUp(name)
+    if (known.size >= MOST) known.clear()
+    known.set(name, { addresses, until: now() + FRESH_FOR })
+    addresses.catch(() => known.delete(name))
+    return addresses
+  }
+}
+
+const lookUp = async (name: HostName): Promise<readonly IpAddress[]> => {
+  try {
+    // With the dot of the root no search domain is tried, so that no other name is asked for.
+    const answers = await lookup(name.includes('.') ? `${name}.` : name, { all: true, verbatim: true })
+    return answers.flatMap(({ address }) => parseResolved(address) ?? [])
+  } catch (error) {
+    throw fail('upstream-unreachable', { host: name, problem: 'its name cannot be resolved' }, error)
+  }
+}

@@ -1,0 +1,67 @@
+import { cidrContains, parseIpAddress } from '../../policy/index.js'
+import type { Cidr, IpAddress } from '../../policy/index.js'
+
+/** Addresses that are not the public internet, with what they are (IANA's registries of special purposes). */
+const SPECIAL: readonly (readonly [block: string, what: string])[] = [
+  ['0.0.0.0/8', 'this network'],
+  ['10.0.0.0/8', 'private'],
+  ['100.64.0.0/10', 'shared by a provider'],
+  ['127.0.0.0/8', 'this machine'],
+  ['169.254.0.0/16', 'link-local; cloud metadata'],
+  ['172.16.0.0/12', 'private'],
+  ['192.0.0.0/24', 'for protocols'],
+  ['192.0.2.0/24', 'for documentation'],
+  ['192.88.99.0/24', 'a former relay'],
+  ['192.168.0.0/16', 'private'],
+  ['198.18.0.0/15', 'for benchmarks'],
+  ['198.51.100.0/24', 'for documentation'],
+  ['203.0.113.0/24', 'for documentation'],
+  ['224.0.0.0/4', 'multicast'],
+  ['240.0.0.0/4', 'reserved'],
+  // Beyond the unspecified address and loopback: IPv4 in a former notation.
+  ['::/96', 'this machine, or IPv4 in disguise'],
+  ['64:ff9b:1::/48', 'translated to private IPv4'],
+  ['100::/64', 'discarded'],
+  ['2001::/23', 'for protocols and tunnels'],
+  ['2001:db8::/32', 'for documentation'],
+  ['3fff::/20', 'for documentation'],
+  ['5f00::/16', 'for segment routing'],
+  // fd00:ec2::254 among them.
+  ['fc00::/7', 'private; cloud metadata'],
+  ['fe80::/10', 'link-local'],
+  ['fec0::/10', 'formerly private'],
+  ['ff00::/8', 'multicast'],
+]
+
+const blockOf = (text: string): Cidr => {
+  const [address = '', length = ''] = text.split('/')
+  const { family, value } = parseIpAddress(address) ?? { family: 4 as const, value: 0n }
+  return { family, first: value, prefixLength: Number(length) }
+}
+
+const BLOCKS = SPECIAL.map(([text, what]) => ({ block: blockOf(text), what }))
+
+/** Prefixes behind which an IPv4 address stands, and how many bits follow it. */
+const EMBEDDING: readonly (readonly [Cidr, bigint])[] = [
+  // NAT64
+  [blockOf('64:ff9b::/96'), 0n],
+  // 6to4
+  [blockOf('2002::/16'), 80n],
+]
+
+const MAPPED = /^::ffff:(?<address>\d+\.\d+\.\d+\.\d+)$/i
+
+/** An address as a resolver says it. One that is IPv4 in an IPv6 notation becomes what it is dialled as. */
+export const parseResolved = (text: string): IpAddress | undefined => parseIpAddress(MAPPED.exec(text)?.groups?.['address'] ?? text)
+
+/** The address itself, and the IPv4 address that it leads to. */
+export const readings = (address: IpAddress): readonly IpAddress[] => [
+  address,
+  ...EMBEDDING.flatMap(([block, shift]) => (cidrContains(block, address) ? [{ family: 4 as const, value: (address.value >> shift) & 0xffff_ffffn }] : [])),
+]
+
+/** What an address is, where that is not a place on the public internet. */
+export const specialPurpose = (address: IpAddress): string | undefined =>
+  readings(address)
+    .flatMap((reading) => BLOCKS.filter(({ block }) => cidrContains(block, reading)))
+    .at(0)?.what

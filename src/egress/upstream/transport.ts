@@ -1,0 +1,30 @@
+import type { Duplex } from 'node:stream'
+
+import type { Body } from '../http/body.js'
+import type { ExchangeResponse } from '../http/exchange.js'
+import type { HeaderList } from '../http/header-list.js'
+
+export interface OutgoingRequest {
+  readonly method: string
+  readonly scheme: 'http' | 'https'
+  readonly authority: string
+  readonly target: string
+  readonly headers: HeaderList
+  readonly body: Body | undefined
+  readonly inform: (status: number, headers: HeaderList) => void
+  readonly signal: AbortSignal
+}
+
+export interface IncomingResponse extends ExchangeResponse {
+  /** After 101: the connection, on which something else is spoken. */
+  readonly switched: Duplex | undefined
+}
+
+/** A connection to a server on which requests can be made. */
+export interface Transport {
+  readonly protocol: 'http/1.1' | 'h2'
+  /** Whether one more request can be begun now. */
+  readonly isFree: () => boolean
+  readonly send: (request: OutgoingRequest) => Promise<IncomingResponse>
+  readonly close: () => void
+}

@@ -1,0 +1,53 @@
+// Errors of reaching the network. See table.ts.
+import type { ErrorText } from './error-text.js'
+
+export const EGRESS_ERRORS = {
+  'http-malformed': {
+    when: 'A message is not HTTP, or two programs could read it in two ways. It is not passed on.',
+    message: 'the {side} sent something that cannot be read in exactly one way: {problem}',
+    agent: 'This request was not sent: {problem}.',
+  },
+  'upstream-unreachable': {
+    when: 'A host that the tool may reach does not answer.',
+    message: '{host} cannot be reached: {problem}',
+    agent: '{host} cannot be reached: {problem}',
+  },
+  'upstream-untrusted': {
+    when: 'The certificate of a server is not one that Cordon trusts for this name.',
+    message: 'the certificate of {host} is not trusted: {problem}',
+    agent: 'The certificate of {host} is not trusted.',
+    fix: 'if the host has a certificate authority of its own, name its certificate (--upstream-ca FILE)',
+  },
+  'upstream-broke': {
+    when: 'A server ended or broke the connection in the middle of an answer.',
+    message: '{host} broke the connection: {problem}',
+    agent: '{host} broke the connection.',
+  },
+  'credential-missing': {
+    when: 'A credential has no value. The call that needs it does not run.',
+    message: 'the credential "{credential}" has no value: {problem}',
+    agent: 'A credential that this tool needs is not set up.',
+    fix: '{fix}',
+  },
+  'credential-unusable': {
+    when: 'The value of a credential cannot be put where it belongs.',
+    message: 'the credential "{credential}" cannot be used: {problem}',
+    agent: 'A credential that this tool needs is not set up correctly.',
+  },
+  'secret-source-invalid': {
+    when: 'The place that a credential comes from is not written in a known form.',
+    message: 'the source of the credential "{credential}" is invalid: {problem}',
+    agent: 'A credential that this tool needs is not set up correctly.',
+    fix: 'write env:NAME, file:PATH, command:PROGRAM ARGUMENTS, keyring:SERVICE/ACCOUNT or vault:MOUNT/PATH#FIELD',
+  },
+  'response-unreadable': {
+    when: 'An answer that has to be searched for credentials is encoded in a way that Cordon cannot undo.',
+    message: 'the answer of {host} cannot be searched for credentials: {problem}',
+    agent: 'The answer of {host} is encoded in a way that is not permitted here.',
+  },
+  'egress-closed': {
+    when: 'A call uses the network after it ended, or after the runtime was closed.',
+    message: 'the network of this call is closed',
+    agent: 'The network is no longer available.',
+  },
+} as const satisfies Record<string, ErrorText>
