@@ -4,22 +4,24 @@ import { basename, dirname, resolve } from 'node:path'
 
 import { CordonError, fail } from '../errors/index.js'
 import type { ErrorCode } from '../errors/index.js'
+import type { Mode, PermissionDecision, PermissionState } from '../gate/index.js'
 import type { CallResult, SandboxProfile, Violation } from '../sandbox/index.js'
 
 import { writeFully } from './console-text.js'
 import { reasonOf } from './policy-file.js'
 import type { RunOrder } from './run-request.js'
+import { RUN_TOOL } from './run-tool.js'
 
 /** What `--facts` and `--json` say: why the command ran or did not, within what, and how it ended. */
 export interface Facts {
   readonly permission_decision: PermissionDecision
-  readonly permission_state: { readonly mode: string; readonly rules: readonly string[]; readonly policy_sources: readonly string[]; readonly interactive: boolean }
+  readonly permission_state: PermissionState
   readonly sandbox_profile: SandboxProfile | null
   readonly violations: readonly Violation[]
   readonly usage: { readonly wall_ms: number; readonly cpu_ms: number; readonly max_rss_bytes: number; readonly peak_memory_bytes: number | null } | null
   readonly command: { readonly argv: readonly string[]; readonly cwd: string } | null
   readonly result: {
-    readonly status: CallResult['status'] | 'violated' | 'refused'
+    readonly status: CallResult['status'] | 'violated' | 'refused' | 'evaluated'
     readonly exit_status: number
     readonly exit_code: number | null
     readonly signal: number | null
@@ -28,43 +30,30 @@ export interface Facts {
   }
 }
 
-interface PermissionDecision {
-  readonly decision_id: string
-  readonly decision: 'allow' | 'deny' | 'unavailable'
-  readonly decision_source: 'command'
-  readonly decision_reason: string
-  readonly rule_refs: readonly string[]
-  readonly updated_input_ref: null
-  readonly approval_action_id: null
-  readonly expires_at: null
-  readonly scope: 'call'
+export type Outcome =
+  | { readonly kind: 'ran'; /** As they were permitted. */ readonly argv: readonly string[]; readonly result: CallResult; /** Why it does not count as a success. */ readonly intrusions: readonly CordonError[] }
+  | { readonly kind: 'refused'; readonly error: unknown }
+  /** `--dry-run` */
+  | { readonly kind: 'evaluated' }
+
+/** What the gate decided about a run, and what was in force then. */
+export interface Decided {
+  readonly decision: PermissionDecision
+  readonly state: PermissionState
 }
 
-export type Outcome =
-  | { readonly kind: 'ran'; readonly result: CallResult; /** Why it does not count as a success. */ readonly intrusions: readonly CordonError[] }
-  | { readonly kind: 'refused'; readonly error: unknown }
-
-export const describeRun = (order: RunOrder | undefined, outcome: Outcome, exitStatus: number, interactive: boolean): Facts => {
+export const describeRun = (order: RunOrder | undefined, { decision, state }: Decided, outcome: Outcome, exitStatus: number): Facts => {
   const result = outcome.kind === 'ran' ? outcome.result : undefined
-  const problem = outcome.kind === 'ran' ? outcome.intrusions[0] : outcome.error
+  const problem = outcome.kind === 'ran' ? outcome.intrusions[0] : outcome.kind === 'refused' ? outcome.error : undefined
   return {
-    permission_decision: {
-      decision_id: randomUUID(),
-      ...decide(order, outcome),
-      decision_source: 'command',
-      rule_refs: [],
-      updated_input_ref: null,
-      approval_action_id: null,
-      expires_at: null,
-      scope: 'call',
-    },
-    permission_state: { mode: order?.mode ?? 'default', rules: [], policy_sources: order?.policySources ?? [], interactive },
+    permission_decision: decision,
+    permission_state: state,
     sandbox_profile: result?.profile ?? null,
     violations: result?.violations ?? [],
     usage: result === undefined ? null : { wall_ms: result.usage.wallMs, cpu_ms: result.usage.cpuMs, max_rss_bytes: result.usage.maxResidentBytes, peak_memory_bytes: result.usage.peakMemoryBytes ?? null },
-    command: order === undefined ? null : { argv: order.argv, cwd: order.cwd },
+    command: order === undefined ? null : { argv: outcome.kind === 'ran' ? outcome.argv : order.argv, cwd: order.cwd },
     result: {
-      status: result === undefined ? 'refused' : problem === undefined ? result.status : 'violated',
+      status: result === undefined ? (outcome.kind === 'evaluated' ? 'evaluated' : 'refused') : problem === undefined ? result.status : 'violated',
       exit_status: exitStatus,
       exit_code: result?.status === 'exited' ? result.exitCode : null,
       signal: result === undefined || result.status === 'exited' ? null : result.signal,
@@ -72,17 +61,6 @@ export const describeRun = (order: RunOrder | undefined, outcome: Outcome, exitS
       error: problem === undefined ? null : describeError(problem),
     },
   }
-}
-
-/** The person who types the command and its grants approves exactly those. */
-const decide = (order: RunOrder | undefined, outcome: Outcome): Pick<PermissionDecision, 'decision' | 'decision_reason'> => {
-  if (outcome.kind === 'refused') {
-    const { error } = outcome
-    const code = error instanceof CordonError ? error.code : undefined
-    if (code === undefined || !STARTED_IN_VAIN.has(code)) return { decision: decisionFor(code), decision_reason: error instanceof Error ? error.message : String(error) }
-  }
-  const named = [...(order?.grants ?? []), ...(order?.policySources ?? []).map((source) => `--policy ${source}`)]
-  return { decision: 'allow', decision_reason: named.length === 0 ? 'typed on the command line, with no grants' : `typed on the command line: ${named.join(', ')}` }
 }
 
 /** Permitted, but the program was not there to be run. */
@@ -95,6 +73,31 @@ const UNAVAILABLE: ReadonlySet<ErrorCode> = new Set([
 ])
 
 const decisionFor = (code: ErrorCode | undefined): 'deny' | 'unavailable' => (code === undefined || UNAVAILABLE.has(code) ? 'unavailable' : 'deny')
+
+/** The decision about a call that was permitted and that this host cannot hold; undefined where the first one stands. */
+export const revise = (decision: PermissionDecision, error: unknown): PermissionDecision | undefined => {
+  const code = error instanceof CordonError ? error.code : undefined
+  if (code !== undefined && STARTED_IN_VAIN.has(code)) return undefined
+  return { ...decision, decision_id: randomUUID(), decided_at: new Date().toISOString(), expires_at: null, decision_source: 'policy', ...refusal(error, code) }
+}
+
+const refusal = (error: unknown, code: ErrorCode | undefined) => ({
+  decision: decisionFor(code),
+  decision_reason: error instanceof Error ? error.message : String(error),
+  agent_reason: error instanceof CordonError ? error.agentMessage : 'This call was not run.',
+  error_code: code ?? null,
+})
+
+/** Of what could not even be judged: words, policies or rules that cannot be read. */
+export const undecided = (error: unknown, order: RunOrder | undefined, mode: Mode, interactive: boolean): Decided => ({
+  decision: {
+    ...{ decision_id: randomUUID(), call_id: randomUUID(), tool: RUN_TOOL, decision_source: 'command', ...refusal(error, error instanceof CordonError ? error.code : undefined) },
+    ...{ rule_refs: [], updated_input_ref: null, approval_action_id: null, expires_at: null, scope: 'call', mode, risk: 'unknown', risk_is_derived: true },
+    ...{ used_declared_capability: false, arguments_hash: null, policy_hash: null, argument_gate: 'enforced', decided_at: new Date().toISOString(), destructive: false },
+    explain: { steps: [], rules: [], what_would_change_it: error instanceof CordonError && error.fix !== undefined ? [error.fix] : [], asked_again_because: [] },
+  },
+  state: { mode, rules: [], policy_sources: [...new Set(order?.policySources ?? [])], interactive, managed_only: [] },
+})
 
 const describeError = (error: unknown): Facts['result']['error'] => {
   if (error instanceof CordonError) return { code: error.code, message: error.message, fix: error.fix ?? null }

@@ -12,7 +12,7 @@ import { STDERR, STDOUT, oneLine, paintFor, writeFully, writeText } from './cons
 import type { Paint } from './console-text.js'
 import { reportFailure } from './failure.js'
 import { renderHelp } from './help.js'
-import { auditPathOf } from './log-file.js'
+import { auditPathOf } from './own-folders.js'
 import { LOG_HELP } from './log-help.js'
 import { renderEvent } from './log-text.js'
 import type { Invocation } from './main.js'

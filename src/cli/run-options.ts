@@ -34,7 +34,13 @@ const CELL: readonly Option[] = [
   { name: 'backend', value: 'NAME', help: 'auto, native; bubblewrap, firejail, seatbelt and container are to come' },
   { name: 'form', value: 'NAME', help: 'of the native backend: auto, namespaces, landlock' },
   { name: 'require', value: 'NAME', repeatable: true, help: 'refuse unless this mechanism holds, such as mount-namespace, landlock, seccomp-listener' },
-  { name: 'mode', value: 'MODE', help: '"plan" refuses grants to write or to use the network; others are only recorded (see below)' },
+]
+
+const DECISION: readonly Option[] = [
+  { name: 'mode', value: 'MODE', help: 'default, untrusted, on_request, on_failure, never, plan, bypass, auto (see below)' },
+  { name: 'rules', value: 'FILE', repeatable: true, help: 'rules beside those of the machine, the project and the user (see below)' },
+  { name: 'session', value: 'NAME', help: 'approvals "for this session" are for this name, eight hours (otherwise: $CORDON_SESSION)' },
+  { name: 'dry-run', meantBy: ['explain', 'check', 'n', 'evaluate'], help: 'decide, say why and what would change it, and run nothing' },
 ]
 
 const EGRESS: readonly Option[] = [
@@ -50,9 +56,6 @@ const REPORTS: readonly Option[] = [
   { name: 'quiet', help: 'no messages about violations' },
 ]
 
-export const MODES = ['default', 'untrusted', 'on_request', 'on_failure', 'never', 'plan', 'bypass', 'auto'] as const
-export type Mode = (typeof MODES)[number]
-
 export const BACKENDS = ['auto', 'native', 'bubblewrap', 'firejail', 'seatbelt', 'container'] as const
 export const FORMS = ['auto', 'namespaces', 'landlock'] as const
 
@@ -67,6 +70,7 @@ export const RUN_HELP: CommandHelp = {
     { title: 'what the command may use', options: GRANTS },
     { title: 'limits', options: LIMITING },
     { title: 'how it is held', options: CELL },
+    { title: 'whether it may run', options: DECISION },
     { title: 'network (not in this version yet: refused)', options: EGRESS },
     { title: 'what is reported', options: REPORTS },
   ],
@@ -77,8 +81,13 @@ export const RUN_HELP: CommandHelp = {
     'Protected names (git hooks and configuration, shell start-up files, package.json and more) stay',
     'read-only in what --write grants, unless a --write names one exactly. One that the command makes is',
     'renamed, and the command ended.',
-    'Modes: "plan" refuses grants to write or to use the network. In the others (default, untrusted,',
-    'on_request, on_failure, never, bypass, auto) what was typed is run: who types the grants approves them.',
+    '',
+    'Rules are read from /etc/cordon, .cordon here and above, ~/.config/cordon and --rules: rules.yaml and',
+    'rules/*.yaml. The strictest of all counts: deny, ask, allow. Their tool is called cordon:run.',
+    'Who types a command and its grants approves them. Asked about is what a rule asks about, and in the mode',
+    'untrusted what no rule allows: at the terminal, or not at all where there is none (125). "plan" refuses',
+    'grants to write or to use the network, "never" whatever would be asked, "bypass" nothing but denials.',
+    'What ran and what was refused is in the log (see: cordon log); what cannot be recorded does not run.',
     '',
     "Exit status: the command's own; 124 wall-clock limit; 125 Cordon refused, could not build the boundary,",
     'or a protected name was touched by a command that did not fail by itself; 126 not executable; 127 not',

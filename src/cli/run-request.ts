@@ -4,6 +4,8 @@ import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 
 import { fail } from '../errors/index.js'
+import { MODES } from '../gate/index.js'
+import type { Mode } from '../gate/index.js'
 import type { AbsolutePath, ToolPolicy } from '../policy/index.js'
 import { nearestKey, parseAbsolutePath, parsePolicy } from '../policy/index.js'
 import type { Form } from '../sandbox/index.js'
@@ -12,8 +14,7 @@ import type { Arguments } from './arguments.js'
 import { usage } from './arguments.js'
 import { combinePolicies } from './combine-policies.js'
 import { loadPolicy } from './policy-file.js'
-import { BACKENDS, FORMS, LIMIT_OPTIONS, MODES } from './run-options.js'
-import type { Mode } from './run-options.js'
+import { BACKENDS, FORMS, LIMIT_OPTIONS } from './run-options.js'
 
 export interface RunOrder {
   readonly argv: readonly string[]
@@ -22,10 +23,14 @@ export interface RunOrder {
   readonly home: AbsolutePath
   readonly policy: ToolPolicy
   readonly form: Form | 'auto'
-  readonly mode: Mode
+  /** Undefined: not said, so the first that may be chosen. */
+  readonly mode: Mode | undefined
   /** The grants as they were typed, and the policies by their names: what the decision refers to. */
   readonly grants: readonly string[]
   readonly policySources: readonly string[]
+  /** `--rules` */
+  readonly ruleFiles: readonly string[]
+  readonly session: string | undefined
 }
 
 const COMMAND = 'cordon run'
@@ -47,7 +52,9 @@ export const parseRun = (given: Arguments, environment: Readonly<Record<string, 
     home: homeOf(environment),
     policy: combinePolicies(files, typedPolicy(given)),
     form: oneOf('form', first('form') ?? 'auto', FORMS),
-    mode: oneOf('mode', first('mode') ?? 'default', MODES),
+    mode: first('mode') === undefined ? undefined : oneOf('mode', first('mode') ?? '', MODES),
+    ruleFiles: all('rules'),
+    session: first('session'),
     grants: GRANTING.flatMap((name) => all(name).map((value) => `--${name} ${name === 'env' ? value.replace(/=.*/s, '=…') : value}`)),
     policySources: files.map(({ source }) => source),
   }

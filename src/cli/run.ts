@@ -2,22 +2,25 @@ import { fstatSync } from 'node:fs'
 import { constants } from 'node:os'
 import { isatty } from 'node:tty'
 
-import { fail } from '../errors/index.js'
-import type { Boundary } from '../policy/index.js'
+import { CordonError, fail } from '../errors/index.js'
+import type { AbsolutePath, Boundary } from '../policy/index.js'
 import { resolvePolicy } from '../policy/index.js'
 import { openSandbox } from '../sandbox/index.js'
-import type { AttachedControl, CallResult } from '../sandbox/index.js'
+import type { AttachedControl, CallResult, Sandbox } from '../sandbox/index.js'
 
 import { STDERR, STDOUT, oneLine, paintFor, writeFully, writeText } from './console-text.js'
 import { explainViolations } from './explain.js'
-import { describeRun, openFactsFile } from './facts.js'
-import type { FactsFile, Outcome } from './facts.js'
+import { describeRun, openFactsFile, undecided } from './facts.js'
+import type { Decided, Facts, FactsFile, Outcome } from './facts.js'
 import { EXIT_REFUSED, exitStatusOf, reportFailure } from './failure.js'
 import { hintOnEmptyFolder, hintsOnFailure } from './failure-hints.js'
-import { intrusionErrors } from './intrusions.js'
+import { isInteractive } from './interactive.js'
 import { controlJob, inForeground } from './job-control.js'
 import { withLookupAdvice } from './lookup-advice.js'
 import type { Invocation } from './main.js'
+import { performRun } from './perform-run.js'
+import type { Launch } from './perform-run.js'
+import { prepareRun } from './prepare-run.js'
 import { parseRun } from './run-request.js'
 import type { RunOrder } from './run-request.js'
 import { adviseOnStart } from './start-advice.js'
@@ -30,22 +33,44 @@ export const run = async ({ given, environment }: Invocation): Promise<number> =
   const file = given.values.get('facts')?.[0]
   const facts = file === undefined ? undefined : openFactsFile(file)
   const reporting: Reporting = { facts, json: given.switches.has('json'), quiet: given.switches.has('quiet'), observe: given.switches.has('observe') }
+  const interactive = isInteractive()
   let order: RunOrder | undefined
+  let decided: Decided | undefined
   let outcome: Outcome
   let advice: readonly string[] = []
   try {
     order = parseRun(given, environment)
-    const boundary = boundaryOf(order)
-    say(warningsOf(given.values.get('env') ?? [], boundary, environment), reporting, environment)
-    const result = await runAttached(order, boundary, reporting.observe, environment)
-    outcome = { kind: 'ran', result, intrusions: intrusionErrors(result, boundary) }
-    advice = adviceOn(result, order, boundary, reporting.observe, environment)
+    const services = prepareRun(order, interactive, environment)
+    if (given.switches.has('dry-run')) return await (await import('./dry-run.js')).dryRun(services, reporting, environment)
+    say(warningsOf(given.values.get('env') ?? [], services.tool.boundary, environment), reporting, environment)
+    // Finding out what the host holds takes time of its own; the decision is made meanwhile.
+    const sandbox = openSandbox({ form: order.form, nursery: 'none' })
+    sandbox.catch(() => undefined)
+    try {
+      const { cwd } = order
+      const launch: Launch = async (argv, boundary) => runAttached({ argv, cwd, boundary, observe: reporting.observe }, await sandbox, environment)
+      const { argv, boundary, result, problems } = await performRun(services, launch, (found) => { decided = found })
+      outcome = { kind: 'ran', argv, result, intrusions: problems }
+      advice = adviceOn(result, { ...order, argv }, boundary, reporting.observe, environment)
+    } finally {
+      await sandbox.then((open) => open.close(), () => undefined)
+    }
   } catch (error) {
-    outcome = { kind: 'refused', error: order === undefined ? error : withLookupAdvice(error, { ...order, searchPath: environment['PATH'] ?? '' }) }
+    outcome = { kind: 'refused', error: order === undefined ? error : withLookupAdvice(explainMode(error, order), { ...order, searchPath: environment['PATH'] ?? '' }) }
   }
-  const exitStatus = outcome.kind === 'ran' ? statusOf(outcome.result, outcome.intrusions.length > 0) : exitStatusOf(outcome.error)
-  report(order, outcome, exitStatus, advice, reporting, environment)
+  const exitStatus = outcome.kind === 'ran' ? statusOf(outcome.result, outcome.intrusions.length > 0) : exitStatusOf(outcome.kind === 'refused' ? outcome.error : undefined)
+  const asDecided = decided ?? undecided(outcome.kind === 'refused' ? outcome.error : undefined, order, order?.mode ?? 'default', interactive)
+  report(describeRun(order, asDecided, outcome, exitStatus), outcome, advice, reporting, environment)
   return exitStatus
+}
+
+/** In the mode plan it is the grants that are too many, and which they are is known here. */
+const explainMode = (error: unknown, order: RunOrder): unknown => {
+  if (!(error instanceof CordonError) || error.code !== 'mode-denies' || order.mode !== 'plan') return error
+  const { workspace, home, policy } = order
+  const { write, network } = resolvePolicy(policy, { workspace, home, kind: 'process' })
+  const changes = [...(write.some(({ negated }) => !negated) ? ['writing'] : []), ...(network.kind === 'none' ? [] : ['the network'])]
+  return changes.length === 0 ? error : fail('mode-forbids', { mode: order.mode, what: changes.join(' and ') }, error)
 }
 
 /** What was refused, and what the command may have lacked. A limit or a signal has its reason already. */
@@ -57,24 +82,21 @@ const adviceOn = (result: CallResult, order: RunOrder, boundary: Boundary, obser
   return [...known, ...hintsOnFailure(order, boundary, result.profile, known)]
 }
 
-interface Reporting {
+export interface Reporting {
   readonly facts: FactsFile | undefined
   readonly json: boolean
   readonly quiet: boolean
   readonly observe: boolean
 }
 
-const boundaryOf = (order: RunOrder): Boundary => {
-  const { workspace, home, policy } = order
-  const boundary = resolvePolicy(policy, { workspace, home, kind: 'process' })
-  const changes = [...(boundary.write.some(({ negated }) => !negated) ? ['writing'] : []), ...(boundary.network.kind === 'none' ? [] : ['the network'])]
-  if (order.mode === 'plan' && changes.length > 0) throw fail('mode-forbids', { mode: order.mode, what: changes.join(' and ') })
-  // A terminal is of little use to a program that does not know its kind.
-  if (![0, 1, 2].some(isatty) || boundary.environment.some(({ name }) => name === 'TERM')) return boundary
-  return { ...boundary, environment: [...boundary.environment, { name: 'TERM', value: { kind: 'pass' } }] }
+interface Attached {
+  readonly argv: readonly string[]
+  readonly cwd: AbsolutePath
+  readonly boundary: Boundary
+  readonly observe: boolean
 }
 
-const runAttached = async (order: RunOrder, boundary: Boundary, observe: boolean, environment: Invocation['environment']): Promise<CallResult> => {
+const runAttached = async ({ argv, cwd, boundary, observe }: Attached, sandbox: Sandbox, environment: Invocation['environment']): Promise<CallResult> => {
   const terminals = { in: isatty(0), out: isatty(STDOUT), err: isatty(STDERR) }
   // In a pipeline the keys may be meant for another (… | less): the command has to ask for them.
   const foreground = terminals.in && !isPipe(STDOUT) && inForeground()
@@ -82,12 +104,11 @@ const runAttached = async (order: RunOrder, boundary: Boundary, observe: boolean
   let control: AttachedControl | undefined
   let readers = true
   const { PATH: searchPath } = environment
-  const sandbox = await openSandbox({ form: order.form, nursery: 'none' })
   try {
     return await sandbox.attach({
       boundary,
-      cwd: order.cwd,
-      argv: order.argv,
+      cwd,
+      argv,
       hostEnvironment: definedOf(environment),
       ...(searchPath === undefined ? {} : { searchPath }),
       observe,
@@ -107,7 +128,6 @@ const runAttached = async (order: RunOrder, boundary: Boundary, observe: boolean
     })
   } finally {
     job.end()
-    await sandbox.close()
   }
 }
 
@@ -138,13 +158,12 @@ const say = (lines: readonly string[], { json, quiet }: Reporting, environment: 
 
 const MOST_ERRORS = 20
 
-const report = (order: RunOrder | undefined, outcome: Outcome, exitStatus: number, advice: readonly string[], reporting: Reporting, environment: Invocation['environment']): void => {
-  const facts = describeRun(order, outcome, exitStatus, isatty(0))
+const report = (facts: Facts, outcome: Outcome, advice: readonly string[], reporting: Reporting, environment: Invocation['environment']): void => {
   reporting.facts?.write(facts)
   if (reporting.json) {
     writeText(STDERR, `${JSON.stringify(facts)}\n`)
     return
   }
-  for (const error of outcome.kind === 'ran' ? outcome.intrusions.slice(0, MOST_ERRORS) : [outcome.error]) reportFailure(error, environment)
+  for (const error of outcome.kind === 'ran' ? outcome.intrusions.slice(0, MOST_ERRORS) : outcome.kind === 'refused' ? [outcome.error] : []) reportFailure(error, environment)
   say(advice, reporting, environment)
 }

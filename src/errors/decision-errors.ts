@@ -143,6 +143,24 @@ export const DECISION_ERRORS = {
     agent: 'A rule of this host is invalid.',
     fix: 'change the pattern or the example; nothing is loaded until they agree',
   },
+  'rules-unsafe': {
+    when: 'A rule file, or its folder, is one that others than those who may speak for its source can write. Nothing runs until that is settled.',
+    message: 'the rules in {path} cannot be relied on: {problem}',
+    agent: 'A rule of this host is invalid.',
+    fix: '{fix}',
+  },
+  'rules-unreadable': {
+    when: 'A rule file is there and cannot be read. It may hold a denial, so nothing runs without it.',
+    message: 'the rules in {path} cannot be read: {problem}',
+    agent: 'A rule of this host is invalid.',
+    fix: 'make it readable, or remove it',
+  },
+  'rule-not-added': {
+    when: 'A rule that somebody wanted to keep could not be added to the rule file of the user.',
+    message: 'the rule could not be added to {path}: {problem}',
+    agent: 'The approval of this call could not be kept.',
+    fix: 'add it by hand: {rule}',
+  },
   'schema-not-markable': {
     when: 'A schema cannot be marked by pathRead(), pathWrite(), url(), text() or commandLine().',
     message: 'this schema cannot be marked: {problem}',

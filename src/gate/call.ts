@@ -14,8 +14,12 @@ export interface GateCall {
   readonly invocation: Invocation
   /** Who makes it; the same cannot approve it. */
   readonly requestedBy: string
-  /** `command`: a person typed exactly this, and thereby approves it. */
+  /** `command`: a person typed exactly this, and thereby approves what only the mode or the policy would ask about. */
   readonly origin?: 'model' | 'command'
+  /** Of such a call: what was typed, for the reason of the decision. */
+  readonly typed?: string
+  /** What would allow it, where whoever makes the call knows that better than the gate: a rule that can be copied. */
+  readonly waysToAllow?: readonly string[]
   readonly approvals?: readonly ApprovalGrant[]
   /** The policy of the tool is one that was widened for this call, after a violation or on request. */
   readonly widening?: Widening

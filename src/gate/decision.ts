@@ -4,6 +4,7 @@ import type { Risk } from '../policy/index.js'
 
 import type { Mode } from './modes.js'
 import type { Effect, Rule, RuleSource } from './rule.js'
+import type { RuleVerdict } from './rule-index.js'
 
 export const DECISIONS = ['allow', 'deny', 'ask', 'unavailable', 'sandboxed'] as const
 export type DecisionKind = (typeof DECISIONS)[number]
@@ -73,15 +74,17 @@ export interface ExplainedRule {
   /** `rules.yaml:12` */
   readonly place: string
   readonly because: string
-  /** `overruled`: a stricter one counts. `locked`: managed rules do not let it count. */
-  readonly standing: 'decides' | 'overruled' | 'locked'
+  /** `overruled`: a stricter one counts. `locked`: managed rules do not let it count. `untrusted`: an allow of a project that nobody vouches for. */
+  readonly standing: 'decides' | 'overruled' | 'locked' | 'untrusted'
 }
 
 const MAX_RULES_SHOWN = 16
 
-export const explainRules = (deciding: readonly Rule[], overruled: readonly Rule[], locked: readonly Rule[]): readonly ExplainedRule[] =>
+export const explainRules = ({ deciding, overruled, locked, untrusted }: Pick<RuleVerdict, 'deciding' | 'overruled' | 'locked' | 'untrusted'>): readonly ExplainedRule[] =>
   // Of most calls no rule speaks.
-  deciding.length + overruled.length + locked.length === 0 ? [] : [...standing(deciding, 'decides'), ...standing(overruled, 'overruled'), ...standing(locked, 'locked')].slice(0, MAX_RULES_SHOWN)
+  deciding.length + overruled.length + locked.length + untrusted.length === 0
+    ? []
+    : [...standing(deciding, 'decides'), ...standing(overruled, 'overruled'), ...standing(locked, 'locked'), ...standing(untrusted, 'untrusted')].slice(0, MAX_RULES_SHOWN)
 
 const standing = (rules: readonly Rule[], as: ExplainedRule['standing']): readonly ExplainedRule[] =>
   rules.map(({ id, effect, source, place, because }) => ({ ref: id, effect, source, place, because, standing: as }))

@@ -28,7 +28,7 @@ export interface Draft {
   readonly round: number
 }
 
-const NO_VERDICT: RuleVerdict = { effect: 'unmatched', deciding: [], overruled: [], locked: [] }
+const NO_VERDICT: RuleVerdict = { effect: 'unmatched', deciding: [], overruled: [], locked: [], untrusted: [] }
 
 export const startDraft = (call: GateCall, tool: GateTool | undefined, model: JsonValue): Draft => ({
   call,
@@ -116,7 +116,7 @@ export const recordOf = (draft: Draft, conclusion: Conclusion, { decisionId, now
     ...(call.widening === undefined ? {} : { widening: widenedBy(call.widening) }),
     explain: {
       steps: draft.steps,
-      rules: explainRules(rules.deciding, rules.overruled, rules.locked),
+      rules: explainRules(rules),
       what_would_change_it: conclusion.changes,
       asked_again_because: conclusion.askedAgain ?? [],
     },

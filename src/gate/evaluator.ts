@@ -16,6 +16,7 @@ import type { HookEvent } from './hook.js'
 import { judge } from './judge.js'
 import type { HookStance, Verdict } from './judge.js'
 import type { JsonValue } from './json-value.js'
+import type { Mode } from './modes.js'
 import { mintPermit } from './permit.js'
 import type { RuleIndex } from './rule-index.js'
 import { hasHooks, runHooks } from './run-hooks.js'
@@ -139,13 +140,14 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
       const { grant } = found
       return { granted: { as: 'allow', source: 'approver', reason: `approved before by ${grant.approved_by}`, approvalActionId: grant.approval_action_id, grant } }
     }
-    if (draft.call.origin === 'command') return { granted: { as: 'allow', source: 'command', reason: 'typed by the person who would be asked' } }
-    const { overruled, locked, deciding } = draft.rules
+    if (isApprovedByTyping(progress, mode)) return { granted: { as: 'allow', source: 'command', reason: draft.call.typed ?? 'typed by the person who would be asked' } }
+    const { overruled, locked, untrusted, deciding } = draft.rules
     return {
       askedAgain: [
         ...found.because,
         ...overruled.map(({ id }) => `the rule ${id} allows it, but ${deciding[0]?.id ?? 'another'} asks, and asking counts more`),
         ...locked.map(({ id }) => `the rule ${id} allows it, but only managed rules may allow`),
+        ...untrusted.map(({ id }) => `the rule ${id} allows it, but is of a project that is not among trusted_projects`),
       ],
     }
   }
@@ -189,7 +191,7 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
       draft = judged
       const progress: Progress = { tool, gate, draft, stance, substitute }
       if (verdict.kind === 'refuse') return refuse(draft, verdict.source, verdict.denial)
-      if (verdict.kind === 'run') return permit(progress, { ...verdict, source: call.origin === 'command' && verdict.source === 'mode' ? 'command' : verdict.source })
+      if (verdict.kind === 'run') return permit(progress, call.origin === 'command' && verdict.source === 'mode' ? { ...verdict, source: 'command', reason: call.typed ?? verdict.reason } : verdict)
 
       const answered = answeredAlready(progress, approval)
       if ('granted' in answered) return permit(progress, answered.granted)
@@ -211,6 +213,13 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
 
   return { evaluate, permit, refuse, questionOf: (evaluation) => questions.get(evaluation) }
 }
+
+/**
+ * Who types a command approves it, and the grants beside it. That is no answer to a rule or a hook that asks,
+ * which wants somebody to look at this very command, nor in the mode untrusted, which trusts nobody's typing.
+ */
+const isApprovedByTyping = ({ draft: { call, rules }, stance }: Progress, mode: Mode): boolean =>
+  call.origin === 'command' && rules.effect !== 'ask' && stance.effect !== 'ask' && (mode !== 'untrusted' || rules.effect === 'allow')
 
 type Passed = Extract<HookVerdict, { readonly kind: 'passed' }>
 

@@ -1,5 +1,5 @@
-import { invalid, itemsOf, mappingOf, oneOf, readDocument, rootNode } from '../policy/index.js'
-import type { Places, PolicyNode } from '../policy/index.js'
+import { bindGlob, invalid, itemsOf, mappingOf, oneOf, parsePathGlob, placeOf, readDocument, rootNode, textOf } from '../policy/index.js'
+import type { PathPattern, Places, PolicyNode } from '../policy/index.js'
 
 import { MODES } from './modes.js'
 import type { Mode } from './modes.js'
@@ -21,6 +21,10 @@ export interface RuleSet {
   readonly managedOnly: readonly Lock[]
   /** Undefined: all of them. */
   readonly permittedModes: readonly Mode[] | undefined
+  /** Folders whose own rule files may allow; those of any other project can only deny and ask. */
+  readonly trustedProjects: readonly PathPattern[]
+  /** False: its allows do not count, because nobody here vouches for who wrote them. */
+  readonly isTrusted: boolean
 }
 
 export interface RuleFileContext {
@@ -35,18 +39,33 @@ export const loadRules = (text: string, fileName: string, context: RuleFileConte
 export const parseRules = (value: unknown, name: string, context: RuleFileContext): RuleSet =>
   parseRuleSet(rootNode(Array.isArray(value) ? { rules: value } : value, () => name), name, context)
 
-const parseRuleSet = (node: PolicyNode, name: string, { source, places }: RuleFileContext): RuleSet => {
-  const { rules, managed_only: locks, modes } = mappingOf(node, ['rules', 'managed_only', 'modes'])
+const parseRuleSet = (given: PolicyNode, name: string, { source, places }: RuleFileContext): RuleSet => {
+  // A file in which everything is commented out.
+  const node = given.value === null ? { ...given, value: {} } : given
+  const { rules, managed_only: locks, modes, trusted_projects: trusted } = mappingOf(node, ['rules', 'managed_only', 'modes', 'trusted_projects'])
   for (const reserved of [locks, modes]) {
     if (reserved !== undefined && source !== 'managed') throw invalid(reserved, 'left out: only managed rules may lock anything')
   }
+  if (trusted !== undefined && !VOUCHING.includes(source)) throw invalid(trusted, 'left out: a project cannot vouch for itself; put it into the rules of the user')
   return {
     source,
     name,
     rules: rules === undefined ? [] : parseList(rules, { source, places }),
     managedOnly: locks === undefined ? [] : itemsOf(locks, `a list of: ${LOCKS.join(', ')}`).map((item) => oneOf(item, LOCKS)),
     permittedModes: modes === undefined ? undefined : itemsOf(modes, `a list of: ${MODES.join(', ')}`).map((item) => oneOf(item, MODES)),
+    trustedProjects: trusted === undefined ? [] : itemsOf(trusted, 'a list of folders').flatMap((item) => parseFolder(item, places)),
+    isTrusted: true,
   }
+}
+
+/** Whose word on a project counts. */
+const VOUCHING: readonly RuleSource[] = ['managed', 'user', 'command_line']
+
+const parseFolder = (node: PolicyNode, places: Places): readonly PathPattern[] => {
+  const text = textOf(node, 'a folder')
+  // Relative to the workspace, every project would be its own.
+  if (!/^!?[/~]/.test(text)) throw invalid(node, 'a folder that begins with / or ~')
+  return bindGlob(parsePathGlob(text, placeOf(node)), places)
 }
 
 const parseList = (node: PolicyNode, { source, places }: RuleFileContext): readonly Rule[] => {

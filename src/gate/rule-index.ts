@@ -17,6 +17,8 @@ export interface RuleVerdict {
   readonly overruled: readonly Rule[]
   /** Allows that match and would count, had the managed rules not reserved them. */
   readonly locked: readonly Rule[]
+  /** Allows that match, of rule files that nobody vouches for. */
+  readonly untrusted: readonly Rule[]
 }
 
 export interface RuleIndex {
@@ -33,6 +35,7 @@ export const indexRules = (sets: readonly RuleSet[]): RuleIndex => {
   const ordered = sets
     .toSorted((a, b) => RULE_SOURCES.indexOf(a.source) - RULE_SOURCES.indexOf(b.source))
     .flatMap(({ rules }) => rules)
+  const unvouched = new Set(sets.flatMap(({ isTrusted, rules }) => (isTrusted ? [] : rules.filter(({ effect }) => effect === 'allow'))))
   const rank = new Map(ordered.map((rule, at) => [rule, at]))
 
   const byName = new Map<string, RuleBucket>()
@@ -59,14 +62,15 @@ export const indexRules = (sets: readonly RuleSet[]): RuleIndex => {
     if (matching.length === 0) return UNMATCHED
     const inOrder = matching.sort((a, b) => rankOf(rank, a) - rankOf(rank, b))
     const locked = isAllowLocked ? inOrder.filter(({ effect, source }) => effect === 'allow' && source !== 'managed') : []
-    const counting = inOrder.filter((rule) => !locked.includes(rule))
+    const untrusted = unvouched.size === 0 ? [] : inOrder.filter((rule) => unvouched.has(rule) && !locked.includes(rule))
+    const counting = inOrder.filter((rule) => !locked.includes(rule) && !untrusted.includes(rule))
     const effect = EFFECTS.find((candidate) => counting.some((rule) => rule.effect === candidate)) ?? 'unmatched'
-    return { effect, deciding: counting.filter((rule) => rule.effect === effect), overruled: counting.filter((rule) => rule.effect !== effect), locked }
+    return { effect, deciding: counting.filter((rule) => rule.effect === effect), overruled: counting.filter((rule) => rule.effect !== effect), locked, untrusted }
   }
   return { judge, size: ordered.length }
 }
 
-const UNMATCHED: RuleVerdict = { effect: 'unmatched', deciding: [], overruled: [], locked: [] }
+const UNMATCHED: RuleVerdict = { effect: 'unmatched', deciding: [], overruled: [], locked: [], untrusted: [] }
 
 const rankOf = (rank: ReadonlyMap<Rule, number>, rule: Rule): number => rank.get(rule) ?? bug('a rule that is in no set')
 

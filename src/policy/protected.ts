@@ -38,7 +38,8 @@ export const PROTECTED_NAMES: readonly ProtectedName[] = [
   ...inRoot('a git hook runs what it says', 'lefthook.yml', '.lefthook.yml', '.pre-commit-config.yaml', '.overcommit.yml'),
 
   // Cordon itself
-  ...anywhere('it holds the policies of later calls', '.cordon'),
+  ...anywhere('it holds the policies and rules of later calls', '.cordon', '.config/cordon'),
+  ...anywhere('it holds the record of calls and the approvals of sessions', '.local/state/cordon'),
 
   // shells, sessions, remote access
   ...anywhere('bash or sh runs it', '.bashrc', '.bash_profile', '.bash_login', '.bash_logout', '.bash_aliases', '.profile'),

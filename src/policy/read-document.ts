@@ -1,14 +1,21 @@
-import { LineCounter, isMap, isNode, isScalar, parseDocument } from 'yaml'
-import type { Document, Range } from 'yaml'
+import { createRequire } from 'node:module'
+
+import type { Document, LineCounter, Range } from 'yaml'
 
 import { fail } from '../errors/index.js'
 
 import { rootNode } from './policy-node.js'
 import type { KeyPath, PolicyNode } from './policy-node.js'
 
+const require = createRequire(import.meta.url)
+
+/** Loaded with the first file: most runs of the command line read none, and it takes as long as all the rest of this room. */
+const yaml = () => require('yaml') as typeof import('yaml')
+
 /** Reads one YAML or JSON document into a node that knows the file and line of every value. */
 export const readDocument = (text: string, fileName: string): PolicyNode => {
-  const lines = new LineCounter()
+  const { LineCounter: Lines, parseDocument } = yaml()
+  const lines = new Lines()
   // JSON is read as the subset of YAML that it is, which gives it line numbers too.
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true, merge: false, logLevel: 'error' })
   const problem = document.errors[0] ?? document.warnings[0]
@@ -39,6 +46,7 @@ const locate = (document: Document, lines: LineCounter, fileName: string, path: 
 
 /** A value may begin lines below its key, and it is the key that a person looks for. */
 const rangeAt = (document: Document, path: KeyPath): Range | undefined => {
+  const { isMap, isNode, isScalar } = yaml()
   const last = path.at(-1)
   const around = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true)
   const key = isMap(around) ? around.items.map((pair) => pair.key).find((node) => isScalar(node) && String(node.value) === last) : undefined

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { CORDON } from '../cli/cordon.js'
+import { OWN_FOLDERS } from '../cli/own-folders.js'
 
 import { describeForms } from './harness.js'
 import type { Cell, PolicyText } from './harness.js'
@@ -65,7 +66,7 @@ except OSError as error: print("refused")`
 
 describeForms('a pipe of the caller', (cell) => {
   const run = (script: string) =>
-    spawnSync('/bin/bash', ['-c', script], { encoding: 'utf8', timeout: 50_000, env: { PATH: '/usr/bin:/bin', CORDON: `${process.execPath} ${CORDON} run --form ${cell.form}` } }).stdout
+    spawnSync('/bin/bash', ['-c', script], { encoding: 'utf8', timeout: 50_000, env: { PATH: '/usr/bin:/bin', ...OWN_FOLDERS, CORDON: `${process.execPath} ${CORDON} run --form ${cell.form}` } }).stdout
 
   test('cannot be read back by who may only write it', () => {
     const { file, inside } = playground()

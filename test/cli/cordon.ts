@@ -10,10 +10,12 @@ import { afterAll, describe, test } from 'vitest'
 import type { Form } from '../../src/sandbox/index.js'
 import { needs } from '../requirement.js'
 
+import { OWN_FOLDERS } from './own-folders.js'
+
 export const CORDON = fileURLToPath(new URL('../../bin/cordon.js', import.meta.url))
 
 /** What the caller of a test has in its environment; nothing of the person who runs the tests. */
-const ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: tmpdir(), LANG: 'C.UTF-8' }
+const ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: tmpdir(), LANG: 'C.UTF-8', ...OWN_FOLDERS }
 
 export interface Ran {
   readonly status: number | null

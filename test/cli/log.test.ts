@@ -96,7 +96,7 @@ describe('cordon log show', () => {
     expect(cordon(['log', 'verify'], { environment: { CORDON_AUDIT: path } }).status).toBe(0)
     expect(cordon(['log', 'verify'], { environment: { XDG_STATE_HOME: state } }).status).toBe(0)
     await record(join(folder, 'home', '.local', 'state', 'cordon', 'audit.jsonl'), 1)
-    expect(cordon(['log', 'verify'], { environment: { HOME: join(folder, 'home') } }).status).toBe(0)
+    expect(cordon(['log', 'verify'], { environment: { XDG_STATE_HOME: '', HOME: join(folder, 'home') } }).status).toBe(0)
   })
 })
 

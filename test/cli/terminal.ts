@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url'
 
 import { expect } from 'vitest'
 
+import { OWN_FOLDERS } from './own-folders.js'
+
 const DRIVER = fileURLToPath(new URL('terminal-driver.py', import.meta.url))
 // Not the one of a version manager, which needs the environment of the person who runs the tests.
 const PYTHON = ['/usr/bin/python3', '/usr/local/bin/python3'].find((path) => existsSync(path)) ?? 'python3'
@@ -25,7 +27,7 @@ interface Played {
 /** Runs a command at a terminal and plays the steps; fails with all that was printed when one does not come true. */
 export const atTerminal = (argv: readonly string[], steps: readonly Step[]): Played => {
   // Long enough for a machine that does ten other things.
-  const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/', TERM: 'xterm', PS1: 'shell> ' }
+  const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/', TERM: 'xterm', PS1: 'shell> ', ...OWN_FOLDERS }
   const { stdout, stderr } = spawnSync(PYTHON, [DRIVER], { input: JSON.stringify({ argv, environment, steps, timeout: 40 }), encoding: 'utf8', timeout: 55_000 })
   expect(stderr).toBe('')
   const { failed, ...played } = JSON.parse(stdout) as Played & { failed: unknown }

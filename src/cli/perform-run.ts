@@ -1,0 +1,86 @@
+// One command from its decision to its end, with every step in the audit log before the next one is taken.
+import { CordonError } from '../errors/index.js'
+import { requirePermit } from '../gate/index.js'
+import type { Evaluation } from '../gate/index.js'
+import type { Boundary } from '../policy/index.js'
+import { openAuditLog, shieldAudit } from '../runtime/audit/index.js'
+import { createEventStream } from '../runtime/events/index.js'
+import type { EventStream } from '../runtime/events/index.js'
+import type { CallResult } from '../sandbox/index.js'
+import { randomUUID } from 'node:crypto'
+
+import { openRunGate, settleRun } from './decide-run.js'
+import type { RunServices } from './decide-run.js'
+import { revise } from './facts.js'
+import type { Decided } from './facts.js'
+import { intrusionErrors } from './intrusions.js'
+import { auditPathOf } from './own-folders.js'
+import { recordEnded, recordFailed, recordPermitted, recordRefused } from './record-run.js'
+import { argvOf } from './run-tool.js'
+
+export interface PerformedRun {
+  /** As they were permitted; somebody may have changed them. */
+  readonly argv: readonly string[]
+  readonly boundary: Boundary
+  readonly result: CallResult
+  /** Why it does not count as a success. */
+  readonly problems: readonly CordonError[]
+}
+
+export type Launch = (argv: readonly string[], boundary: Boundary) => Promise<CallResult>
+
+/** Throws the refusal, or why it could not be started; `onDecided` has heard of the decision by then. */
+export const performRun = async (given: RunServices, launch: Launch, onDecided: (decided: Decided) => void): Promise<PerformedRun> => {
+  const audit = await openAuditLog({ path: auditPathOf(given.environment, given.order.home) })
+  try {
+    const services = { ...given, tool: { ...given.tool, boundary: shieldAudit(given.tool.boundary, audit.places) } }
+    const runGate = openRunGate(services)
+    const { gate, call, sessionId } = runGate
+    const events = createEventStream({ sessionId, now: Date.now, newId: randomUUID, record: audit.append })
+    const started = events.emit({ type: 'session.started', call_id: null, permission_state: gate.state() })
+    const evaluation = await settleRun(await gate.decide(call), runGate, services, events)
+    onDecided({ decision: evaluation.decision, state: gate.state() })
+    if (evaluation.kind !== 'permitted') {
+      await Promise.all([started, recordRefused(events, evaluation), ended(events, 0)])
+      throw evaluation.kind === 'refused' ? evaluation.denial : new Error('a question that nobody answered')
+    }
+    await Promise.all([started, recordPermitted(events, evaluation)])
+    return await runPermitted(evaluation, services, events, launch, (decision) => {
+      onDecided({ decision, state: gate.state() })
+    })
+  } finally {
+    await audit.close()
+  }
+}
+
+const ended = (events: EventStream, calls: number) => events.emit({ type: 'session.ended', call_id: null, reason: 'the command has ended', calls })
+
+const runPermitted = async (
+  evaluation: Extract<Evaluation, { kind: 'permitted' }>,
+  { tool }: RunServices,
+  events: EventStream,
+  launch: Launch,
+  onRevised: (decision: Evaluation['decision']) => void,
+): Promise<PerformedRun> => {
+  const { decision, permit, inputs } = evaluation
+  const argv = argvOf(requirePermit(permit, { tool: tool.name, arguments: inputs.call, policyHash: tool.policyHash, now: Date.now() }))
+  const { boundary } = tool
+  let result: CallResult
+  try {
+    result = await launch(argv, boundary)
+  } catch (error) {
+    const revised = revise(decision, error)
+    if (revised !== undefined) onRevised(revised)
+    await Promise.all([recordFailed(events, decision, error, revised, evaluation), ended(events, 1)])
+    throw error
+  }
+  const intrusions = intrusionErrors(result, boundary)
+  try {
+    await Promise.all([recordEnded(events, decision, result, intrusions[0]), ended(events, 1)])
+    return { argv, boundary, result, problems: intrusions }
+  } catch (error) {
+    // It ran, and how it ended is not in the log: that is no success.
+    if (!(error instanceof CordonError)) throw error
+    return { argv, boundary, result, problems: [...intrusions, error] }
+  }
+}

@@ -1,0 +1,54 @@
+// Everything that decides about a run, read from where it lies: rules, mode, session, the boundary itself.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { isatty } from 'node:tty'
+
+import type { Mode, RuleSet } from '../gate/index.js'
+import { isWithinPath, literalPattern, parseAbsolutePath, resolvePolicy } from '../policy/index.js'
+import type { AbsolutePath, Boundary } from '../policy/index.js'
+import { loadRuleFiles } from '../runtime/rule-files/index.js'
+
+import type { RunServices } from './decide-run.js'
+import type { Invocation } from './main.js'
+import { configFolderOf, stateFolderOf } from './own-folders.js'
+import type { RunOrder } from './run-request.js'
+import { runTool } from './run-tool.js'
+import { openSession } from './session-approvals.js'
+
+export const prepareRun = (order: RunOrder, isInteractive: boolean, environment: Invocation['environment']): RunServices => {
+  const { workspace, home } = order
+  const [config, state] = [configFolderOf(environment, home), stateFolderOf(environment, home)]
+  const ruleSets = loadRuleFiles({ workspace, home, userFolder: config, projects: 'read', files: order.ruleFiles })
+  const session = order.session ?? environment['CORDON_SESSION']
+  return {
+    order,
+    tool: runTool(order, shield(boundaryOf(order), [config, state])),
+    ruleSets,
+    mode: order.mode ?? firstMode(ruleSets),
+    isInteractive,
+    session: session === undefined || session === '' ? undefined : openSession(session, state),
+    ruleFile: join(config, 'rules.yaml'),
+    environment,
+  }
+}
+
+/** Where the managed rules do not permit the usual one, the first that they do. */
+const firstMode = (ruleSets: readonly RuleSet[]): Mode => {
+  const permitted = ruleSets.flatMap(({ permittedModes }) => (permittedModes === undefined ? [] : [permittedModes]))
+  return permitted.every((modes) => modes.includes('default')) ? 'default' : (permitted[0]?.find((mode) => permitted.every((modes) => modes.includes(mode))) ?? 'default')
+}
+
+const boundaryOf = ({ workspace, home, policy }: RunOrder): Boundary => {
+  const boundary = resolvePolicy(policy, { workspace, home, kind: 'process' })
+  // A terminal is of little use to a program that does not know its kind.
+  if (![0, 1, 2].some(isatty) || boundary.environment.some(({ name }) => name === 'TERM')) return boundary
+  return { ...boundary, environment: [...boundary.environment, { name: 'TERM', value: { kind: 'pass' } }] }
+}
+
+/** Rules and approvals of later calls stay read-only, also where they do not lie under their protected names. */
+const shield = (boundary: Boundary, folders: readonly string[]): Boundary => {
+  const reached = folders.map((folder) => parseAbsolutePath(folder)).filter((folder) => existsSync(folder) && isReached(boundary, folder))
+  return reached.length === 0 ? boundary : { ...boundary, write: [...boundary.write, ...reached.map((folder) => ({ ...literalPattern(folder), text: `!${folder}`, negated: true }))] }
+}
+
+const isReached = ({ write }: Boundary, folder: AbsolutePath): boolean => write.some(({ negated, base }) => !negated && isWithinPath(folder, base))

@@ -1,0 +1,62 @@
+// What the audit log says about one `cordon run`. What is emitted together is written in one go.
+import { CordonError } from '../errors/index.js'
+import type { Evaluation, PermissionDecision } from '../gate/index.js'
+import type { EventStream } from '../runtime/events/index.js'
+import { recordArguments } from '../runtime/events/index.js'
+import { describeViolation } from '../sandbox/index.js'
+import type { CallResult } from '../sandbox/index.js'
+
+const MOST_VIOLATIONS = 100
+
+type Emitted = Promise<unknown>
+
+const evaluated = (events: EventStream, { decision, inputs }: Evaluation): Emitted =>
+  events.emit({ type: 'permission.evaluated', call_id: decision.call_id, permission_decision: decision, arguments: recordArguments(inputs.call) })
+
+const common = ({ call_id, tool, decision_id }: PermissionDecision) => ({ call_id, tool, decision_id })
+
+export const recordRefused = async (events: EventStream, evaluation: Evaluation): Promise<void> => {
+  const { decision } = evaluation
+  const { decision_reason: reason, error_code, risk, used_declared_capability } = decision
+  await Promise.all([evaluated(events, evaluation), events.emit({ type: 'tool.denied', ...common(decision), reason, error_code, risk, used_declared_capability })])
+}
+
+/** Before it begins: what is not in the log does not run. */
+export const recordPermitted = async (events: EventStream, evaluation: Evaluation): Promise<void> => {
+  const { decision, inputs } = evaluation
+  await Promise.all([
+    evaluated(events, evaluation),
+    events.emit({ type: 'tool.called', ...common(decision), arguments: recordArguments(inputs.call), risk: decision.risk, policy_hash: decision.policy_hash }),
+  ])
+}
+
+export const recordEnded = async (events: EventStream, decision: PermissionDecision, result: CallResult, intrusion: CordonError | undefined): Promise<void> => {
+  const usage = { wall_ms: result.usage.wallMs, cpu_ms: result.usage.cpuMs, max_rss_bytes: result.usage.maxResidentBytes }
+  const { status, reason } = endingOf(result, intrusion)
+  await Promise.all([
+    events.emit({ type: 'sandbox.applied', ...common(decision), sandbox_profile: result.profile }),
+    ...result.violations.slice(0, MOST_VIOLATIONS).map((violation, at) =>
+      events.emit({ type: 'sandbox.violation', ...common(decision), violation_ref: `violations/${String(at)}`, violation, description: describeViolation(violation) })),
+    result.status === 'exited'
+      ? events.emit({ type: 'process.completed', ...common(decision), exit_code: result.exitCode, usage })
+      : events.emit({ type: 'process.terminated', ...common(decision), because: result.status === 'limit' ? 'limit' : 'signal', limit: result.status === 'limit' ? result.limit : null, signal: result.signal, usage }),
+    // Output goes past this process, so there is nothing to take a hash of.
+    events.emit({ type: 'tool.completed', ...common(decision), status, reason, error_code: intrusion?.code ?? null, result_hash: null, result_bytes: null, duration_ms: result.usage.wallMs }),
+  ])
+}
+
+const endingOf = (result: CallResult, intrusion: CordonError | undefined) => {
+  if (result.status === 'limit' && result.limit === 'wall') return { status: 'timeout', reason: 'the wall-clock limit' } as const
+  if (result.status === 'exited' && result.exitCode === 0 && intrusion === undefined) return { status: 'ok', reason: null } as const
+  const reason = intrusion?.message ?? (result.status === 'exited' ? `exit status ${String(result.exitCode)}` : `killed by signal ${String(result.signal)}`)
+  return { status: result.violations.length > 0 ? 'violated' : 'failed', reason } as const
+}
+
+/** It was permitted, and did not begin: the boundary could not be built, or there was no such program. */
+export const recordFailed = async (events: EventStream, decision: PermissionDecision, error: unknown, revised: PermissionDecision | undefined, evaluation: Evaluation): Promise<void> => {
+  const reason = error instanceof Error ? error.message : String(error)
+  await Promise.all([
+    ...(revised === undefined ? [] : [evaluated(events, { ...evaluation, decision: revised } as Evaluation)]),
+    events.emit({ type: 'tool.completed', ...common(revised ?? decision), status: 'failed', reason, error_code: error instanceof CordonError ? error.code : null, result_hash: null, result_bytes: null, duration_ms: 0 }),
+  ])
+}

@@ -1,0 +1,41 @@
+// Text of others, for eyes: nothing in it moves the cursor, hides, or turns the direction of what follows.
+
+/** Controls, formats, everything that is not assigned, and blanks that are no plain blank. */
+const UNSEEN = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu
+
+const escapeOf = (character: string): string => {
+  const code = character.codePointAt(0) ?? 0
+  return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`
+}
+
+/** On one line, with what cannot be seen as an escape. */
+export const visible = (text: string): string => text.replace(UNSEEN, escapeOf)
+
+/** A word of a command as it could be typed, in exactly one way for each. */
+export const visibleWord = (word: string): string => {
+  if (/^[\w@%+=:,./-]+$/.test(word)) return word
+  if (word.search(UNSEEN) === -1) return `'${word.replaceAll("'", "'\\''")}'`
+  return `$'${word.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replace(UNSEEN, escapeOf)}'`
+}
+
+/**
+ * Lines of at most this many columns, each behind a mark: a text that is wide enough to be wrapped by the
+ * terminal could otherwise begin a line of its own, and look like one of ours.
+ */
+export const quoted = (text: string, columns: number, mark: string): readonly string[] => {
+  const lines: string[] = []
+  let line = ''
+  let width = 0
+  for (const character of text) {
+    const wide = character.codePointAt(0) ?? 0
+    const columnsOfIt = wide > 0x2ff ? 2 : 1
+    if (width + columnsOfIt > columns) {
+      lines.push(mark + line)
+      line = ''
+      width = 0
+    }
+    line += character
+    width += columnsOfIt
+  }
+  return [...lines, mark + line]
+}

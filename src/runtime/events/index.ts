@@ -1,0 +1,5 @@
+// Events without the rest of the runtime.
+export type { CordonEvent, EventDraft } from './event.js'
+export { createEventStream } from './event-stream.js'
+export type { EventStream } from './event-stream.js'
+export { recordArguments } from './recorded-arguments.js'

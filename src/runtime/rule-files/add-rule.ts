@@ -1,0 +1,175 @@
+// Adds one rule to a rule file that people write, too: nothing of theirs is changed, not even a comment or
+// a blank line, and what is written at the same time by somebody else is not lost.
+import { closeSync, constants, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, readlinkSync, realpathSync, renameSync, statSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { dirname, join } from 'node:path'
+
+import { isMap, isScalar, isSeq, parseDocument } from 'yaml'
+
+import { CordonError, fail } from '../../errors/index.js'
+import { loadRules } from '../../gate/index.js'
+import type { RuleFileContext } from '../../gate/index.js'
+
+import { readRuleFile, trustOf } from './read-rule-file.js'
+
+export interface RuleToAdd {
+  /** The lines of the item, beginning with `- ` or with comments. */
+  readonly lines: readonly string[]
+  /** In one line, for when it has to be added by hand. */
+  readonly text: string
+  readonly id: string
+}
+
+const LONGEST_WAIT_MS = 5_000
+
+export const addRule = async (file: string, rule: RuleToAdd, context: RuleFileContext): Promise<void> => {
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    // Where the settings lie elsewhere, the file is replaced there, and the link stays.
+    const path = realPathOf(file)
+    const release = await takeTurn(`${path}.lock`)
+    try {
+      for (let tries = 0; tries < 5; tries += 1) if (replace(path, rule, context)) return
+      throw new Error('somebody else keeps changing it')
+    } finally {
+      release()
+    }
+  } catch (cause) {
+    if (cause instanceof CordonError && cause.code !== 'policy-syntax') throw cause
+    throw fail('rule-not-added', { path: file, problem: cause instanceof Error ? cause.message : String(cause), rule: rule.text }, cause)
+  }
+}
+
+const realPathOf = (file: string): string => {
+  try {
+    return realpathSync(file)
+  } catch {
+    return join(realpathSync(dirname(file)), file.slice(dirname(file).length + 1))
+  }
+}
+
+/** False when somebody changed the file in the meantime. */
+const replace = (path: string, rule: RuleToAdd, context: RuleFileContext): boolean => {
+  const before = contentOf(path)
+  const after = withRule(before ?? '', rule.lines)
+  // What comes out must be what was there, and this rule: a file that is read in another way than expected is left alone.
+  const known = loadRules(before ?? '', path, context).rules
+  const rules = loadRules(after, path, context).rules
+  const [added, ...others] = rules.filter(({ id }) => id === rule.id)
+  if (added?.effect !== 'allow' || others.length > 0 || rules.length !== known.length + 1) throw new Error('its form is one that cannot be added to')
+  const temporary = `${path}.${randomBytes(6).toString('hex')}`
+  const mode = before === undefined ? 0o600 : statSync(path).mode & 0o777
+  const descriptor = openSync(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode)
+  try {
+    try {
+      writeFileSync(descriptor, after)
+      fsyncSync(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
+    // An editor takes no turns.
+    if (contentOf(path) !== before) return false
+    if (before === undefined) {
+      linkSync(temporary, path)
+      return true
+    }
+    renameSync(temporary, path)
+    return true
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false
+    throw error
+  } finally {
+    remove(temporary)
+  }
+}
+
+const contentOf = (path: string): string | undefined => {
+  try {
+    return readRuleFile(path, trustOf('user', process.geteuid?.() ?? 0, 0))
+  } catch (error) {
+    if (error instanceof CordonError && error.code === 'rules-unreadable' && codeOf(error.cause) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** The text with the item at the end of its rules. */
+export const withRule = (text: string, lines: readonly string[]): string => {
+  const document = parseDocument(text)
+  const { contents } = document
+  const indented = (indent: string) => lines.map((line) => `${indent}${line}\n`).join('')
+  const ended = text === '' || text.endsWith('\n') ? text : `${text}\n`
+  if (contents === null) return `${ended}rules:\n${indented('  ')}`
+  if (!isMap(contents) || contents.flow === true) throw new Error('it is no list of keys, one per line')
+  const pair = contents.items.find(({ key }) => isScalar(key) && key.value === 'rules')
+  if (pair === undefined) return `${ended}rules:\n${indented('  ')}`
+  const { value: rules } = pair
+  if (!isSeq(rules) || rules.flow === true || rules.items.length === 0) throw new Error('its rules are no list with one rule per line')
+  const [start = 0] = rules.range ?? []
+  const end = rules.range?.[1] ?? text.length
+  const indent = text.slice(text.lastIndexOf('\n', start - 1) + 1, start)
+  if (indent.trim() !== '') throw new Error('its rules begin on the line of their key')
+  // Behind the last line of the last rule, and before comments and keys that follow.
+  const lineEnd = text.indexOf('\n', Math.max(0, end - 1))
+  const at = lineEnd === -1 ? ended.length : lineEnd + 1
+  return `${ended.slice(0, at)}${indented(indent)}${ended.slice(at)}`
+}
+
+/** A link that names this process. One that is gone has its turn taken over. */
+const takeTurn = async (lock: string): Promise<() => void> => {
+  const deadline = performance.now() + LONGEST_WAIT_MS
+  for (;;) {
+    try {
+      symlinkSync(String(process.pid), lock)
+      return () => {
+        remove(lock)
+      }
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error
+    }
+    if (performance.now() > deadline) {
+      if (isGone(ownerOf(lock))) takeAway(lock)
+      else throw new Error(`the process ${ownerOf(lock) ?? '?'} has been writing to it for too long; if that is gone, remove ${lock}`)
+    }
+    await new Promise((resolve) => setTimeout(resolve, 5 + Math.random() * 20))
+  }
+}
+
+/** Moved first: of two that see the same dead owner only one takes it away, and neither the lock of the other. */
+const takeAway = (lock: string): void => {
+  const aside = `${lock}.${randomBytes(6).toString('hex')}`
+  try {
+    renameSync(lock, aside)
+    if (!isGone(ownerOf(aside))) renameSync(aside, lock)
+    else unlinkSync(aside)
+  } catch {
+    // Somebody else was faster.
+  }
+}
+
+const ownerOf = (lock: string): string | undefined => {
+  try {
+    return readlinkSync(lock)
+  } catch {
+    return undefined
+  }
+}
+
+const isGone = (owner: string | undefined): boolean => {
+  if (owner === undefined || !/^\d+$/.test(owner)) return true
+  try {
+    readFileSync(`/proc/${owner}/stat`)
+    return false
+  } catch {
+    return true
+  }
+}
+
+const remove = (path: string): void => {
+  try {
+    unlinkSync(path)
+  } catch {
+    // Renamed, or removed by somebody else.
+  }
+}
+
+const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined)

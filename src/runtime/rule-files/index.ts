@@ -1,0 +1,8 @@
+import type { addRule as addRuleNow, RuleToAdd } from './add-rule.js'
+
+export { MANAGED_FOLDER, PROJECT_FOLDER, loadRuleFiles } from './load-rule-files.js'
+export type { RuleFileSettings } from './load-rule-files.js'
+export type { RuleToAdd }
+
+/** See add-rule.ts, which is loaded when somebody wants a rule to be kept. */
+export const addRule: typeof addRuleNow = async (...given) => (await import('./add-rule.js')).addRule(...given)

@@ -1,0 +1,72 @@
+// The rule files that are in force in a workspace, found where they lie and read in the order of
+// their sources. Whatever cannot be read or trusted is an error: rules deny, and a denial that is
+// lost because of a typing error would be lost without anybody noticing.
+import { lstatSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+import { loadRules } from '../../gate/index.js'
+import type { RuleSet, RuleSource } from '../../gate/index.js'
+import { matches, parseAbsolutePath } from '../../policy/index.js'
+import type { AbsolutePath, Places } from '../../policy/index.js'
+
+import { readRuleFile, ruleFilesIn, trustOf } from './read-rule-file.js'
+
+export const MANAGED_FOLDER = '/etc/cordon'
+
+/** In a workspace, and in the folders above it. */
+export const PROJECT_FOLDER = '.cordon'
+
+export interface RuleFileSettings extends Places {
+  /** Of whoever runs this machine. */
+  readonly managed?: { readonly folder: string; readonly owner: number }
+  /** Undefined: none of the user's. */
+  readonly userFolder: string | undefined
+  readonly projects: 'read' | 'left-out'
+  /** Named by whoever starts this. */
+  readonly files: readonly string[]
+}
+
+export const loadRuleFiles = (settings: RuleFileSettings): readonly RuleSet[] => {
+  const { workspace, home, managed = { folder: MANAGED_FOLDER, owner: 0 }, userFolder, files } = settings
+  const user = process.geteuid?.() ?? 0
+  const places = { workspace, home }
+  const load = (source: RuleSource, folder: string, owner: number): readonly RuleSet[] => {
+    const trust = trustOf(source, user, owner)
+    return ruleFilesIn(folder, trust).map((file) => loadRules(readRuleFile(file, trust), file, { source, places }))
+  }
+  const vouching = [
+    ...load('managed', managed.folder, managed.owner),
+    ...(userFolder === undefined ? [] : load('user', userFolder, user)),
+    ...files.map((file) => loadRules(readRuleFile(file, trustOf('command_line', user, user)), file, { source: 'command_line', places })),
+  ]
+  const projects = settings.projects === 'read' ? projectFolders(workspace, user) : []
+  return [...vouching, ...projects.flatMap(({ folder, owner }) => load('project', join(folder, PROJECT_FOLDER), owner).map((set) => ({ ...set, isTrusted: isTrusted(folder, vouching) })))]
+}
+
+/** Whether somebody who may has said that this project's rules may allow. Of several the last word is a "!". */
+const isTrusted = (folder: AbsolutePath, sets: readonly RuleSet[]): boolean => {
+  const patterns = sets.flatMap(({ trustedProjects }) => trustedProjects)
+  return patterns.some((pattern) => !pattern.negated && matches(pattern, folder)) && !patterns.some((pattern) => pattern.negated && matches(pattern, folder))
+}
+
+interface ProjectFolder {
+  readonly folder: AbsolutePath
+  readonly owner: number
+}
+
+/**
+ * The workspace and the folders above it, as far as nobody else can put anything there: who starts a
+ * command in a part of a project does not leave its rules behind, and what lies in /tmp is no project.
+ */
+const projectFolders = (workspace: AbsolutePath, user: number): readonly ProjectFolder[] => {
+  const folders: ProjectFolder[] = []
+  for (let folder: string = workspace; ; folder = dirname(folder)) {
+    const found = lstatSync(folder, { throwIfNoEntry: false })
+    if (found?.isDirectory() !== true) break
+    const isForeign = (found.mode & 0o002) !== 0 || ![user, 0, folders[0]?.owner].includes(found.uid)
+    if (isForeign && folders.length > 0) break
+    folders.push({ folder: parseAbsolutePath(folder), owner: found.uid })
+    if (folder === '/') break
+  }
+  return folders
+}

@@ -1,0 +1,113 @@
+// Reads one rule file, if it is one that whoever may speak for its source has written. A file that
+// anybody could have written is neither obeyed nor passed over: it may be all that is left of a denial.
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, readdirSync } from 'node:fs'
+import type { Stats } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+import { CordonError, fail } from '../../errors/index.js'
+import type { RuleSource } from '../../gate/index.js'
+
+/** Who may have written the files of a source, and through what. */
+export interface Trust {
+  /** User ids. */
+  readonly owners: readonly number[]
+  /** Of the mode of files and folders: what must not be set. */
+  readonly closedTo: number
+  /** Links lead out of the folder that was looked at. */
+  readonly links: 'followed' | 'refused'
+}
+
+const GROUP_WRITES = 0o020
+const OTHERS_WRITE = 0o002
+const MAX_BYTES = 4 * 1024 * 1024
+const ROOT = 0
+
+/** `owner` is who owns the folder that the source lies in. */
+export const trustOf = (source: RuleSource, user: number, owner: number): Trust => {
+  switch (source) {
+    case 'managed':
+      return { owners: [owner], closedTo: GROUP_WRITES | OTHERS_WRITE, links: 'refused' }
+    case 'project':
+      // A checkout may be shared with a group, and it may belong to the one for whom root works in it.
+      return { owners: [user, ROOT, owner], closedTo: OTHERS_WRITE, links: 'refused' }
+    case 'user':
+      // Where people keep their settings elsewhere, links lead there.
+      return { owners: [user, ROOT], closedTo: GROUP_WRITES | OTHERS_WRITE, links: 'followed' }
+    case 'bundled':
+    case 'session':
+    case 'command_line':
+      return { owners: [], closedTo: 0, links: 'followed' }
+  }
+}
+
+const ENDING = /\.(?:ya?ml|json)$/
+const NAMES = ['rules.yaml', 'rules.yml', 'rules.json']
+
+/** The rule files of a folder: `rules.yaml`, and all in `rules/`, by their names. */
+export const ruleFilesIn = (folder: string, trust: Trust): readonly string[] => {
+  if (!isFolder(folder, trust)) return []
+  const more = join(folder, 'rules')
+  return [
+    ...NAMES.map((name) => join(folder, name)).filter((path) => lstatOf(path) !== undefined),
+    ...(isFolder(more, trust) ? namesIn(more).filter((name) => ENDING.test(name)).map((name) => join(more, name)) : []),
+  ]
+}
+
+const isFolder = (path: string, trust: Trust): boolean => {
+  const found = lstatOf(path)
+  if (found === undefined) return false
+  if (found.isSymbolicLink() && trust.links === 'refused') throw unsafe(path, 'it is a link')
+  if (!found.isDirectory() && !found.isSymbolicLink()) return false
+  if (found.isDirectory()) checkOwner(path, found, trust)
+  return true
+}
+
+const namesIn = (folder: string): readonly string[] => {
+  try {
+    return readdirSync(folder).toSorted()
+  } catch (cause) {
+    throw unreadable(folder, cause)
+  }
+}
+
+export const readRuleFile = (path: string, trust: Trust): string => {
+  let descriptor: number | undefined
+  try {
+    // A pipe in the place of a file would keep everybody waiting.
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | (trust.links === 'refused' ? constants.O_NOFOLLOW : 0))
+    const found = fstatSync(descriptor)
+    if (!found.isFile()) throw unsafe(path, 'it is no ordinary file')
+    if (trust.owners.length > 0) checkOwner(path, found, trust)
+    if (found.size > MAX_BYTES) throw unsafe(path, `it has more than ${String(MAX_BYTES / 1024 / 1024)} MiB`)
+    return readFileSync(descriptor, 'utf8')
+  } catch (cause) {
+    if (cause instanceof CordonError) throw cause
+    if (codeOf(cause) === 'ELOOP' && trust.links === 'refused') throw unsafe(path, 'it is a link', cause)
+    throw unreadable(path, cause)
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor)
+  }
+}
+
+const checkOwner = (path: string, { uid, mode }: Stats, { owners, closedTo }: Trust): void => {
+  if (!owners.includes(uid)) throw unsafe(path, `it belongs to the user ${String(uid)}`)
+  if ((mode & closedTo & OTHERS_WRITE) !== 0) throw unsafe(path, 'every user can write to it')
+  if ((mode & closedTo & GROUP_WRITES) !== 0) throw unsafe(path, 'its group can write to it')
+}
+
+const lstatOf = (path: string): Stats | undefined => {
+  try {
+    return lstatSync(path)
+  } catch (cause) {
+    if (codeOf(cause) === 'ENOENT' || codeOf(cause) === 'ENOTDIR') return undefined
+    // That there is something, and nobody may look at it, is no reason to go on without it.
+    throw unreadable(path, cause)
+  }
+}
+
+const unsafe = (path: string, problem: string, cause?: unknown): CordonError =>
+  fail('rules-unsafe', { path, problem, fix: `see who may write there: ls -ld ${dirname(path)} ${path}` }, cause)
+
+const unreadable = (path: string, cause: unknown): CordonError => fail('rules-unreadable', { path, problem: cause instanceof Error ? cause.message.replace(/, \w+(?: '.*)?$/s, '') : String(cause) }, cause)
+
+const codeOf = (cause: unknown): unknown => (cause instanceof Error && 'code' in cause ? cause.code : undefined)

@@ -1,0 +1,12 @@
+// `cordon run` keeps a log and looks for rules. In the tests neither is that of the person who runs them.
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+
+export default (): (() => void) => {
+  const folder = realpathSync(mkdtempSync('/var/tmp/cordon-tests-'))
+  process.env['XDG_STATE_HOME'] = join(folder, 'state')
+  process.env['XDG_CONFIG_HOME'] = join(folder, 'config')
+  return () => {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
