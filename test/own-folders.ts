@@ -2,7 +2,8 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
-export default (): (() => void) => {
+/** Run by vitest before everything else; what it returns, after. */
+export const setup = (): (() => void) => {
   const folder = realpathSync(mkdtempSync('/var/tmp/cordon-tests-'))
   process.env['XDG_STATE_HOME'] = join(folder, 'state')
   process.env['XDG_CONFIG_HOME'] = join(folder, 'config')

@@ -56,7 +56,7 @@ const endingOf = (result: CallResult, intrusion: CordonError | undefined) => {
 export const recordFailed = async (events: EventStream, decision: PermissionDecision, error: unknown, revised: PermissionDecision | undefined, evaluation: Evaluation): Promise<void> => {
   const reason = error instanceof Error ? error.message : String(error)
   await Promise.all([
-    ...(revised === undefined ? [] : [evaluated(events, { ...evaluation, decision: revised } as Evaluation)]),
+    ...(revised === undefined ? [] : [evaluated(events, { ...evaluation, decision: revised })]),
     events.emit({ type: 'tool.completed', ...common(revised ?? decision), status: 'failed', reason, error_code: error instanceof CordonError ? error.code : null, result_hash: null, result_bytes: null, duration_ms: 0 }),
   ])
 }

@@ -58,7 +58,7 @@ export const run = async ({ given, environment }: Invocation): Promise<number> =
   } catch (error) {
     outcome = { kind: 'refused', error: order === undefined ? error : withLookupAdvice(explainMode(error, order), { ...order, searchPath: environment['PATH'] ?? '' }) }
   }
-  const exitStatus = outcome.kind === 'ran' ? statusOf(outcome.result, outcome.intrusions.length > 0) : exitStatusOf(outcome.kind === 'refused' ? outcome.error : undefined)
+  const exitStatus = outcome.kind === 'ran' ? statusOf(outcome.result, outcome.intrusions.length > 0) : exitStatusOf(outcome.error)
   const asDecided = decided ?? undecided(outcome.kind === 'refused' ? outcome.error : undefined, order, order?.mode ?? 'default', interactive)
   report(describeRun(order, asDecided, outcome, exitStatus), outcome, advice, reporting, environment)
   return exitStatus

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 
+import type * as Yaml from 'yaml'
 import type { Document, LineCounter, Range } from 'yaml'
 
 import { fail } from '../errors/index.js'
@@ -10,7 +11,7 @@ import type { KeyPath, PolicyNode } from './policy-node.js'
 const require = createRequire(import.meta.url)
 
 /** Loaded with the first file: most runs of the command line read none, and it takes as long as all the rest of this room. */
-const yaml = () => require('yaml') as typeof import('yaml')
+const yaml = () => require('yaml') as typeof Yaml
 
 /** Reads one YAML or JSON document into a node that knows the file and line of every value. */
 export const readDocument = (text: string, fileName: string): PolicyNode => {

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { homedir } from 'node:os'
 
 import { fail } from '../errors/index.js'
-import { createGate, parseRules } from '../gate/index.js'
-import type { ApprovalGrant, Classifier, Evaluation, GateCall, Hook, HookSubject, HookVerdict, InvocationBudget, Mode, PermissionState, RuleSet } from '../gate/index.js'
+import { createGate } from '../gate/index.js'
+import type { ApprovalGrant, Classifier, Evaluation, GateCall, Hook, HookSubject, HookVerdict, InvocationBudget, Mode, PermissionState } from '../gate/index.js'
 import type { Risk } from '../policy/index.js'
 import { parseAbsolutePath } from '../policy/index.js'
 import { openSandbox } from '../sandbox/index.js'
@@ -29,6 +29,8 @@ import { createProcessCells } from './process-cells.js'
 import { registerTool } from './registered-tool.js'
 import type { RegisteredTool } from './registered-tool.js'
 import { resolveOnHost } from './resolve-path.js'
+import { ruleSetsOf } from './rule-sets.js'
+import type { RuleOptions } from './rule-sets.js'
 import { openState, sealState } from './session-state.js'
 import type { StateSettings } from './session-state.js'
 import { createSessions } from './sessions.js'
@@ -36,15 +38,13 @@ import type { Session } from './sessions.js'
 import type { ToolResult } from './tool-result.js'
 import type { ToolDefinition } from './tools.js'
 
-export interface CordonOptions {
+export interface CordonOptions extends RuleOptions {
   readonly tools: readonly ToolDefinition[]
   /** What relative patterns are relative to; the working directory of every tool that names no other. */
   readonly workspace: string
   /** What `~` means; the home of the user when not given. */
   readonly home?: string
   readonly mode?: Mode
-  /** Rule sets that were loaded (`loadRules`), or rules of this session as values. */
-  readonly rules?: readonly (RuleSet | object)[]
   readonly hooks?: readonly Hook[]
   /** Asks somebody. Without it a call that would ask is `unavailable`, at once. */
   readonly approve?: Approve
@@ -127,7 +127,7 @@ export const createCordon = async (options: CordonOptions): Promise<Cordon> => {
   })
   const gate = createGate({
     tools: [...tools.values()].map((each) => each.gate),
-    ruleSets: (options.rules ?? []).map((set, at) => ruleSetOf(set, at, places)),
+    ruleSets: ruleSetsOf(options, places),
     mode,
     hooks: options.hooks ?? [],
     onHook: (report) => recordHook(events, report),
@@ -228,9 +228,6 @@ const begin = async ({ gate, events }: CallServices, telemetry: Telemetry | unde
     throw error
   }
 }
-
-const ruleSetOf = (set: RuleSet | object, at: number, places: { readonly workspace: RegisteredTool['cwd']; readonly home: RegisteredTool['cwd'] }): RuleSet =>
-  'source' in set && 'rules' in set && 'managedOnly' in set ? (set) : parseRules(set, `rules[${String(at)}]`, { source: 'session', places })
 
 const approvalOf = ({ approve, approval }: CordonOptions): ApprovalSettings | undefined => (approve === undefined ? undefined : { ...APPROVAL_DEFAULTS, ...approval, approve })
 

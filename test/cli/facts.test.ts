@@ -24,7 +24,7 @@ describeForms('--facts', (run, form) => {
         rule_refs: [],
         updated_input_ref: null,
         approval_action_id: null,
-        expires_at: null,
+        expires_at: expect.stringMatching(/^\d{4}-.*Z$/) as string,
         scope: 'call',
       },
       permission_state: { mode: 'default', interactive: false },

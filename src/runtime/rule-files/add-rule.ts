@@ -104,8 +104,7 @@ export const withRule = (text: string, lines: readonly string[]): string => {
   if (pair === undefined) return `${ended}rules:\n${indented('  ')}`
   const { value: rules } = pair
   if (!isSeq(rules) || rules.flow === true || rules.items.length === 0) throw new Error('its rules are no list with one rule per line')
-  const [start = 0] = rules.range ?? []
-  const end = rules.range?.[1] ?? text.length
+  const [start, end] = rules.range
   const indent = text.slice(text.lastIndexOf('\n', start - 1) + 1, start)
   if (indent.trim() !== '') throw new Error('its rules begin on the line of their key')
   // Behind the last line of the last rule, and before comments and keys that follow.

@@ -1,0 +1,35 @@
+import { join } from 'node:path'
+
+import { parseRules } from '../gate/index.js'
+import type { RuleSet } from '../gate/index.js'
+import type { Places } from '../policy/index.js'
+
+import { loadRuleFiles } from './rule-files/index.js'
+
+export interface RuleOptions {
+  /** Rule sets that were loaded (`loadRules`), or rules of this session as values. */
+  readonly rules?: readonly (RuleSet | object)[]
+  /**
+   * Which rule files are in force beside these. `managed`, the default: those of the machine. `all`: also those of
+   * the workspace, which can only deny and ask unless the user trusts it, and of the user. `none`: no files.
+   */
+  readonly ruleFiles?: 'managed' | 'all' | 'none'
+  /** Where the rule files of the user lie; `.config/cordon` in the home when not given. */
+  readonly configFolder?: string
+}
+
+export const ruleSetsOf = (options: RuleOptions, places: Places): readonly RuleSet[] => [...filesOf(options, places), ...(options.rules ?? []).map((set, at) => setOf(set, at, places))]
+
+const filesOf = ({ ruleFiles = 'managed', configFolder }: RuleOptions, places: Places): readonly RuleSet[] => {
+  switch (ruleFiles) {
+    case 'none':
+      return []
+    case 'managed':
+      return loadRuleFiles({ ...places, userFolder: undefined, projects: 'left-out', files: [] })
+    case 'all':
+      return loadRuleFiles({ ...places, userFolder: configFolder ?? join(places.home, '.config', 'cordon'), projects: 'read', files: [] })
+  }
+}
+
+const setOf = (set: RuleSet | object, at: number, places: Places): RuleSet =>
+  'source' in set && 'rules' in set && 'managedOnly' in set ? (set) : parseRules(set, `rules[${String(at)}]`, { source: 'session', places })
