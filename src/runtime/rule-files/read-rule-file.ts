@@ -9,8 +9,8 @@ import type { RuleSource } from '../../gate/index.js'
 
 /** Who may have written the files of a source, and through what. */
 export interface Trust {
-  /** User ids. */
-  readonly owners: readonly number[]
+  /** User ids; `anybody` for a file that somebody named. */
+  readonly owners: readonly number[] | 'anybody'
   /** Of the mode of files and folders: what must not be set. */
   readonly closedTo: number
   /** Links lead out of the folder that was looked at. */
@@ -36,7 +36,7 @@ export const trustOf = (source: RuleSource, user: number, owner: number): Trust 
     case 'bundled':
     case 'session':
     case 'command_line':
-      return { owners: [], closedTo: 0, links: 'followed' }
+      return { owners: 'anybody', closedTo: 0, links: 'followed' }
   }
 }
 
@@ -77,7 +77,7 @@ export const readRuleFile = (path: string, trust: Trust): string => {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | (trust.links === 'refused' ? constants.O_NOFOLLOW : 0))
     const found = fstatSync(descriptor)
     if (!found.isFile()) throw unsafe(path, 'it is no ordinary file')
-    if (trust.owners.length > 0) checkOwner(path, found, trust)
+    checkOwner(path, found, trust)
     if (found.size > MAX_BYTES) throw unsafe(path, `it has more than ${String(MAX_BYTES / 1024 / 1024)} MiB`)
     return readFileSync(descriptor, 'utf8')
   } catch (cause) {
@@ -90,7 +90,7 @@ export const readRuleFile = (path: string, trust: Trust): string => {
 }
 
 const checkOwner = (path: string, { uid, mode }: Stats, { owners, closedTo }: Trust): void => {
-  if (!owners.includes(uid)) throw unsafe(path, `it belongs to the user ${String(uid)}`)
+  if (owners !== 'anybody' && !owners.includes(uid)) throw unsafe(path, `it belongs to the user ${String(uid)}`)
   if ((mode & closedTo & OTHERS_WRITE) !== 0) throw unsafe(path, 'every user can write to it')
   if ((mode & closedTo & GROUP_WRITES) !== 0) throw unsafe(path, 'its group can write to it')
 }
