@@ -41,7 +41,7 @@ void open_up(struct territory *territory, const char *path)
 	char part[PATH_MAX];
 
 	/* Closed before any call began: by the user, who may have a reason. It is sealed. */
-	if (!territory->in_use || is_in_closed(territory, path))
+	if (!territory->calls || is_in_closed(territory, path))
 		return;
 	for (const char *end = path; end; end = *end ? strchr(end + 1, '/') : NULL) {
 		snprintf(part, sizeof part, "%.*s", (int)(end - path), path);
@@ -122,8 +122,7 @@ static bool watch(struct territory *territory, const char *path)
 struct walk {
 	struct territory *territory;
 	const struct names *names;
-	name_appeared *appeared;
-	void *context;
+	const struct observer *observer;
 	struct paths folders;
 };
 
@@ -134,12 +133,12 @@ static void look_at(struct walk *walk, const char *path, char kind, bool in_git)
 
 	if (is_protected && !is_known) {
 		/* Judged before it is remembered: a link that was put there just now must not be taken for the one that was. */
-		if (walk->appeared && walk->appeared(walk->territory, path, true, walk->context))
+		if (walk->observer->appeared(walk->territory, path, true, walk->observer->context))
 			return;
 		remember(walk->territory, path, kind);
 	}
 	/* What was protected as a whole before is not looked into: nothing can change in it. What a call made is. */
-	if (kind == 'd' && !in_git && (!is_protected || (walk->territory->in_use && !is_known)))
+	if (kind == 'd' && !in_git && (!is_protected || (walk->territory->calls && !is_known)))
 		add_path(&walk->folders, path);
 }
 
@@ -169,9 +168,9 @@ static void look_into(struct walk *walk, const char *path)
 }
 
 /* Breadth first, so that what a bound cuts off lies deepest. */
-void explore(struct territory *territory, const char *from, const struct names *names, name_appeared *appeared, void *context)
+void explore(struct territory *territory, const char *from, const struct names *names, const struct observer *observer)
 {
-	struct walk walk = { territory, names, appeared, context, { 0 } };
+	struct walk walk = { territory, names, observer, { 0 } };
 
 	add_path(&walk.folders, from);
 	for (size_t i = 0; i < walk.folders.count; i++) {

@@ -32,10 +32,31 @@ const char *behind_git(const char *path)
 	return NULL;
 }
 
+bool leads_to_name(const char *path, const char *name, const char **rest)
+{
+	char first[NAME_MAX + 1];
+
+	for (const char *slash = strchr(name, '/'); slash; slash = strchr(slash + 1, '/')) {
+		snprintf(first, sizeof first, "%.*s", (int)(slash - name), name);
+		if (!ends_in_name(path, first))
+			continue;
+		*rest = slash + 1;
+		return true;
+	}
+	return false;
+}
+
+bool means_name(const char *path, const char *name, char kind)
+{
+	const char *rest;
+
+	return ends_in_name(path, name) || (kind == 'l' && leads_to_name(path, name, &rest));
+}
+
 bool is_protected_name(const struct names *names, const char *path, char kind)
 {
 	for (size_t i = 0; i < names->count; i++) {
-		if (!ends_in_name(path, names->list[i].path))
+		if (!means_name(path, names->list[i].path, kind))
 			continue;
 		switch (names->list[i].scope) {
 		case SCOPE_ANYWHERE:
@@ -45,7 +66,7 @@ bool is_protected_name(const struct names *names, const char *path, char kind)
 				return true;
 			break;
 		case SCOPE_ROOT:
-			if (strcmp(path, names->list[i].path) == 0)
+			if (strchr(path, '/') == NULL || strcmp(path, names->list[i].path) == 0)
 				return true;
 			break;
 		case SCOPE_FILE:
@@ -96,29 +117,17 @@ static void build_index(struct findings *found)
 		*slot_of(found, found->list[i].path) = i + 1;
 }
 
-static char *read_link(struct territory *territory, const char *path)
-{
-	CLOSE_ON_RETURN int link = open_beneath(territory, path, O_PATH);
-	char target[PATH_MAX];
-	ssize_t length = link < 0 ? -1 : readlinkat(link, "", target, sizeof target - 1);
-
-	return length < 0 ? NULL : strndup(target, length);
-}
-
-bool link_is_unchanged(struct territory *territory, const char *path)
-{
-	const struct found *known = find(&territory->found, path);
-	FREE_ON_RETURN char *now = read_link(territory, path);
-
-	return known && known->target && now && strcmp(known->target, now) == 0;
-}
-
 bool remember(struct territory *territory, const char *path, char kind)
 {
 	struct findings *found = &territory->found;
 
 	if (find(found, path))
 		return false;
+	/* A tool may make names without end; what it cannot make is a scout that grows with them. */
+	if (found->count == MOST_FOUND) {
+		territory->too_large = true;
+		return false;
+	}
 	if (found->count == found->room) {
 		found->room = found->room ? found->room * 2 : 64;
 		found->list = realloc(found->list, found->room * sizeof *found->list);
@@ -135,7 +144,9 @@ bool remember(struct territory *territory, const char *path, char kind)
 void remember_closed(struct territory *territory, const char *path)
 {
 	remember(territory, path, 'd');
-	find(&territory->found, path)->closed = true;
+	struct found *folder = find(&territory->found, path);
+	if (folder)
+		folder->closed = true;
 }
 
 bool is_in_closed(const struct territory *territory, const char *path)
@@ -177,7 +188,12 @@ static bool is_there(struct territory *territory, struct found *found)
 
 	if (kind)
 		found->kind = kind;
-	return kind || (found->target && territory->in_use);
+	if (territory->calls)
+		return kind || found->target;
+	/* Nobody but its user changed it: that is what it is now. */
+	free(found->target);
+	found->target = kind == 'l' ? read_link(territory, found->path) : NULL;
+	return kind && !found->on_the_way;
 }
 
 void forget_vanished(struct territory *territory)
@@ -208,60 +224,4 @@ void free_findings(struct findings *found)
 	}
 	free(found->list);
 	free(found->index);
-}
-
-/* Below the root as the kernel sees it; NULL for other places, and for the root itself, which cannot be sealed in itself. */
-static char *below_root(const struct territory *territory, const char *path)
-{
-	size_t length = strlen(territory->root);
-
-	return strncmp(path, territory->root, length) == 0 && path[length] == '/' ? strdup(path + length + 1) : NULL;
-}
-
-/* Where a link that leads nowhere yet would lead: by its words alone, through no other link. */
-static char *missing_target(const struct territory *territory, const char *folder, const char *target)
-{
-	char path[2 * PATH_MAX], names[2 * PATH_MAX], *rest;
-	size_t length = 0;
-
-	if (target[0] == '/')
-		snprintf(names, sizeof names, "%s", target);
-	else
-		snprintf(names, sizeof names, "%s/%s/%s", territory->root, folder, target);
-	for (char *name = strtok_r(names, "/", &rest); name; name = strtok_r(NULL, "/", &rest)) {
-		if (strcmp(name, ".") == 0)
-			continue;
-		if (strcmp(name, "..") == 0) {
-			while (length && path[--length] != '/')
-				;
-			continue;
-		}
-		length += snprintf(path + length, sizeof path - length, "/%s", name);
-	}
-	path[length] = '\0';
-	return below_root(territory, path);
-}
-
-char *target_below_root(struct territory *territory, const struct found *link, char *kind)
-{
-	const char *slash = strrchr(link->path, '/');
-	char folder_path[PATH_MAX], descriptor[64], path[PATH_MAX];
-	struct stat status;
-
-	snprintf(folder_path, sizeof folder_path, "%.*s", (int)(slash ? slash - link->path : 0), link->path);
-	CLOSE_ON_RETURN int folder = open_beneath(territory, folder_path, O_PATH | O_DIRECTORY);
-	if (folder < 0 || !link->target)
-		return NULL;
-	CLOSE_ON_RETURN int object = openat(folder, link->target, O_PATH | O_CLOEXEC);
-	if (object < 0) {
-		*kind = 0;
-		return missing_target(territory, folder_path, link->target);
-	}
-	snprintf(descriptor, sizeof descriptor, "/proc/self/fd/%d", object);
-	ssize_t length = readlink(descriptor, path, sizeof path - 1);
-	if (length < 0 || fstat(object, &status) < 0)
-		return NULL;
-	path[length] = '\0';
-	*kind = S_ISDIR(status.st_mode) ? 'd' : 'f';
-	return below_root(territory, path);
 }

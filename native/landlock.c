@@ -34,7 +34,21 @@ static uint64_t handled_rights(int abi)
 	return rights;
 }
 
-static void add_object(int ruleset, int object, unsigned access, uint64_t handled, const char *name)
+/*
+ * Moving and linking between folders. Without mounts a socket of the host could be
+ * moved into the call's private folder, where every socket counts as its own. Nothing
+ * is moved to where it would have more rights, so the plan gives that folder one that
+ * no write root has: ioctl on devices, of which none can be made there. Before that
+ * right existed (ABI 5) nothing is moved between folders at all.
+ */
+static uint64_t rights_to_grant(const struct plan *plan, int abi)
+{
+	uint64_t handled = handled_rights(abi);
+
+	return plan->form == FORM_LANDLOCK && abi < 5 ? handled & ~LL_REFER : handled;
+}
+
+static void add_object(int ruleset, int object, unsigned access, uint64_t granted, const char *name)
 {
 	struct stat status;
 
@@ -54,12 +68,12 @@ static void add_object(int ruleset, int object, unsigned access, uint64_t handle
 		beneath.allowed |= LL_IOCTL_DEV;
 	if (!S_ISDIR(status.st_mode))
 		beneath.allowed &= FILE_RIGHTS;
-	beneath.allowed &= handled;
+	beneath.allowed &= granted;
 	if (beneath.allowed && syscall(SYS_landlock_add_rule, ruleset, 1 /* PATH_BENEATH */, &beneath, 0) < 0)
 		die("landlock", name);
 }
 
-static void add_rule(int ruleset, const struct rule *rule, uint64_t handled)
+static void add_rule(int ruleset, const struct rule *rule, uint64_t granted)
 {
 	/*
 	 * The host resolved the path; a symbolic link in it now was planted since, to
@@ -69,7 +83,7 @@ static void add_rule(int ruleset, const struct rule *rule, uint64_t handled)
 	CLOSE_ON_RETURN int object = in_proc ? open(rule->path, O_PATH | O_CLOEXEC)
 					     : open_how(AT_FDCWD, rule->path, O_PATH, CORDON_RESOLVE_NO_SYMLINKS);
 
-	add_object(ruleset, object, rule->access, handled, rule->path);
+	add_object(ruleset, object, rule->access, granted, rule->path);
 }
 
 void apply_landlock(const struct plan *plan, int terminal)
@@ -80,6 +94,7 @@ void apply_landlock(const struct plan *plan, int terminal)
 		die("landlock", "the kernel has no Landlock");
 
 	struct ll_ruleset attributes = { .handled_fs = handled_rights(abi) };
+	uint64_t granted = rights_to_grant(plan, abi);
 	size_t size = sizeof attributes.handled_fs;
 	if (abi >= 4) {
 		size = offsetof(struct ll_ruleset, scoped);
@@ -96,23 +111,28 @@ void apply_landlock(const struct plan *plan, int terminal)
 	if (ruleset < 0)
 		die("landlock", "cannot create a ruleset");
 	for (size_t i = 0; i < plan->rule_count; i++)
-		add_rule(ruleset, &plan->rules[i], attributes.handled_fs);
+		add_rule(ruleset, &plan->rules[i], granted);
 	/* Its name is known only now, and beside it lie the terminals of others. */
 	if (terminal >= 0)
-		add_object(ruleset, terminal, ACCESS_READ | ACCESS_WRITE | ACCESS_DEVICE, attributes.handled_fs, "terminal");
+		add_object(ruleset, terminal, ACCESS_READ | ACCESS_WRITE | ACCESS_DEVICE, granted, "terminal");
 	if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
 		die("landlock", "cannot restrict the cell");
 }
 
 bool enclose_signals(void)
 {
-	struct ll_ruleset attributes = { .scoped = LL_SCOPE_SIGNAL };
+	/* A ruleset that says nothing of moving between folders forbids it, for all that come after. */
+	struct ll_ruleset attributes = { .handled_fs = LL_REFER, .scoped = LL_SCOPE_SIGNAL };
+	CLOSE_ON_RETURN int everywhere = open("/", O_PATH | O_CLOEXEC);
+	struct ll_path_beneath moving = { .parent = everywhere, .allowed = LL_REFER };
 	pid_t outside = getppid();
 
 	if (landlock_abi() < 6 || kill(outside, 0) < 0)
 		return false;
 	CLOSE_ON_RETURN int ruleset = syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0);
-	if (ruleset < 0 || syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
+	if (ruleset < 0 || syscall(SYS_landlock_add_rule, ruleset, 1 /* PATH_BENEATH */, &moving, 0) < 0)
+		return false;
+	if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
 		return false;
 	/* Tried, not believed: whoever trusts this kills everything that it can reach. */
 	return kill(outside, 0) < 0 && errno == EPERM;

@@ -7,6 +7,8 @@
  *   B  a call begins: its number, its root, then what its policy names itself
  *      (`=PATH` below the root, `*NAME` anywhere) and what it carves out that
  *      does not exist yet (`!PATH` below the root) -> F, what is protected there
+ *   H  a call begins: its number, then paths anywhere that it must not get at
+ *      when somebody replaces them -> D
  *   X  a call has ended: its number -> D, after everything was looked at
  * In between, A tells of something protected that was touched: the number of the
  * call, the path, what was done about it (enum deed), the new name where it has one.
@@ -26,15 +28,12 @@
 #include <unistd.h>
 
 #define HOST_FD 3
-#define MOST_TERRITORIES 64
-#define TEXT_OF(number) TEXT_OF_(number)
-#define TEXT_OF_(number) #number
 
 struct scout {
 	struct names names;
-	struct territory *territories[MOST_TERRITORIES];
-	size_t territory_count;
+	struct territories territories;
 	struct watch_order *orders;
+	struct held_names held;
 	uint64_t requests;
 };
 
@@ -44,18 +43,18 @@ enum deed {
 	PUT_BACK = 'b',  /* a link that was removed is there again */
 	LEFT = 'l',      /* it could not be moved */
 	UNSEEN = 'u',    /* the root holds more than is looked through */
+	REPLACED = 'r',  /* nothing: somebody else replaced, moved or removed it, and with it its seal */
 };
 
-static void tell(const struct watch_order *order, enum deed deed, const char *path, const char *aside)
+static void tell_host(unsigned long number, enum deed deed, const char *root, const char *path, const char *aside)
 {
-	const char *root = order->territory->root;
 	char *payload = NULL;
 	size_t length = 0;
 	FILE *words = open_memstream(&payload, &length);
 
 	if (!words)
 		abort();
-	fprintf(words, "%lu%c%s%s%s%c%c%c", order->number, 0, root, *path ? "/" : "", path, 0, deed, 0);
+	fprintf(words, "%lu%c%s%s%s%c%c%c", number, 0, root, *root && *path ? "/" : "", path, 0, deed, 0);
 	if (aside)
 		fprintf(words, "%s/%s", root, aside);
 	fputc(0, words);
@@ -64,14 +63,45 @@ static void tell(const struct watch_order *order, enum deed deed, const char *pa
 	free(payload);
 }
 
+static void tell(const struct watch_order *order, enum deed deed, const char *path, const char *aside)
+{
+	tell_host(order->number, deed, order->territory->root, path, aside);
+}
+
+/* A seal is a mount, and goes where its file goes. What takes its place is open to the tool. */
+static void on_replacement(struct territory *territory, const char *path, void *context)
+{
+	const struct scout *scout = context;
+
+	for (struct watch_order *order = scout->orders; order; order = order->next)
+		if (order->territory == territory && was_sealed(order, path) && !is_exempt(order, path))
+			tell(order, REPLACED, path, NULL);
+}
+
+static void on_held_replacement(unsigned long number, const char *path)
+{
+	tell_host(number, REPLACED, "", path, NULL);
+}
+
+/* With its name goes what other calls have mounted over it: what they make there now was not there before them. */
+static void moved_aside(struct scout *scout, const struct watch_order *order, const char *path, const char *aside)
+{
+	struct found *known = find(&order->territory->found, path);
+
+	on_replacement(order->territory, path, scout);
+	if (known && !known->target)
+		known->seen = order->territory->turn;
+	tell(order, SET_ASIDE, path, aside);
+}
+
 /* True when it is no longer there. */
-static bool remove_for(const struct watch_order *order, const char *path)
+static bool remove_for(struct scout *scout, const struct watch_order *order, const char *path)
 {
 	char aside[PATH_MAX];
 
 	switch (put_aside(order->territory, path, aside, sizeof aside)) {
 	case PUT_ASIDE:
-		tell(order, SET_ASIDE, path, aside);
+		moved_aside(scout, order, path, aside);
 		restore_link(order->territory, path);
 		return true;
 	case LEFT_THERE:
@@ -91,123 +121,22 @@ static bool on_appearance(struct territory *territory, const char *path, bool is
 	for (struct watch_order *order = scout->orders; order; order = order->next) {
 		if (order->territory != territory)
 			continue;
-		bool unwanted = is_carved_out(order, path) ||
-				(is_protected && must_not_appear(&scout->names, order, path) && !link_is_unchanged(territory, path));
-		if (unwanted && !was_sealed(order, path))
-			return remove_for(order, path) && !find(&territory->found, path);
+		bool unwanted = is_guarded_link(order, path) ||
+				(is_protected && must_not_appear(&scout->names, order, path, kind_at(territory, path)));
+		if ((is_carved_out(order, path) || (unwanted && !link_is_unchanged(territory, path))) && !was_sealed(order, path))
+			return remove_for(scout, order, path) && !find(&territory->found, path);
 	}
-	return false;
-}
-
-static bool in_use(const struct scout *scout, const struct territory *territory)
-{
-	for (const struct watch_order *order = scout->orders; order; order = order->next)
-		if (order->territory == territory)
-			return true;
 	return false;
 }
 
 static void refresh(struct scout *scout, struct territory *territory, enum thoroughness how)
 {
-	territory->in_use = in_use(scout, territory);
-	refresh_territory(territory, &scout->names, how, on_appearance, scout);
-}
-
-/* A root that was replaced by another folder of the same name is not the one we know. */
-static bool is_still_there(const struct territory *territory)
-{
-	struct stat known, now;
-
-	return fstat(territory->fd, &known) == 0 && lstat(territory->root, &now) == 0 && known.st_ino == now.st_ino && known.st_dev == now.st_dev;
-}
-
-static void drop_territory(struct scout *scout, size_t index)
-{
-	close_territory(scout->territories[index]);
-	scout->territories[index] = scout->territories[--scout->territory_count];
-}
-
-static void make_room(struct scout *scout)
-{
-	size_t oldest = MOST_TERRITORIES;
-
-	for (size_t i = 0; i < scout->territory_count; i++)
-		if (!in_use(scout, scout->territories[i]) && (oldest == MOST_TERRITORIES || scout->territories[i]->used < scout->territories[oldest]->used))
-			oldest = i;
-	if (scout->territory_count == MOST_TERRITORIES && oldest < MOST_TERRITORIES)
-		drop_territory(scout, oldest);
-}
-
-static struct territory *territory_of(struct scout *scout, const char *root)
-{
-	for (size_t i = 0; i < scout->territory_count; i++) {
-		struct territory *known = scout->territories[i];
-		if (strcmp(known->root, root) != 0)
-			continue;
-		if (is_still_there(known) || in_use(scout, known))
-			return known;
-		drop_territory(scout, i);
-		break;
-	}
-	make_room(scout);
-	errno = EMFILE;
-	struct territory *territory = scout->territory_count < MOST_TERRITORIES ? open_territory(root) : NULL;
-	if (territory)
-		scout->territories[scout->territory_count++] = territory;
-	return territory;
-}
-
-/* NULL, or why the root cannot be guarded; the host refuses the call then. */
-static const char *cannot_guard(const struct territory *territory, const char *word, const char *end)
-{
-	if (!territory)
-		return strerror(errno);
-	/* Where a carve-out that does not exist would come to lie is the tool's to arrange; only a watch sees it made. */
-	for (; territory->inotify < 0 && word < end; word += strlen(word) + 1)
-		if (word[0] == '!')
-			return "carve-outs that do not exist yet need inotify, which is used up (fs.inotify.max_user_instances)";
-	return NULL;
-}
-
-/* The same, known after a look at it. */
-static const char *cannot_guard_all(const struct territory *territory)
-{
-	const struct found *root = find(&territory->found, "");
-
-	if (root && root->closed)
-		return "its user may not list it";
-	if (territory->too_large)
-		return "it holds more than " TEXT_OF(MOST_FOLDERS) " folders, or paths that are too long; grant smaller folders";
-	return NULL;
-}
-
-static void list_found(FILE *list, const struct territory *territory, char kind, const char *path)
-{
-	fprintf(list, "%c%s/%s", kind, territory->root, path);
-	fputc(0, list);
-}
-
-/* Who can change what a link leads to has no need to change the link. */
-static void guard_target(FILE *list, struct watch_order *order, const struct found *link)
-{
-	char kind = 0;
-	FREE_ON_RETURN char *target = is_exempt(order, link->path) ? NULL : target_below_root(order->territory, link, &kind);
-
-	if (!target)
-		return;
-	if (kind) {
-		list_found(list, order->territory, kind, target);
-	} else {
-		FREE_ON_RETURN char *word = NULL;
-		if (asprintf(&word, "!%s", target) < 0)
-			abort();
-		add_word(order, word);
-	}
+	refresh_territory(territory, &scout->names, how, &(struct observer){ on_appearance, on_replacement, scout });
 }
 
 static void answer_begin(struct scout *scout, unsigned long number, const char *root, char *exempt, char *end)
 {
-	struct territory *territory = territory_of(scout, root);
+	struct territory *territory = territory_of(&scout->territories, root);
 	struct watch_order *order = calloc(1, sizeof *order);
 	char *payload = NULL;
 	size_t length = 0;
@@ -226,16 +155,12 @@ static void answer_begin(struct scout *scout, unsigned long number, const char *
 		free(order);
 	} else {
 		territory->used = ++scout->requests;
+		territory->calls++;
 		*order = (struct watch_order){ .number = number, .territory = territory, .since = territory->turn, .next = scout->orders };
 		for (; exempt < end; exempt += strlen(exempt) + 1)
 			add_word(order, exempt);
 		scout->orders = order;
-		for (size_t i = 0; i < territory->found.count; i++) {
-			const struct found *found = &territory->found.list[i];
-			list_found(list, territory, found->kind, found->path);
-			if (found->target)
-				guard_target(list, order, found);
-		}
+		list_guarded(list, order, &scout->names);
 	}
 	fclose(list);
 	write_frame(HOST_FD, SCOUT_FOUND, payload, length);
@@ -250,34 +175,44 @@ static struct watch_order *order_of(struct scout *scout, unsigned long number)
 	return NULL;
 }
 
+struct disarming {
+	struct scout *scout;
+	const struct watch_order *order;
+};
+
 static void on_disarmed(struct territory *territory, const char *path, const char *aside, void *context)
 {
+	const struct disarming *disarming = context;
+
 	(void)territory;
-	tell(context, aside ? SET_ASIDE : LEFT, path, aside);
+	if (aside)
+		moved_aside(disarming->scout, disarming->order, path, aside);
+	else
+		tell(disarming->order, LEFT, path, NULL);
 }
 
 /* A link that was changed or removed: put back. */
-static void mend_link(const struct watch_order *order, const struct found *link)
+static void mend_link(struct scout *scout, const struct watch_order *order, const struct found *link)
 {
 	if (link_is_unchanged(order->territory, link->path))
 		return;
 	if (kind_at(order->territory, link->path))
-		remove_for(order, link->path);
+		remove_for(scout, order, link->path);
 	else if (restore_link(order->territory, link->path))
 		tell(order, PUT_BACK, link->path, NULL);
 }
 
-static void look_at_found(const struct scout *scout, struct watch_order *order, const struct found *found)
+static void look_at_found(struct scout *scout, struct watch_order *order, const struct found *found)
 {
 	if (is_exempt(order, found->path))
 		return;
 	if (found->seen <= order->since) {
 		if (found->target)
-			mend_link(order, found);
-	} else if (must_not_appear(&scout->names, order, found->path)) {
-		remove_for(order, found->path);
+			mend_link(scout, order, found);
+	} else if (must_not_appear(&scout->names, order, found->path, found->kind)) {
+		remove_for(scout, order, found->path);
 	} else if (behind_git(found->path)) {
-		disarm(order->territory, found, on_disarmed, order);
+		disarm(order->territory, found, on_disarmed, &(struct disarming){ scout, order });
 	}
 }
 
@@ -285,18 +220,18 @@ static void look_at_found(const struct scout *scout, struct watch_order *order, 
  * What was carved out before it existed. No link was on the way to it when the
  * call began: one that is there now was made to lead to it, and goes.
  */
-static void remove_carved_out(const struct watch_order *order, const char *path)
+static void remove_carved_out(struct scout *scout, const struct watch_order *order, const char *path)
 {
 	char part[PATH_MAX];
 
 	for (const char *end = strchr(path, '/'); end; end = strchr(end + 1, '/')) {
 		snprintf(part, sizeof part, "%.*s", (int)(end - path), path);
 		if (kind_at(order->territory, part) == 'l') {
-			remove_for(order, part);
+			remove_for(scout, order, part);
 			return;
 		}
 	}
-	remove_for(order, path);
+	remove_for(scout, order, path);
 }
 
 static void finish_order(struct scout *scout, struct watch_order *order)
@@ -306,11 +241,12 @@ static void finish_order(struct scout *scout, struct watch_order *order)
 	refresh(scout, territory, EVERYTHING);
 	for (size_t i = 0; i < order->word_count; i++)
 		if (order->words[i][0] == '!')
-			remove_carved_out(order, order->words[i] + 1);
+			remove_carved_out(scout, order, order->words[i] + 1);
 	for (size_t i = 0; i < territory->found.count; i++)
 		look_at_found(scout, order, &territory->found.list[i]);
 	if (territory->too_large)
 		tell(order, UNSEEN, "", NULL);
+	territory->calls--;
 	for (struct watch_order **at = &scout->orders; *at; at = &(*at)->next) {
 		if (*at == order) {
 			*at = order->next;
@@ -321,6 +257,26 @@ static void finish_order(struct scout *scout, struct watch_order *order)
 		free(order->words[i]);
 	free(order->words);
 	free(order);
+}
+
+static void answer_hold(struct scout *scout, unsigned long number, const char *path, const char *end)
+{
+	const char *problem = NULL;
+	char words[256] = "";
+
+	for (; !problem && path < end; path += strlen(path) + 1)
+		problem = hold_name(&scout->held, number, path);
+	if (problem)
+		release_names(&scout->held, number);
+	if (problem)
+		snprintf(words, sizeof words, "!%s", problem);
+	write_frame(HOST_FD, SCOUT_DONE, words, strlen(words) + 1);
+}
+
+static void finish_held(struct scout *scout, unsigned long number)
+{
+	take_held_events(&scout->held, on_held_replacement);
+	release_names(&scout->held, number);
 }
 
 static void take_names(struct scout *scout, char *words, char *end)
@@ -349,9 +305,14 @@ static void answer(struct scout *scout, struct frame *frame)
 		if (words < end)
 			answer_begin(scout, number, words, words + strlen(words) + 1, end);
 		break;
+	case SCOUT_HOLD:
+		answer_hold(scout, number, words + strlen(words) + 1, end);
+		break;
 	case SCOUT_END:
 		if (order)
 			finish_order(scout, order);
+		else
+			finish_held(scout, number);
 		write_frame(HOST_FD, SCOUT_DONE, words, strlen(words) + 1);
 		break;
 	}
@@ -361,7 +322,7 @@ static void answer(struct scout *scout, struct frame *frame)
 int serve_scout(void)
 {
 	struct scout scout = { 0 };
-	struct pollfd polled[1 + MOST_TERRITORIES];
+	struct pollfd polled[2 + MOST_TERRITORIES];
 
 	close_range(HOST_FD + 1, ~0U, 0);
 	fcntl(HOST_FD, F_SETFD, FD_CLOEXEC);
@@ -370,14 +331,17 @@ int serve_scout(void)
 	for (;;) {
 		struct frame frame;
 		polled[0] = (struct pollfd){ .fd = HOST_FD, .events = POLLIN };
-		for (size_t i = 0; i < scout.territory_count; i++)
+		polled[1] = (struct pollfd){ .fd = scout.held.list ? scout.held.inotify : -1, .events = POLLIN };
+		for (size_t i = 0; i < scout.territories.count; i++)
 			/* What happens where no call works is for the next call there to take in. */
-			polled[1 + i] = (struct pollfd){ .fd = scout.territories[i]->inotify, .events = in_use(&scout, scout.territories[i]) ? POLLIN : 0 };
-		if (poll(polled, 1 + scout.territory_count, -1) < 0 && errno != EINTR)
+			polled[2 + i] = (struct pollfd){ .fd = scout.territories.list[i]->inotify, .events = scout.territories.list[i]->calls ? POLLIN : 0 };
+		if (poll(polled, 2 + scout.territories.count, -1) < 0 && errno != EINTR)
 			return EXIT_REFUSED;
-		for (size_t i = 0; i < scout.territory_count; i++)
-			if (polled[1 + i].revents & POLLIN)
-				refresh(&scout, scout.territories[i], WHAT_HAPPENED);
+		for (size_t i = 0; i < scout.territories.count; i++)
+			if (polled[2 + i].revents & POLLIN)
+				refresh(&scout, scout.territories.list[i], WHAT_HAPPENED);
+		if (polled[1].revents & POLLIN)
+			take_held_events(&scout.held, on_held_replacement);
 		if (!polled[0].revents)
 			continue;
 		if (!read_frame(HOST_FD, &frame)) {

@@ -1,19 +1,22 @@
 /*
  * The scout's own structures: scout.c (requests), watch-order.c (what a call may
- * make appear), territory.c (what happens in a write root), explore.c (walking
- * it), found.c (the protected names found in it), aside.c and git-config.c (what
- * is put aside).
+ * make appear), held.c (single names), territories.c (write roots), territory.c (what happens in a write root), explore.c (walking
+ * it), found.c (the protected names found in it), links.c (those that are links),
+ * aside.c and git-config.c (what is put aside).
  */
 #ifndef CORDON_SCOUT_H
 #define CORDON_SCOUT_H
 
 #include "cell.h"
 
+#include <stdio.h>
+
 /* Frames between the scout and its host, see scout.c. */
 enum scout_frame {
 	/* from the host */
 	SCOUT_NAMES = 'N',
 	SCOUT_BEGIN = 'B',
+	SCOUT_HOLD = 'H',
 	SCOUT_END = 'X',
 	/* to the host */
 	SCOUT_FOUND = 'F',
@@ -48,6 +51,7 @@ struct found {
 	char kind;     /* d, f or l */
 	bool closed;   /* a folder that its own user may not read: sealed as a whole, because nobody knows what is in it */
 	char *target;  /* of a link: a link cannot be sealed by a mount, so it is put back when it was changed */
+	bool on_the_way; /* a link that is no protected name itself, but one leads through it */
 	uint64_t seen; /* the turn in which it was found */
 };
 
@@ -75,36 +79,60 @@ struct territory {
 	struct paths unexplored; /* folders that were made or moved in, to be walked once the events have been read */
 	bool unwatched; /* more folders than can be watched: looked through anew when a call begins and ends */
 	bool too_large; /* more folders than are looked through */
-	bool in_use;    /* a call is running: what appears may be the tool's */
+	unsigned calls; /* that run in it: what appears may be theirs */
 	uint64_t turn;
 	uint64_t used; /* when, in requests: the one unused for longest makes room */
 };
 
 /* How many folders of a write root are looked into. */
 #define MOST_FOLDERS 131072
+/* How many protected names are remembered of it; a call is refused with far fewer. */
+#define MOST_FOUND 65536
+
+/* territories.c */
+#define MOST_TERRITORIES 64
+
+struct territories {
+	struct territory *list[MOST_TERRITORIES];
+	size_t count;
+};
+
+/* NULL with errno when it cannot be had. */
+struct territory *territory_of(struct territories *all, const char *root);
+/* NULL, or why the root cannot be guarded; the host refuses the call then. `word` to `end`: what the policy says of it. */
+const char *cannot_guard(const struct territory *territory, const char *word, const char *end);
+/* The same, known after a look at it. */
+const char *cannot_guard_all(const struct territory *territory);
 
 /* territory.c */
 struct territory *open_territory(const char *root);
 void close_territory(struct territory *territory);
-/* A protected or carved-out name was created or moved in. True when it is no longer there. */
-typedef bool name_appeared(struct territory *territory, const char *path, bool is_protected, void *context);
+/* Who wants to know what happens in a territory. */
+struct observer {
+	/* A protected or carved-out name was created or moved in. True when it is no longer there. */
+	bool (*appeared)(struct territory *territory, const char *path, bool is_protected, void *context);
+	/* Something was removed, moved or put at a name that is remembered. */
+	void (*replaced)(struct territory *territory, const char *path, void *context);
+	void *context;
+};
+
 enum thoroughness { WHAT_HAPPENED, EVERYTHING };
 /* Takes in what has happened. EVERYTHING also looks where nothing can be watched, and forgets what is gone. */
-void refresh_territory(struct territory *territory, const struct names *names, enum thoroughness how, name_appeared *appeared, void *context);
+void refresh_territory(struct territory *territory, const struct names *names, enum thoroughness how, const struct observer *observer);
 
 /* explore.c */
 int open_beneath(struct territory *territory, const char *path, int flags);
 /* Gives folders on the way to `path` (and that one) back to their owner, whom the tool closed them to. */
 void open_up(struct territory *territory, const char *path);
 char kind_at(struct territory *territory, const char *path);
-void explore(struct territory *territory, const char *from, const struct names *names, name_appeared *appeared, void *context);
+void explore(struct territory *territory, const char *from, const struct names *names, const struct observer *observer);
 void add_path(struct paths *paths, const char *path);
 void free_paths(struct paths *paths);
 
 /* found.c */
 bool is_protected_name(const struct names *names, const char *path, char kind);
 struct found *find(const struct findings *found, const char *path);
-/* False when it was known already: it stays as it was first seen, and what replaced it is judged against that. */
+/* False when it was known already (it stays as it was first seen, and what replaced it is judged against that), or there are too many. */
 bool remember(struct territory *territory, const char *path, char kind);
 void remember_closed(struct territory *territory, const char *path);
 bool is_in_closed(const struct territory *territory, const char *path);
@@ -113,14 +141,19 @@ void forget_vanished(struct territory *territory);
 /* Closed folders that have been opened by their owner are forgotten, and put among the unexplored. */
 void forget_opened(struct territory *territory);
 void free_findings(struct findings *found);
-/* Whether the link that was at `path` before is there now (also: put back). */
-bool link_is_unchanged(struct territory *territory, const char *path);
-/* Where a remembered link leads, below the root: kind 0 when nothing is there yet. NULL when it leads elsewhere. */
-char *target_below_root(struct territory *territory, const struct found *link, char *kind);
 /* Whether a path is this name, or ends in it behind a slash. */
 bool ends_in_name(const char *path, const char *name);
+/* Whether a path is a folder on the way to this name; `rest` is the name behind it. */
+bool leads_to_name(const char *path, const char *name, const char **rest);
+/* Whether a path is this name or, as a link, leads to it. */
+bool means_name(const char *path, const char *name, char kind);
 /* Behind the component `.git` of a path (at a slash or the end), or NULL when it has none. */
 const char *behind_git(const char *path);
+
+/* links.c */
+char *read_link(struct territory *territory, const char *path);
+/* Whether the link that was at `path` before is there now (also: put back). */
+bool link_is_unchanged(struct territory *territory, const char *path);
 
 /* git-config.c: whether git runs nothing because of this configuration of a repository */
 bool config_is_harmless(char *text, size_t length); /* changes the text; it has room for a NUL behind `length` */
@@ -155,7 +188,25 @@ bool is_carved_out(const struct watch_order *order, const char *path);
 /* There before the call, and no link: sealed in its cell. If it was replaced, then by somebody else. */
 bool was_sealed(const struct watch_order *order, const char *path);
 /* Protected, and to be taken away at once; the rest of a new repository is looked at when the call has ended. */
-bool must_not_appear(const struct names *names, const struct watch_order *order, const char *path);
+bool must_not_appear(const struct names *names, const struct watch_order *order, const char *path, char kind);
+/* A link that was there before the call, protected or on the way from one that is. */
+bool is_guarded_link(const struct watch_order *order, const char *path);
+/* links.c: all that is protected for this call, as kind and path each. What does not exist yet is added to the order's words. */
+void list_guarded(FILE *list, struct watch_order *order, const struct names *names);
+
+/* ---- held.c ---------------------------------------------------------------- */
+
+/* Single names that the policy of a call takes out of what it grants: what is mounted over them goes with them. */
+struct held_names {
+	int inotify; /* 0: not yet */
+	struct held_name *list;
+};
+
+/* NULL, or why it cannot be watched. */
+const char *hold_name(struct held_names *held, unsigned long number, const char *path);
+void release_names(struct held_names *held, unsigned long number);
+typedef void held_was_replaced(unsigned long number, const char *path);
+void take_held_events(struct held_names *held, held_was_replaced *replaced);
 
 int serve_scout(void);
 

@@ -87,7 +87,7 @@ static void hear_cell(struct call *call)
 			call->next_look = call->began + 2;
 			break;
 		case PACKET_TERMINAL:
-			terminal_begin(&call->terminal, descriptor);
+			terminal_begin(&call->terminal, descriptor, call->plan->foreground);
 			descriptor = -1;
 			break;
 		case PACKET_SCRATCH:

@@ -76,10 +76,20 @@ void join_terminal(const struct plan *plan, int terminal)
 	treat_keys(SIG_DFL);
 }
 
-void terminal_begin(struct terminal *terminal, int own)
+/* The new one is a copy of the caller's: erase key, UTF-8. Once, because then the modes are the tool's to change. */
+static void copy_modes(struct terminal *terminal)
+{
+	if (!terminal->copied)
+		tcsetattr(terminal->own, TCSANOW, &terminal->modes);
+	terminal->copied = true;
+}
+
+void terminal_begin(struct terminal *terminal, int own, bool foreground)
 {
 	terminal->own = own;
-	tcgetattr(terminal->caller, &terminal->modes);
+	/* Of a job in the background the modes are the shell's prompt's: those are not copied. */
+	if (tcgetattr(terminal->caller, &terminal->modes) == 0 && foreground)
+		copy_modes(terminal);
 	terminal_resize(terminal);
 }
 
@@ -96,10 +106,7 @@ void terminal_take(struct terminal *terminal)
 	/* Read again: the caller may have changed them while we were stopped. */
 	if (terminal->taken || terminal->own < 0 || tcgetattr(terminal->caller, &terminal->modes) < 0)
 		return;
-	/* The new one is a copy: erase key, UTF-8. Not before, because of a job in the background the modes are the shell's prompt's. */
-	if (!terminal->copied)
-		tcsetattr(terminal->own, TCSANOW, &terminal->modes);
-	terminal->copied = true;
+	copy_modes(terminal);
 	struct termios raw = terminal->modes;
 	cfmakeraw(&raw);
 	terminal->taken = tcsetattr(terminal->caller, TCSANOW, &raw) == 0;

@@ -18,7 +18,7 @@ struct terminal {
 	cc_t last_key;
 };
 
-void terminal_begin(struct terminal *terminal, int own);
+void terminal_begin(struct terminal *terminal, int own, bool foreground);
 void terminal_resize(const struct terminal *terminal);
 void terminal_take(struct terminal *terminal);
 /* Puts the caller's terminal back as it was. Safe at any time, any number of times. */

@@ -49,8 +49,7 @@ void close_territory(struct territory *territory)
 }
 
 /* Only notes which folders must be walked: a tool that moves a large one to and fro must not have us walk it each time. */
-static void take_event(struct territory *territory, const struct inotify_event *event, const struct names *names,
-		       name_appeared *appeared, void *context)
+static void take_event(struct territory *territory, const struct inotify_event *event, const struct names *names, const struct observer *observer)
 {
 	char path[PATH_MAX];
 
@@ -66,23 +65,31 @@ static void take_event(struct territory *territory, const struct inotify_event *
 		territory->folder_count--;
 		return;
 	}
-	if (!(event->mask & (IN_CREATE | IN_MOVED_TO)) || event->len == 0)
+	if (event->len == 0)
 		return;
 	const char *folder = territory->folders[event->wd].path;
 	if (snprintf(path, sizeof path, "%s%s%s", folder, *folder ? "/" : "", event->name) >= (int)sizeof path) {
 		territory->too_large = true;
 		return;
 	}
-	char kind = kind_at(territory, path);
+	if (find(&territory->found, path))
+		observer->replaced(territory, path, observer->context);
+	char kind = event->mask & (IN_CREATE | IN_MOVED_TO) ? kind_at(territory, path) : 0;
 	if (!kind)
 		return;
 	bool is_protected = is_protected_name(names, path, kind);
 	/* Judged before it is remembered: a link that was put there just now must not be taken for the one that was. */
-	if (appeared && appeared(territory, path, is_protected, context))
+	if (observer->appeared(territory, path, is_protected, observer->context))
 		return;
 	bool is_new = is_protected && remember(territory, path, kind);
-	if (kind == 'd' && !ends_in_name(folder, ".git") && (!is_protected || (territory->in_use && is_new)))
-		add_path(&territory->unexplored, path);
+	if (kind != 'd' || ends_in_name(folder, ".git") || (is_protected && !(territory->calls && is_new)))
+		return;
+	/* More than are looked into at once: then all of it is. */
+	if (territory->unexplored.count == MOST_FOLDERS) {
+		free_paths(&territory->unexplored);
+		path[0] = '\0';
+	}
+	add_path(&territory->unexplored, path);
 }
 
 /* A folder before what lies in it. */
@@ -102,7 +109,7 @@ static bool lies_in(const char *path, const char *folder)
 	return length == 0 || (strncmp(path, folder, length) == 0 && (path[length] == '/' || path[length] == '\0'));
 }
 
-static void explore_the_new(struct territory *territory, const struct names *names, name_appeared *appeared, void *context)
+static void explore_the_new(struct territory *territory, const struct names *names, const struct observer *observer)
 {
 	struct paths new = territory->unexplored;
 	const char *walked = NULL;
@@ -114,12 +121,12 @@ static void explore_the_new(struct territory *territory, const struct names *nam
 		if (walked && lies_in(new.list[i], walked))
 			continue;
 		walked = new.list[i];
-		explore(territory, walked, names, appeared, context);
+		explore(territory, walked, names, observer);
 	}
 	free_paths(&new);
 }
 
-static void read_events(struct territory *territory, const struct names *names, name_appeared *appeared, void *context)
+static void read_events(struct territory *territory, const struct names *names, const struct observer *observer)
 {
 	char events[65536] __attribute__((aligned(__alignof__(struct inotify_event))));
 	int waiting = 0;
@@ -130,13 +137,13 @@ static void read_events(struct territory *territory, const struct names *names, 
 	for (; waiting > 0 && (length = read(territory->inotify, events, sizeof events)) > 0; waiting -= length) {
 		for (char *at = events; at < events + length;) {
 			const struct inotify_event *event = (const struct inotify_event *)at;
-			take_event(territory, event, names, appeared, context);
+			take_event(territory, event, names, observer);
 			at += sizeof *event + event->len;
 		}
 	}
 }
 
-void refresh_territory(struct territory *territory, const struct names *names, enum thoroughness how, name_appeared *appeared, void *context)
+void refresh_territory(struct territory *territory, const struct names *names, enum thoroughness how, const struct observer *observer)
 {
 	territory->turn++;
 	if (how == EVERYTHING) {
@@ -145,8 +152,8 @@ void refresh_territory(struct territory *territory, const struct names *names, e
 			add_path(&territory->unexplored, "");
 		territory->too_large = false;
 	}
-	read_events(territory, names, appeared, context);
-	explore_the_new(territory, names, appeared, context);
+	read_events(territory, names, observer);
+	explore_the_new(territory, names, observer);
 	if (how == EVERYTHING)
 		forget_vanished(territory);
 }

@@ -42,6 +42,13 @@ bool was_sealed(const struct watch_order *order, const char *path)
 	return known && known->seen <= order->since && !known->target;
 }
 
+bool is_guarded_link(const struct watch_order *order, const char *path)
+{
+	const struct found *known = find(&order->territory->found, path);
+
+	return known && known->seen <= order->since && known->target && !is_exempt(order, path);
+}
+
 /* Parts of a repository that was there before the call; a new one is looked at when the call has ended. */
 static bool in_old_repository(const struct names *names, const struct watch_order *order, const char *path)
 {
@@ -62,16 +69,16 @@ static bool in_old_repository(const struct names *names, const struct watch_orde
 	return false;
 }
 
-bool must_not_appear(const struct names *names, const struct watch_order *order, const char *path)
+bool must_not_appear(const struct names *names, const struct watch_order *order, const char *path, char kind)
 {
 	if (is_exempt(order, path))
 		return false;
 	if (behind_git(path))
 		return in_old_repository(names, order, path);
 	for (size_t i = 0; i < names->count; i++) {
-		if (!ends_in_name(path, names->list[i].path))
+		if (!means_name(path, names->list[i].path, kind))
 			continue;
-		if (strcmp(path, names->list[i].path) == 0)
+		if (!strchr(path, '/') || strcmp(path, names->list[i].path) == 0)
 			return names->list[i].scope != SCOPE_FILE;
 		/* Deeper down, editors' and package managers' files come with every scaffold and package. */
 		if (names->list[i].scope == SCOPE_ANYWHERE)

@@ -37,18 +37,22 @@ export const PROTECTED_NAMES: readonly ProtectedName[] = [
   ...anywhere('git is pointed at these scripts by core.hooksPath, or a hook runs what they say', '.husky', '.githooks', '.lefthook'),
   ...inRoot('a git hook runs what it says', 'lefthook.yml', '.lefthook.yml', '.pre-commit-config.yaml', '.overcommit.yml'),
 
+  ...anywhere('mercurial runs hooks and extensions that it names', '.hg/hgrc', '.hgrc'),
+
   // Cordon itself
   ...anywhere('it holds the policies and rules of later calls', '.cordon', '.config/cordon'),
   ...anywhere('it holds the record of calls and the approvals of sessions', '.local/state/cordon'),
 
   // shells, sessions, remote access
-  ...anywhere('bash or sh runs it', '.bashrc', '.bash_profile', '.bash_login', '.bash_logout', '.bash_aliases', '.profile'),
+  ...anywhere('bash or sh runs it', '.bashrc', '.bash_profile', '.bash_login', '.bash_logout', '.bash_aliases', '.bash_completion', '.bashrc.d', '.profile'),
   ...anywhere('zsh runs it', '.zshrc', '.zshenv', '.zprofile', '.zlogin', '.zlogout'),
   ...anywhere('another shell runs it', '.kshrc', '.mkshrc', '.cshrc', '.tcshrc', '.login', '.logout', '.config/fish', '.config/nushell', '.config/powershell'),
   ...anywhere('it sets variables of every login, such as LD_PRELOAD', '.pam_environment', '.config/environment.d'),
   ...anywhere('the desktop session runs it', '.xinitrc', '.xprofile', '.xsession', '.xsessionrc', '.config/autostart', '.config/systemd'),
   ...anywhere('ssh takes keys and commands from it', '.ssh'),
   ...anywhere('its programs are found before those of the system', '.local/bin'),
+  ...anywhere('a client of a cloud or cluster runs the programs that it names, with credentials', '.kube/config', '.aws/config'),
+  ...anywhere('tmux runs it', '.tmux.conf'),
   ...anywhere('direnv and its kin run it on entering the folder', '.envrc', '.mise.toml', 'mise.toml', '.mise', '.autoenv.zsh'),
 
   // editors
@@ -70,9 +74,9 @@ export const PROTECTED_NAMES: readonly ProtectedName[] = [
   ...inProject('yarn runs the release and the plugins that it names', '.yarnrc', '.yarnrc.yml', '.yarn/releases', '.yarn/plugins'),
   ...inProject('pnpm or node loads it as code', '.pnpmfile.cjs', '.pnp.cjs', '.pnp.loader.mjs'),
   ...inProject('bun preloads the modules that it names', 'bunfig.toml', '.bunfig.toml'),
-  ...inProject('cargo runs the wrappers and runners that it names', '.cargo/config', '.cargo/config.toml'),
-  ...inProject('bundler, gem or maven loads what it names', '.bundle/config', '.gemrc', '.mvn'),
+  ...inProject('cargo runs the wrappers and runners that it names', '.cargo/config', '.cargo/config.toml', '.cargo/env'),
+  ...inProject('bundler, gem, maven or gradle loads what it names', '.bundle/config', '.gemrc', '.mvn', '.gradle/init.d'),
   ...inProject('its interpreter and start-up files run with every command of the environment', '.venv'),
-  ...inProject('an interpreter or debugger runs it when started in this folder', '.gdbinit', '.lldbinit', '.Rprofile', '.irbrc', '.pryrc', '.psqlrc', '.sqliterc'),
+  ...inProject('an interpreter or debugger runs it when started in this folder', '.gdbinit', '.lldbinit', '.Rprofile', '.irbrc', '.pryrc', '.pdbrc', '.psqlrc', '.sqliterc'),
   ...inRoot('npm, yarn and pnpm run its scripts', 'package.json'),
 ]

@@ -55,7 +55,7 @@ export interface EndedCall {
 
 export const describeEnd = ({ exit, ...end }: CellEnd, { planned, boundary, found }: EndedCall, stdout: Uint8Array, stderr: Uint8Array): CallResult => {
   const observed = refusedOpens(end.opens, { boundary, temporary: planned.plan.temporary, realPathOf })
-  const violations = [...end.violations, ...observed, ...found]
+  const violations = withoutRepeats([...end.violations, ...observed, ...found])
   return {
     ...endingOf(exit),
     stdout,
@@ -64,6 +64,13 @@ export const describeEnd = ({ exit, ...end }: CellEnd, { planned, boundary, foun
     violations,
     usage: { wallMs: exit.wall_ms, cpuMs: exit.cpu_ms, maxResidentBytes: exit.max_rss_kb * 1024, peakMemoryBytes: exit.memory_peak === 0 ? undefined : exit.memory_peak },
   }
+}
+
+/** The keeper and the scout may both have seen a seal go, and more than once. */
+const withoutRepeats = (violations: readonly Violation[]): readonly Violation[] => {
+  const isFirst = (violation: Violation, at: number) =>
+    violation.kind !== 'unsealed' || violations.findIndex((other) => other.kind === 'unsealed' && other.path === violation.path) === at
+  return violations.filter(isFirst)
 }
 
 const SIGKILL = 9

@@ -14,7 +14,7 @@ const MOST_RULES = 4_000
 
 export const layOutLandlock = (input: LayoutInput): readonly Rule[] => {
   const { survey, system, execute, temporary } = input
-  const letters = (base: 'r' | 'rw'): Access => (execute.kind === 'all' ? `${base}x` : base)
+  const letters = <Base extends 'r' | 'rw'>(base: Base): Base | `${Base}x` => (execute.kind === 'all' ? `${base}x` : base)
   const hidden = survey.hidden.map(({ path }) => path)
   const sealed = [...survey.sealed, ...input.protectedPlaces].map(({ path }) => path)
   const files = system.files.map(({ path }): Place => ({ path, object: 'file' }))
@@ -24,7 +24,8 @@ export const layOutLandlock = (input: LayoutInput): readonly Rule[] => {
     ...outermost(survey.write).flatMap((root) => around(root, [...hidden, ...sealed], letters('rw'))),
     ...(execute.kind === 'only' ? execute.files.map((path) => ({ access: 'rx' as const, path })) : []),
     ...BORROWED_PROC_RULES,
-    { access: letters('rw'), path: temporary },
+    // One right more than any write root has: that keeps others' sockets from being moved into it, see landlock.c.
+    { access: `${letters('rw')}d`, path: temporary },
     ...['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom'].map((path) => ({ access: 'rwd' as const, path: path as AbsolutePath })),
     // Its own terminal by its name is added by the launcher; the others in /dev/pts are other people's.
     ...(input.terminal ? [{ access: 'rwd' as const, path: '/dev/tty' as AbsolutePath }] : []),

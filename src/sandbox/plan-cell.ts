@@ -48,6 +48,8 @@ export interface PlannedCell {
   readonly profile: SandboxProfile
   /** The objects that the boundary stands on, but for the system's own. */
   readonly ground: readonly AbsolutePath[]
+  /** What the policy takes out of what it grants, and is there. */
+  readonly carved: readonly AbsolutePath[]
 }
 
 const DEFAULT_PROCESSES = 1024
@@ -99,7 +101,7 @@ export const planCell = (request: CellRequest, host: HostFacts, system: SystemVi
     closed: form === 'landlock' ? closedFolders(survey.write, [...sealed, ...survey.hidden].map(({ path }) => path)) : [],
   }
   const ground = paths([...granted.read, ...granted.write, ...granted.hidden, ...granted.sealed, ...protectedPlaces, ...input.loaded])
-  return { plan, encoded: encodedOnce(plan), program, profile: describeProfile(plan, host, boundary, roots, variables), ground: [...ground, cwd] }
+  return { plan, encoded: encodedOnce(plan), program, profile: describeProfile(plan, host, boundary, roots, variables), ground: [...ground, cwd], carved: paths([...granted.hidden, ...granted.sealed]) }
 }
 
 /** Links are followed: a working directory grants nothing, so nothing is moved by one. */

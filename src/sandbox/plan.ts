@@ -6,7 +6,7 @@ import { LIMIT_NAMES } from '../policy/index.js'
 export const ACCESS_LETTERS = { read: 'r', write: 'w', execute: 'x', device: 'd', list: 'l' } as const
 
 /** Read, write, execute, device (ioctl); or names only. */
-export type Access = 'r' | 'rx' | 'rw' | 'rwx' | 'rd' | 'rwd' | 'l'
+export type Access = 'r' | 'rx' | 'rw' | 'rwx' | 'rd' | 'rwd' | 'rwxd' | 'l'
 
 /** How the cell's root is assembled, in order: a parent before what lies in it. Ignored by the `landlock` form. */
 export type Step =

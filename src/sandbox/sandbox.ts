@@ -138,22 +138,24 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
   }
   const patrolFor = async ({ boundary }: CellSettings, onAppearance: () => void): Promise<CallPatrol> => {
     refuseClosed()
-    if (!boundary.write.some(({ negated }) => !negated)) return NO_PATROL
+    if (boundary.write.length === 0 && !boundary.read.some(({ negated }) => negated)) return NO_PATROL
     if (scout?.isAlive() !== true) scout = startScout(launcher)
     return beginPatrol(scout, boundary, onAppearance)
   }
   const run = async (settings: CellSettings, input: RunInput, waiting: Promise<ReadyCell | undefined>): Promise<CallResult> => {
-    let cell: Cell | undefined
-    const [patrol, ready] = await bothOf(patrolFor(settings, () => cell?.kill()), waiting)
+    const ender = createEnder()
+    const [patrol, ready] = await bothOf(patrolFor(settings, ender.end), waiting)
     try {
       const request = requestOf(settings, programOf(input.argv))
       const usable = ready !== undefined && isStillTrue(ready, request.program, patrol.sealed) && planner.agrees(ready.planned, request, patrol.sealed)
       if (!usable) ready?.cell.discard()
       const planned = usable ? ready.planned : planner.plan(request, patrol.sealed)
-      cell = usable ? ready.cell : openCell(connect(), planned.encoded())
+      await patrol.hold(planned.carved)
+      const cell = ender.of(usable ? ready.cell : openCell(connect(), planned.encoded()))
       const started = usable ? ready.started : startedIn(cell, planned, settings)
       return await untilClosed(cell, runIn(cell, planned, settings, input, patrol, started))
     } catch (error) {
+      ready?.cell.discard()
       await patrol.end()
       if (error instanceof CordonError && error.code === 'setup-failed') {
         // Something that the plan was made of is no longer as it was. A new one says which, or serves the next call.
@@ -164,12 +166,13 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
     }
   }
   const attach = async (request: AttachedRequest): Promise<CallResult> => {
-    let cell: Cell | undefined
-    const patrol = await patrolFor(request, () => cell?.kill())
+    const ender = createEnder()
+    const patrol = await patrolFor(request, ender.end)
     try {
       const stdio = attachedStdio(request)
       const planned = planner.plan(requestOf(request, programOf(request.argv), { stdio, foreground: request.foreground }), patrol.sealed)
-      cell = openCell(spawnLauncher(launcher, stdio), planned.encoded())
+      await patrol.hold(planned.carved)
+      const cell = ender.of(openCell(spawnLauncher(launcher, stdio), planned.encoded()))
       return await untilClosed(cell, runAttached(cell, planned, request, patrol))
     } catch (error) {
       await patrol.end()
@@ -220,6 +223,23 @@ const bothOf = async (patrol: Promise<CallPatrol>, waiting: Promise<ReadyCell | 
     // The call is refused; the cell that was ready for it is nobody's now.
     void waiting.then((ready) => ready?.cell.discard())
     throw error
+  }
+}
+
+/** Ends the cell of a call, also one that is opened only after that was wanted. */
+const createEnder = () => {
+  let cell: Cell | undefined
+  let isWanted = false
+  return {
+    end: () => {
+      isWanted = true
+      cell?.kill()
+    },
+    of: (opened: Cell): Cell => {
+      cell = opened
+      if (isWanted) cell.kill()
+      return opened
+    },
   }
 }
 

@@ -10,7 +10,7 @@ import { FROM_SCOUT, TO_SCOUT, createFrameReader, encodeFrame } from './frames.j
 import type { FrameToScout } from './frames.js'
 import { objectAt } from './object-at.js'
 import type { ObjectKind } from './object-at.js'
-import type { Intrusion } from './violations.js'
+import type { Violation } from './violations.js'
 
 export interface FoundName {
   readonly path: AbsolutePath
@@ -20,13 +20,15 @@ export interface FoundName {
 export interface Patrol {
   /** The protected names that exist in the write root now. */
   readonly found: readonly FoundName[]
-  /** Looks once more at what the call left; settles with everything that it should not have touched. */
-  readonly end: () => Promise<readonly Intrusion[]>
+  /** Looks once more at what the call left; settles with everything that it should not have touched, and what fell open to it. */
+  readonly end: () => Promise<readonly Violation[]>
 }
 
 /** Knows every write root in use: which protected names exist in it, and which appear. */
 export interface Scout {
   readonly begin: (root: AbsolutePath, boundary: Pick<Boundary, 'read' | 'write'>, onAppearance: () => void) => Promise<Patrol>
+  /** Watches single names that a call must not get at when somebody replaces or makes them. */
+  readonly hold: (names: readonly AbsolutePath[], onReplacement: () => void) => Promise<Pick<Patrol, 'end'>>
   readonly isAlive: () => boolean
   readonly close: () => void
 }
@@ -37,20 +39,21 @@ const letterOf = ({ scope, object }: ProtectedName): string => (object === 'file
 
 const KINDS: Readonly<Record<string, ObjectKind>> = { d: 'directory', f: 'file', l: 'link' }
 
-export const DEED_LETTERS = { m: 'set-aside', b: 'put-back', l: 'left', u: 'unseen' } as const
+export const DEED_LETTERS = { m: 'set-aside', b: 'put-back', l: 'left', u: 'unseen', r: 'replaced' } as const
 
 const isDeed = (letter: string): letter is keyof typeof DEED_LETTERS => letter in DEED_LETTERS
 
-const intrusionOf = (path: string, letter: string, aside: string): Intrusion => {
+const violationOf = (path: string, letter: string, aside: string): Violation => {
   if (!isDeed(letter)) return bug(`the scout did ${JSON.stringify(letter)}, which nobody knows`)
   const deed = DEED_LETTERS[letter]
-  return deed === 'set-aside' ? { deed, path, aside } : { deed, path }
+  if (deed === 'replaced') return { kind: 'unsealed', path }
+  return deed === 'set-aside' ? { kind: 'protected', deed, path, aside } : { kind: 'protected', deed, path }
 }
 
 export const startScout = (launcher: string): Scout => {
   const child = spawn(launcher, ['scout'], { stdio: ['ignore', 'ignore', 'ignore', 'pipe'], env: {} })
   const line = child.stdio[3] as Socket
-  const asides = new Map<number, { readonly list: Intrusion[]; readonly onAppearance: () => void }>()
+  const asides = new Map<number, { readonly list: Violation[]; readonly onAppearance: () => void }>()
   const answers: { readonly resolve: (words: readonly string[]) => void; readonly reject: (error: Error) => void }[] = []
   const exemptions = rememberExemptions()
   let lastNumber = 0
@@ -68,7 +71,7 @@ export const startScout = (launcher: string): Scout => {
     }
     const [number = '', path = '', deed = '', aside = ''] = words
     const order = asides.get(Number(number))
-    order?.list.push(intrusionOf(path, deed, aside))
+    order?.list.push(violationOf(path, deed, aside))
     order?.onAppearance()
   })
   line.on('data', (bytes: Buffer) => {
@@ -105,25 +108,31 @@ export const startScout = (launcher: string): Scout => {
   line.unref()
   line.write(encodeFrame(TO_SCOUT.names, wordsOf(PROTECTED_NAMES.map((entry) => `${letterOf(entry)}${entry.name}`))))
 
+  /** Asks it to watch something for a call, by a number of its own. It answers with words, or with `!` and why it cannot. */
+  const order = async (kind: FrameToScout, subject: string, words: readonly string[], onAppearance: () => void): Promise<Pick<Patrol, 'end'> & { readonly answer: readonly string[] }> => {
+    lastNumber += 1
+    const number = lastNumber
+    const list: Violation[] = []
+    asides.set(number, { list, onAppearance })
+    const answer = await ask(kind, [String(number), ...words])
+    const [first = ''] = answer
+    if (first.startsWith('!')) asides.delete(number)
+    if (first.startsWith('!')) throw fail('plan-rejected', { problem: `${subject}: ${first.slice(1)}` })
+    const end = async () => {
+      await ask(TO_SCOUT.end, [String(number)])
+      asides.delete(number)
+      return list
+    }
+    return { answer, end }
+  }
+
   return {
     begin: async (root, boundary, onAppearance) => {
-      lastNumber += 1
-      const number = lastNumber
-      const list: Intrusion[] = []
-      asides.set(number, { list, onAppearance })
-      const words = await ask(TO_SCOUT.begin, [String(number), root, ...exemptions(root, boundary.write), ...missingCarveOuts(root, boundary)])
-      const [first = ''] = words
-      if (first.startsWith('!')) asides.delete(number)
-      if (first.startsWith('!')) throw fail('plan-rejected', { problem: `the write root ${root} cannot be looked into: ${first.slice(1)}` })
-      return {
-        found: words.map((word) => ({ path: word.slice(1) as AbsolutePath, object: KINDS[word[0] ?? ''] ?? 'other' })),
-        end: async () => {
-          await ask(TO_SCOUT.end, [String(number)])
-          asides.delete(number)
-          return list
-        },
-      }
+      const words = [root, ...exemptions(root, boundary.write), ...missingCarveOuts(root, boundary)]
+      const { answer, end } = await order(TO_SCOUT.begin, `the write root ${root} cannot be looked into`, words, onAppearance)
+      return { found: answer.map((word) => ({ path: word.slice(1) as AbsolutePath, object: KINDS[word[0] ?? ''] ?? 'other' })), end }
     },
+    hold: async (names, onReplacement) => order(TO_SCOUT.hold, 'what is carved out cannot be watched', names, onReplacement),
     isAlive: () => !gone,
     close: () => {
       line.destroy()

@@ -1,6 +1,6 @@
 // Sealed and hidden files that somebody else replaces while a call runs: the kernel drops what was mounted over them.
 import { execFileSync } from 'node:child_process'
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
@@ -48,9 +48,7 @@ const replace = (path: string, content: string): void => {
   renameSync(`${path}.new`, path)
 }
 
-const expectEnded = (cell: Cell, { result }: RanCall, path: string): void => {
-  // Without mounts nothing falls off: what is new has no rule that allows it.
-  if (cell.form === 'landlock') return
+const expectEnded = ({ result }: RanCall, path: string): void => {
   expect(result.status).toBe('signaled')
   expect(result.violations).toContainEqual({ kind: 'unsealed', path })
 }
@@ -65,7 +63,7 @@ describeForms('files that are replaced while a call runs', (cell) => {
     })
     expect(readFileSync(config, 'utf8')).toContain('somebody')
     expect(readFileSync(config, 'utf8')).not.toContain('evil')
-    expectEnded(cell, call, config)
+    expectEnded(call, config)
   })
 
   test('one that was removed cannot be made by the tool', async () => {
@@ -75,7 +73,53 @@ describeForms('files that are replaced while a call runs', (cell) => {
       rmSync(name)
     })
     expect(() => readFileSync(name)).toThrow()
-    expectEnded(cell, call, name)
+    expectEnded(call, name)
+  })
+
+  test('one that was moved away cannot be made by the tool', async () => {
+    const { inside, file } = playground()
+    const name = file('inside/.envrc', 'original\n')
+    const call = await whileItRuns(cell, inside, { filesystem: { write: [inside] } }, onceReplaced(name, "open(path, 'w').write('evil')"), () => {
+      renameSync(name, `${name}~`)
+    })
+    expect(() => readFileSync(name)).toThrow()
+    expectEnded(call, name)
+  })
+
+  test('one that its user made anew, as editors do, is left as it is', async () => {
+    const { inside, file } = playground()
+    const name = file('inside/package.json', '{}\n')
+    const call = await whileItRuns(cell, inside, { filesystem: { write: [inside] } }, onceReplaced(name, "open(path, 'w').write('evil')"), () => {
+      renameSync(name, `${name}~`)
+      writeFileSync(name, '{ "name": "mine" }\n')
+      rmSync(`${name}~`)
+    })
+    expect(readFileSync(name, 'utf8')).toBe('{ "name": "mine" }\n')
+    expectEnded(call, name)
+  })
+
+  test('a carved-out one that was moved away cannot be read, nor made', async () => {
+    const { inside, file } = playground()
+    const secret = file('inside/secret', 'before\n')
+    for (const access of ['read', 'write'] as const) {
+      const call = await whileItRuns(cell, inside, { filesystem: { [access]: [inside, `!${secret}`] } }, onceReplaced(secret, "print(open(path, 'a+').read())"), () => {
+        renameSync(secret, `${secret}~`)
+        writeFileSync(secret, 'SECRET\n')
+      })
+      expect(call.stdout, access).not.toContain('SECRET')
+      expect(readFileSync(secret, 'utf8'), access).toBe('SECRET\n')
+      expectEnded(call, secret)
+    }
+  })
+
+  test('one that did not exist cannot be read when somebody makes it', async () => {
+    const { inside } = playground()
+    const secret = join(inside, 'secret')
+    const call = await whileItRuns(cell, inside, { filesystem: { read: [inside, `!${secret}`] } }, onceReplaced(secret, 'print(open(path).read())'), () => {
+      writeFileSync(secret, 'SECRET\n')
+    })
+    expect(call.stdout).not.toContain('SECRET')
+    expectEnded(call, secret)
   })
 
   test('a hidden one cannot be read', async () => {
@@ -86,7 +130,7 @@ describeForms('files that are replaced while a call runs', (cell) => {
       replace(secret, 'SECRET\n')
     })
     expect(call.stdout).not.toContain('SECRET')
-    expectEnded(cell, call, secret)
+    expectEnded(call, secret)
   })
 
   test('others can be replaced, and changed by the tool', async () => {
@@ -99,5 +143,32 @@ describeForms('files that are replaced while a call runs', (cell) => {
     expect(call.stdout).toContain('done')
     expect(readFileSync(notes, 'utf8')).toBe('after\nmore')
     expect(call.result.violations).toEqual([])
+  })
+
+  test('two calls together cannot leave a live configuration of git', async () => {
+    const { inside, file } = playground()
+    const policy = { filesystem: { write: [inside] } }
+    file('inside/evil', '[core]\n\tfsmonitor = evil\n')
+    // The first makes it and ends, and loses it; the second, over whose seal it goes, puts another one in its place.
+    const maker = ['/bin/sh', '-c', 'git init -q --template= sub && cp evil sub/.git/config && echo ready && until [ -e go ]; do sleep 0.01; done']
+    const waiter = ['/usr/bin/python3', '-c', `
+import os, time
+print('ready', flush=True)
+began = time.monotonic()
+evil = open('evil').read()
+while time.monotonic() - began < 2:
+    try:
+        open('sub/.git/config', 'x').write(evil)
+        break
+    except OSError: pass
+`]
+    let second: Promise<RanCall> | undefined
+    await whileItRuns(cell, inside, policy, maker, () => {
+      second = whileItRuns(cell, inside, policy, waiter, () => {
+        writeFileSync(join(inside, 'go'), '')
+      })
+    })
+    await second
+    expect(existsSync(join(inside, 'sub/.git/config')) ? readFileSync(join(inside, 'sub/.git/config'), 'utf8') : '').not.toContain('evil')
   })
 })

@@ -1,6 +1,6 @@
 // Against the process that watches over write roots: links, folders that were closed, and very much at once.
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, readdirSync, readlinkSync, symlinkSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, readlinkSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
@@ -57,6 +57,65 @@ describeForms('protected links', (cell) => {
     symlinkSync('shared/envrc', join(inside, '.envrc'))
     await shell(cell, inside, 'echo evil > shared/envrc; true')
     expect(existsSync(join(inside, '.envrc'))).toBe(false)
+  })
+
+  test('cannot lead another link elsewhere that one leads through', async () => {
+    for (const script of ['rm cur; ln -s evil cur', 'ln -sfn evil cur', 'mv cur old; ln -s evil cur', 'mv evil cur2; ln -sfn ../evil v1/deep; rm cur']) {
+      const { file, inside } = playground()
+      file('inside/v1/deep/envrc', 'original\n')
+      file('inside/evil/deep/envrc', 'evil\n')
+      symlinkSync('v1', join(inside, 'cur'))
+      symlinkSync('cur/deep/envrc', join(inside, '.envrc'))
+      await shell(cell, inside, `${script}; true`)
+      expect(readFileSync(join(inside, '.envrc'), 'utf8'), script).toBe('original\n')
+    }
+  })
+
+  test('cannot make what one leads to through another, where nothing is', async () => {
+    const { inside, folder } = playground()
+    folder('inside/v1')
+    symlinkSync('v1', join(inside, 'cur'))
+    symlinkSync('cur/envrc', join(inside, '.envrc'))
+    await shell(cell, inside, 'echo evil > v1/envrc; true')
+    expect(existsSync(join(inside, '.envrc'))).toBe(false)
+  })
+
+  test('cannot change what lies behind a folder that is one', async () => {
+    const { file, inside } = playground()
+    const fish = file('inside/dotfiles/fish/config.fish', 'original\n')
+    symlinkSync('dotfiles', join(inside, '.config'))
+    await shell(cell, inside, 'echo evil > dotfiles/fish/config.fish; echo evil > .config/fish/config.fish; mkdir dotfiles/autostart; echo evil > dotfiles/autostart/x.desktop; true')
+    expect(readFileSync(fish, 'utf8')).toBe('original\n')
+    expect(existsSync(join(inside, '.config/autostart/x.desktop'))).toBe(false)
+  })
+
+  test('cannot make a folder one', async () => {
+    const { inside } = playground()
+    await shell(cell, inside, 'mkdir -p dotfiles/fish; echo evil > dotfiles/fish/config.fish; ln -s dotfiles .config; sleep 0.2; true')
+    expect(existsSync(join(inside, '.config'))).toBe(false)
+  })
+
+  test('can have a folder of that name, and change what else lies behind a link', async () => {
+    const { inside, folder } = playground()
+    folder('inside/dotfiles')
+    symlinkSync('dotfiles', join(inside, '.config'))
+    await shell(cell, inside, 'echo mine > .config/app.toml; mkdir -p sub/.config; echo mine > sub/.config/app.toml')
+    expect(readFileSync(join(inside, 'dotfiles/app.toml'), 'utf8')).toBe('mine\n')
+    expect(readFileSync(join(inside, 'sub/.config/app.toml'), 'utf8')).toBe('mine\n')
+  })
+
+  test('are left as their user changed them between calls', async () => {
+    const { file, inside } = playground()
+    file('inside/v1/envrc', 'one\n')
+    file('inside/v2/envrc', 'two\n')
+    symlinkSync('v1', join(inside, 'cur'))
+    symlinkSync('cur/envrc', join(inside, '.envrc'))
+    await shell(cell, inside, 'true')
+    execFileSync('ln', ['-sfn', 'v2', join(inside, 'cur')])
+    execFileSync('ln', ['-sfn', './cur/envrc', join(inside, '.envrc')])
+    await shell(cell, inside, 'true')
+    expect(readlinkSync(join(inside, 'cur'))).toBe('v2')
+    expect(readlinkSync(join(inside, '.envrc'))).toBe('./cur/envrc')
   })
 
   test('can change what other links lead to', async () => {
@@ -153,5 +212,41 @@ describeForms('a write root that cannot be looked through', (cell) => {
     const { inside } = playground()
     const call = await python(cell, inside, DEEP)
     expect(call.kind === 'ran' && call.result.violations.map(({ kind }) => kind)).toEqual(['protected'])
+  })
+})
+
+describeForms('where git is sent by what a repository holds', (cell) => {
+  test('cannot change the repository that a .git file names', async () => {
+    const { inside, root } = playground()
+    execFileSync('git', ['init', '-q', '--template=', '--separate-git-dir', join(inside, 'store'), join(inside, 'tree')])
+    mkdirSync(join(inside, 'store/hooks'))
+    const before = readFileSync(join(inside, 'store/config'), 'utf8')
+    await shell(cell, inside, 'echo "[core] fsmonitor = evil" >> store/config; echo evil > store/hooks/pre-commit; mv store/hooks store/h; mv store s; true')
+    expect(readFileSync(join(inside, 'store/config'), 'utf8'), root).toBe(before)
+    expect(readdirSync(join(inside, 'store/hooks'))).toEqual([])
+  })
+
+  test('cannot change the folder that core.hooksPath names, nor an included configuration', async () => {
+    for (const value of ['scripts/hooks', './scripts/hooks/', '"scripts/hooks" ; ours']) {
+      const { inside, file } = playground()
+      execFileSync('git', ['init', '-q', '--template=', inside])
+      file('inside/scripts/hooks/pre-commit', 'original\n')
+      file('inside/shared.gitconfig', '[user]\n\tname = somebody\n')
+      appendFileSync(join(inside, '.git/config'), `[Core]\n\tHooksPath = ${value}\n[include]\n\tpath = ../shared.gitconfig\n`)
+      await shell(cell, inside, 'echo evil > scripts/hooks/pre-commit; echo evil > scripts/hooks/post-commit; echo evil > shared.gitconfig; mv scripts s; true')
+      expect(readdirSync(join(inside, 'scripts/hooks')), value).toEqual(['pre-commit'])
+      expect(readFileSync(join(inside, 'scripts/hooks/pre-commit'), 'utf8'), value).toBe('original\n')
+      expect(readFileSync(join(inside, 'shared.gitconfig'), 'utf8'), value).toContain('somebody')
+    }
+  })
+
+  test('can change what lies beside them', async () => {
+    const { inside, file } = playground()
+    execFileSync('git', ['init', '-q', '--template=', inside])
+    file('inside/scripts/hooks/pre-commit', 'original\n')
+    const build = file('inside/scripts/tools/build', 'original\n')
+    execFileSync('git', ['-C', inside, 'config', 'core.hooksPath', 'scripts/hooks'])
+    await shell(cell, inside, 'echo new > scripts/tools/build')
+    expect(readFileSync(build, 'utf8')).toBe('new\n')
   })
 })
