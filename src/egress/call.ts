@@ -6,6 +6,8 @@ import { compileNeedles } from './redaction/redactor.js'
 import { basicAuthorization } from './credentials/inject.js'
 import type { Valued } from './credentials/inject.js'
 import { readAwsKeys } from './credentials/sigv4.js'
+import type { Secret } from './credentials/secret.js'
+import { createJudge } from './rules/judge.js'
 import type { Judge } from './rules/judge.js'
 
 /** What one call may do on the network, and whom it is there. */
@@ -28,13 +30,32 @@ export interface ActiveCall {
   readonly rights: CallRights
   readonly judge: Judge
   readonly sharedBy: string
+  /** What these values are recognised by. Made once, and again when a value is a new one. */
+  readonly needles: (secrets: readonly Secret[], valued: readonly Valued[]) => NeedleSet | undefined
   nextConnection: number
   isOver: boolean
 }
 
-/** Everything that a value may be recognised by: its parts, too, and what is made of it. */
-export const needleSetOf = (valued: readonly Valued[]): NeedleSet | undefined =>
-  compileNeedles(valued.flatMap((each) => secretTexts(each)).flatMap(needlesOf))
+export const createCall = (rights: CallRights): ActiveCall => {
+  const made = new WeakMap<Secret, { readonly secrets: readonly Secret[]; readonly set: NeedleSet | undefined }>()
+  return {
+    rights,
+    judge: createJudge(rights),
+    sharedBy: rights.sharedBy === undefined ? `call ${rights.callId}` : `shared ${rights.sharedBy}`,
+    needles: (secrets, valued) => {
+      const [first] = secrets
+      if (first === undefined) return undefined
+      const known = made.get(first)
+      if (known !== undefined && known.secrets.length === secrets.length && known.secrets.every((secret, at) => secret === secrets[at])) return known.set
+      // Everything that a value may be recognised by: its parts, too, and what is made of it.
+      const set = compileNeedles(valued.flatMap((each) => secretTexts(each)).flatMap(needlesOf))
+      made.set(first, { secrets, set })
+      return set
+    },
+    nextConnection: 1,
+    isOver: false,
+  }
+}
 
 const secretTexts = ({ credential, value }: Valued): readonly string[] => {
   const { inject, id } = credential

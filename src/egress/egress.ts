@@ -5,7 +5,8 @@ import { fail } from '../errors/index.js'
 import { parseRequestHost } from '../policy/index.js'
 
 import { createTlsAuthority } from './authority/tls-authority.js'
-import type { ActiveCall, CallRights } from './call.js'
+import type { CallRights } from './call.js'
+import { createCall } from './call.js'
 import type { Shared } from './connection/context.js'
 import { forwarder } from './connection/forward.js'
 import type { ProxyUser } from './connection/proxy-client.js'
@@ -17,7 +18,6 @@ import type { RecordEvent } from './record.js'
 import { violationSeen } from './record.js'
 import type { Denial } from './rules/denial.js'
 import { denial } from './rules/denial.js'
-import { createJudge } from './rules/judge.js'
 import { createUpstreamTls } from './upstream/dial.js'
 import { createPool } from './upstream/pool.js'
 import type { Resolve } from './upstream/resolve.js'
@@ -74,7 +74,7 @@ export const createEgress = ({ secrets, record, authorities = [], resolve = syst
 
   const admit: Egress['admit'] = async (rights) => {
     await Promise.all(rights.credentials.map(({ id }) => secrets.get(id)))
-    const call: ActiveCall = { rights, judge: createJudge(rights), sharedBy: rights.sharedBy === undefined ? `call ${rights.callId}` : `shared ${rights.sharedBy}`, nextConnection: 1, isOver: false }
+    const call = createCall(rights)
     const streams = new Set<Duplex>()
     const tell = (endpoint: Endpoint, why: Denial): Denial => {
       // The refusal stands whether or not it can be recorded.

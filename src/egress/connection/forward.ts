@@ -1,6 +1,5 @@
 import { CordonError, fail } from '../../errors/index.js'
 import type { Credential, IpAddress } from '../../policy/index.js'
-import { needleSetOf } from '../call.js'
 import { credentialsFor } from '../credentials/bound-credential.js'
 import type { Draft, Valued } from '../credentials/inject.js'
 import { injectAll } from '../credentials/inject.js'
@@ -51,7 +50,8 @@ export const forwarder = (connection: Connection, shared: Shared): Handler => as
     }
     counted.problem = error instanceof CordonError ? error.code : 'egress-closed'
     if (reply.hasBegun() || reply.signal.aborted) reply.abort()
-    else await reply.send(refusal(502, error instanceof CordonError ? error.agentMessage : 'the connection broke', counted.problem))
+    else await reply.send(refusal(isFaultOfTool(error) ? 400 : 502, error instanceof CordonError ? error.agentMessage : 'the connection broke', counted.problem))
+    if (isFaultOfTool(error)) await shared.record(violationSeen(call.rights.callId, endpoint, denial('malformed', error.message), { method: request.method, path }))
   } finally {
     if (counted.status !== null || counted.problem !== null) {
       await shared.record({
@@ -62,6 +62,8 @@ export const forwarder = (connection: Connection, shared: Shared): Handler => as
     }
   }
 }
+
+const isFaultOfTool = (error: unknown): error is CordonError => error instanceof CordonError && error.code === 'http-malformed' && error.params['side'] === 'tool'
 
 /** A denial that shows only when it is tried. */
 class Refused extends Error {
@@ -89,8 +91,9 @@ interface Exchange {
 }
 
 const exchange = async ({ call, endpoint }: Connection, shared: Shared, { request, reply, bound, injected, counted }: Exchange): Promise<void> => {
-  const valued: readonly Valued[] = await Promise.all(bound.map(async (credential) => ({ credential, value: (await shared.secrets.get(credential.id)).reveal() })))
-  const concealment = createConcealment(needleSetOf(valued), renderHost(endpoint.host))
+  const secrets = await Promise.all(bound.map(({ id }) => shared.secrets.get(id)))
+  const valued: readonly Valued[] = bound.map((credential, at) => ({ credential, value: secrets[at]?.reveal() ?? '' }))
+  const concealment = createConcealment(call.needles(secrets, valued), renderHost(endpoint.host))
   const authority = renderAuthority(endpoint, request.scheme)
   const plain: Draft = { method: request.method, authority, target: request.target, headers: searchable(request, bound), body: counting(request.body, (length) => { counted.sent += length }), client: undefined }
   const draft = bound.length === 0 ? plain : await injectAll(plain, valued.filter(({ credential }) => injected.includes(credential)), new Date(shared.now()))

@@ -69,7 +69,7 @@ export const serveProxyClient = async (stream: Duplex, userOf: (hash: string) =>
     return reply.send(refusal(403, `${renderEndpoint(endpoint)} was refused: ${handler.because}`, handler.reason))
   }
   try {
-    await serveHttp1(stream, reader, { scheme: 'http', handle, onConnect, onMalformed: (error) => { user?.onMalformed(error.message) } })
+    await serveHttp1(stream, reader, { scheme: 'http', handle, onConnect, onMalformed: (problem) => { user?.onMalformed(problem) } })
   } catch {
     stream.destroy()
   }

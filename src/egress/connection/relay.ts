@@ -14,7 +14,8 @@ export const relay = async (tool: Duplex, server: Duplex, redactor?: Redactor): 
     tool.destroy()
     server.destroy()
   }
-  await Promise.all([
+  if (tool.destroyed || server.destroyed) stop()
+  else await Promise.all([
     pass(tool, server, (chunk) => {
       sent += chunk.length
       return chunk
@@ -37,10 +38,6 @@ const pass = (from: Readable, to: Writable, change: (chunk: Buffer) => Buffer, l
     const goOn = (): void => {
       from.resume()
     }
-    const finish = (): void => {
-      to.off('drain', goOn)
-      resolve()
-    }
     from.on('data', (chunk: Buffer) => {
       const changed = change(chunk)
       if (to.destroyed || to.writableEnded) return
@@ -49,8 +46,9 @@ const pass = (from: Readable, to: Writable, change: (chunk: Buffer) => Buffer, l
     to.on('drain', goOn)
     from.once('end', () => {
       const rest = last?.()
-      if (!to.destroyed && !to.writableEnded) to.end(rest === undefined || rest.length === 0 ? undefined : rest)
-      finish()
+      // Done when the last byte has left us: whoever closes the stream afterwards takes nothing back.
+      if (to.destroyed || to.writableEnded) resolve()
+      else to.end(rest === undefined || rest.length === 0 ? undefined : rest, resolve)
     })
     from.once('error', reject)
     to.once('error', reject)

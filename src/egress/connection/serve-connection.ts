@@ -1,7 +1,6 @@
 import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
 
-import type { CordonError } from '../../errors/index.js'
 import { fail } from '../../errors/index.js'
 import { parseRequestHost } from '../../policy/index.js'
 import type { IpAddress } from '../../policy/index.js'
@@ -31,20 +30,21 @@ const PATIENCE = 150
 const HELLO_TIMEOUT = 30_000
 
 /** Serves one admitted connection until it ends. Never throws: what goes wrong closes it. */
-export const serveConnection = async (stream: Duplex, connection: Connection, { treatment }: Admission, shared: Shared): Promise<void> => {
+export const serveConnection = async (stream: Duplex, connection: Connection, admission: Admission, shared: Shared): Promise<void> => {
   const { call, endpoint, number } = connection
   const place = { call_id: call.rights.callId, connection: number, host: renderHost(endpoint.host), port: endpoint.port }
   const started = shared.now()
   let passed: Relayed = { sent: 0, received: 0 }
   stream.on('error', () => undefined)
   try {
-    await shared.record({ type: 'egress.opened', ...place, treatment })
-    passed = (await serve(stream, connection, treatment, shared)) ?? passed
+    await shared.record({ type: 'egress.opened', ...place, treatment: admission.treatment })
+    // Beside a credential there is nothing that nobody looks at.
+    const mayBeOther = admission.mayBeOther && credentialsFor(call.rights.credentials, endpoint).length === 0
+    passed = (await serve(stream, { connection, shared, treatment: admission.treatment, mayBeOther })) ?? passed
   } catch (error) {
     if (error instanceof Denied) await Promise.resolve(shared.record(violationSeen(call.rights.callId, endpoint, error.denial))).catch(() => undefined)
-    stream.destroy()
   }
-  if (!stream.writableEnded) stream.destroy()
+  stream.destroy()
   await Promise.resolve(shared.record({ type: 'egress.closed', ...place, bytes_sent: passed.sent, bytes_received: passed.received, duration_ms: shared.now() - started })).catch(() => undefined)
 }
 
@@ -56,58 +56,74 @@ class Denied extends Error {
   }
 }
 
-const serve = async (stream: Duplex, connection: Connection, treatment: Admission['treatment'], shared: Shared): Promise<Relayed | undefined> => {
+interface Serving {
+  readonly connection: Connection
+  readonly shared: Shared
+  readonly treatment: Admission['treatment']
+  readonly mayBeOther: boolean
+}
+
+const serve = async (stream: Duplex, serving: Serving): Promise<Relayed | undefined> => {
   const reader = readBytes(stream)
-  const mayBeOther = treatment !== 'http' && credentialsFor(connection.call.rights.credentials, connection.endpoint).length === 0
-  const opening = await sniff(reader, mayBeOther ? PATIENCE : Infinity)
-  if (opening === 'ended') return undefined
-  if (opening !== 'tls') {
-    if (treatment === 'direct') return pass(stream, reader, connection, shared, undefined)
-    return speak(stream, reader, opening, { connection, shared, scheme: 'http', mayBeOther, hello: undefined })
-  }
+  const begun = await begin(stream, reader, serving, undefined)
+  if (begun.kind === 'relayed') return begun.bytes
+  if (begun.opening !== 'tls') return speak(stream, reader, begun.opening, 'http', serving)
   const hello = await readHello(reader)
-  const stranger = serverNameProblem(hello, connection, treatment)
+  const stranger = serverNameProblem(hello, serving)
   if (stranger !== undefined) throw new Denied(stranger)
-  if (treatment === 'direct') return pass(stream, reader, connection, shared, undefined)
-  const secured = await terminate(stream, reader, hello, connection, shared, mayBeOther)
+  if (serving.treatment === 'direct') return pass(stream, reader, await reach(serving, undefined))
+  const secured = await terminate(stream, reader, hello, serving)
   if (secured.alpnProtocol === 'h2') {
-    await serveHttp2(secured, 'https', forwarder(connection, shared))
+    await serveHttp2(secured, 'https', forwarder(serving.connection, serving.shared), tellMalformed(secured, serving))
     return undefined
   }
   const inside = readBytes(secured)
-  const inner = await sniff(inside, mayBeOther ? PATIENCE : Infinity)
-  if (inner === 'ended') return undefined
-  return speak(secured, inside, inner, { connection, shared, scheme: 'https', mayBeOther, hello })
+  const inner = await begin(secured, inside, serving, hello)
+  return inner.kind === 'relayed' ? inner.bytes : speak(secured, inside, inner.opening, 'https', serving, hello)
 }
 
-interface Speaking {
-  readonly connection: Connection
-  readonly shared: Shared
-  readonly scheme: 'http' | 'https'
-  readonly mayBeOther: boolean
-  readonly hello: ClientHello | undefined
+type Begun = { readonly kind: 'relayed'; readonly bytes: Relayed | undefined } | { readonly kind: 'opening'; readonly opening: 'tls' | 'http1' | 'http2' | 'other' }
+
+/** Waits for the tool to begin. In some protocols it waits, too: then whoever speaks first decides. */
+const begin = async (stream: Duplex, reader: ByteReader, serving: Serving, hello: ClientHello | undefined): Promise<Begun> => {
+  const opening = await sniff(reader, serving.mayBeOther ? PATIENCE : Infinity)
+  if (opening === 'ended') return { kind: 'relayed', bytes: undefined }
+  if (opening !== 'silent') return { kind: 'opening', opening }
+  const server = await reach(serving, hello)
+  const spoken = await Promise.race([sniff(reader, Infinity), hasSpoken(server)])
+  if (spoken === 'server') return { kind: 'relayed', bytes: await pass(stream, reader, server) }
+  server.destroy()
+  return spoken === 'ended' || spoken === 'silent' ? { kind: 'relayed', bytes: undefined } : { kind: 'opening', opening: spoken }
 }
 
-const speak = async (stream: Duplex, reader: ByteReader, opening: 'tls' | 'http1' | 'http2' | 'other' | 'silent', speaking: Speaking): Promise<Relayed | undefined> => {
-  const { connection, shared, scheme, mayBeOther, hello } = speaking
-  switch (opening) {
-    case 'http1': {
-      const onMalformed = (error: CordonError): void => {
-        const why = denial('malformed', error.message)
-        void Promise.resolve(shared.record(violationSeen(connection.call.rights.callId, connection.endpoint, why))).catch(() => stream.destroy())
-      }
-      await serveHttp1(stream, reader, { scheme, handle: forwarder(connection, shared), onMalformed })
-      return undefined
+const hasSpoken = (server: Duplex): Promise<'server' | 'ended'> =>
+  new Promise((resolve) => {
+    const settle = (): void => {
+      server.off('readable', settle).off('close', settle)
+      resolve(server.readableLength > 0 ? 'server' : 'ended')
     }
+    server.on('readable', settle).on('close', settle)
+  })
+
+const tellMalformed = (stream: Duplex, { connection, shared }: Serving) => (problem: string): void => {
+  const seen = violationSeen(connection.call.rights.callId, connection.endpoint, denial('malformed', problem))
+  void Promise.resolve(shared.record(seen)).catch(() => stream.destroy())
+}
+
+const speak = async (stream: Duplex, reader: ByteReader, opening: 'tls' | 'http1' | 'http2' | 'other', scheme: 'http' | 'https', serving: Serving, hello?: ClientHello): Promise<Relayed | undefined> => {
+  const { connection, shared, mayBeOther } = serving
+  switch (opening) {
+    case 'http1':
+      await serveHttp1(stream, reader, { scheme, handle: forwarder(connection, shared), onMalformed: tellMalformed(stream, serving) })
+      return undefined
     case 'http2':
       reader.release()
-      await serveHttp2(stream, scheme, forwarder(connection, shared))
+      await serveHttp2(stream, scheme, forwarder(connection, shared), tellMalformed(stream, serving))
       return undefined
     case 'tls':
     case 'other':
-    case 'silent':
-      if (!mayBeOther) throw new Denied(denial('protocol', 'only HTTP is granted here, and this is something else', `network: [${JSON.stringify(renderEndpoint(connection.endpoint))}]`))
-      return pass(stream, reader, connection, shared, scheme === 'https' ? hello : undefined)
+      if (!mayBeOther || opening === 'tls') throw new Denied(denial('protocol', 'only HTTP is granted here, and this is something else', `network: [${JSON.stringify(renderEndpoint(connection.endpoint))}]`))
+      return pass(stream, reader, await reach(serving, hello))
   }
 }
 
@@ -122,7 +138,7 @@ const readHello = async (reader: ByteReader): Promise<ClientHello> => {
 }
 
 /** CONNECT, or the name that was looked up, is what TLS has to ask for, too. */
-const serverNameProblem = ({ serverName }: ClientHello, { endpoint }: Connection, treatment: Admission['treatment']): Denial | undefined => {
+const serverNameProblem = ({ serverName }: ClientHello, { connection: { endpoint }, treatment }: Serving): Denial | undefined => {
   if (serverName === undefined) {
     // Nobody looks inside, so TLS alone can show that the name is meant.
     const mustName = treatment === 'direct' && endpoint.host.kind === 'name'
@@ -133,7 +149,7 @@ const serverNameProblem = ({ serverName }: ClientHello, { endpoint }: Connection
   return denial('mismatch', `the connection leads to ${renderHost(endpoint.host)}, but its TLS is for ${JSON.stringify(serverName.slice(0, 260))}`)
 }
 
-const terminate = (stream: Duplex, reader: ByteReader, { protocols }: ClientHello, { endpoint }: Connection, { authority }: Shared, mayBeOther: boolean): Promise<TLSSocket> =>
+const terminate = (stream: Duplex, reader: ByteReader, { protocols }: ClientHello, { connection: { endpoint }, shared: { authority }, mayBeOther }: Serving): Promise<TLSSocket> =>
   new Promise((resolve, reject) => {
     reader.release()
     // A protocol that we do not know is passed on where any may be.
@@ -158,18 +174,15 @@ const terminate = (stream: Duplex, reader: ByteReader, { protocols }: ClientHell
     })
   })
 
-/** Passes on what is not HTTP, or not to be looked into. */
-const pass = async (stream: Duplex, reader: ByteReader, connection: Connection, shared: Shared, hello: ClientHello | undefined): Promise<Relayed> => {
-  const { call, endpoint } = connection
+/** A connection to the server for what is not HTTP, or not to be looked into; with TLS where the tool's own ended here. */
+const reach = async ({ connection: { call, endpoint }, shared }: Serving, hello: ClientHello | undefined): Promise<Duplex> => {
   const found: readonly IpAddress[] | Denial = await findAddresses(endpoint, { network: call.rights.network.network, pins: call.rights.pins }, shared.resolve)
   if ('kind' in found) throw new Denied(found)
   const socket = await dial(endpoint, found)
-  const abandon = (): void => {
-    socket.destroy()
-  }
-  stream.once('close', abandon)
-  const server = hello === undefined ? socket : await shared.tls.secure(socket, endpoint, { protocols: hello.protocols.slice(0, 1), client: undefined })
-  stream.off('close', abandon)
+  return hello === undefined ? socket : shared.tls.secure(socket, endpoint, { protocols: hello.protocols.slice(0, 1), client: undefined })
+}
+
+const pass = (stream: Duplex, reader: ByteReader, server: Duplex): Promise<Relayed> => {
   reader.release()
   return relay(stream, server)
 }

@@ -6,6 +6,7 @@ import { CordonError } from '../../errors/index.js'
 import type { Body } from './body.js'
 import { NO_TRAILERS, readBody } from './body.js'
 import type { ByteReader } from './byte-reader.js'
+import { closeGently } from './close-gently.js'
 import type { ExchangeRequest, ExchangeResponse, Reply, Scheme } from './exchange.js'
 import { endToEnd, membersOf, valueOf, valuesOf, withoutHeaders } from './header-list.js'
 import { malformed, readRequestHead, requestFraming } from './message-head.js'
@@ -19,7 +20,7 @@ export interface Http1Settings {
   readonly scheme: Scheme
   readonly handle: (request: ExchangeRequest, reply: Reply, head: RequestHead) => Promise<void>
   /** Told of requests that were refused because they cannot be read. */
-  readonly onMalformed: (error: CordonError) => void
+  readonly onMalformed: (problem: string) => void
   /** For a request that is about the connection itself; true when the connection is no longer ours. */
   readonly onConnect?: (head: RequestHead) => Promise<boolean>
 }
@@ -31,12 +32,18 @@ export const serveHttp1 = async (stream: Duplex, reader: ByteReader, settings: H
   try {
     let next: Next = 'request'
     while (next === 'request') next = await serveOne(stream, reader, settings)
-    if (next === 'end' && !stream.destroyed && !stream.writableEnded) stream.end()
+    if (next === 'end') await finish(stream, reader)
   } catch (error) {
     if (!(error instanceof CordonError) || error.code !== 'http-malformed') throw error
-    settings.onMalformed(error)
-    if (!stream.destroyed && !stream.writableEnded) stream.end(plainAnswer(400, error.message))
+    settings.onMalformed(error.message)
+    if (!stream.destroyed) stream.write(plainAnswer(400, error.message))
+    await finish(stream, reader)
   }
+}
+
+const finish = async (stream: Duplex, reader: ByteReader): Promise<void> => {
+  reader.release()
+  await closeGently(stream)
 }
 
 /** What a connection carries next; `other` is no longer ours. */

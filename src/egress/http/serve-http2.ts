@@ -14,7 +14,7 @@ const MADE_ANEW = new Set(['host', 'content-length', 'expect'])
 const METHOD = /^[A-Z][A-Z-]{0,31}$/
 
 /** Serves HTTP/2 on a stream that is known to carry it. Ends when the stream does. */
-export const serveHttp2 = (stream: Duplex, scheme: Scheme, handle: Handler): Promise<void> =>
+export const serveHttp2 = (stream: Duplex, scheme: Scheme, handle: Handler, onMalformed: (problem: string) => void): Promise<void> =>
   new Promise((resolve) => {
     const server: Http2Server = createServer({ settings: SETTINGS, maxHeaderListPairs: 256, maxSendHeaderBlockLength: 4 * MAX_HEAD_BYTES })
     server.on('sessionError', () => stream.destroy())
@@ -28,8 +28,12 @@ export const serveHttp2 = (stream: Duplex, scheme: Scheme, handle: Handler): Pro
     server.on('stream', (exchange: ServerHttp2Stream, _headers: IncomingHttpHeaders, _flags: number, rawHeaders: readonly string[]) => {
       exchange.on('error', () => undefined)
       const request = requestOf(exchange, scheme, pairs(rawHeaders))
-      if (request === undefined) exchange.close(constants.NGHTTP2_PROTOCOL_ERROR)
-      else handle(request, http2Reply(exchange)).catch(() => { exchange.close(constants.NGHTTP2_INTERNAL_ERROR) })
+      if (request === undefined) {
+        onMalformed('a request of HTTP/2 names no method, path and host that can be read in exactly one way')
+        exchange.respond({ ':status': 400 }, { endStream: true })
+        return
+      }
+      handle(request, http2Reply(exchange)).catch(() => { exchange.close(constants.NGHTTP2_INTERNAL_ERROR) })
     })
     stream.once('close', resolve)
     server.emit('connection', stream)

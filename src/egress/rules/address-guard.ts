@@ -1,10 +1,11 @@
-import { cidrContains, renderIpAddress } from '../../policy/index.js'
+import { renderIpAddress } from '../../policy/index.js'
 import type { Boundary, HostGrant, IpAddress } from '../../policy/index.js'
 import type { Endpoint } from '../endpoint.js'
 import { renderHost } from '../endpoint.js'
 import type { Resolve } from '../upstream/resolve.js'
 import { readings, specialPurpose } from '../upstream/special-addresses.js'
 
+import { coversHost } from './covers.js'
 import type { Denial } from './denial.js'
 import { denial } from './denial.js'
 
@@ -39,7 +40,4 @@ const strangeness = (address: IpAddress, entries: readonly HostGrant[]): Denial 
 }
 
 const covers = (destination: HostGrant['destination'], address: IpAddress): boolean =>
-  readings(address).some((reading) => {
-    if (destination.kind === 'cidr') return cidrContains(destination.cidr, reading)
-    return destination.kind === 'address' && destination.address.family === reading.family && destination.address.value === reading.value
-  })
+  readings(address).some((reading) => coversHost(destination, { kind: 'address', address: reading }))

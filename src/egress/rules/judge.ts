@@ -4,6 +4,7 @@ import type { Endpoint } from '../endpoint.js'
 import type { HeaderList } from '../http/header-list.js'
 import { valuesOf } from '../http/header-list.js'
 
+import { coversHost } from './covers.js'
 import type { Denial } from './denial.js'
 import { denial, grantLine } from './denial.js'
 
@@ -18,11 +19,13 @@ export interface Judge {
 /**
  * - `http`: requests alone, each of them judged
  * - `stream`: requests are judged; what is no HTTP may pass, too
- * - `direct`: nobody looks inside
+ * - `direct`: nobody looks into its TLS; without TLS it is like the others
  */
 export interface Admission {
   readonly kind: 'admission'
   readonly treatment: 'http' | 'stream' | 'direct'
+  /** Whether something else than HTTP may pass. */
+  readonly mayBeOther: boolean
 }
 
 export interface RequestGrant {
@@ -52,7 +55,10 @@ export const createJudge = ({ network, writeApproval }: Terms): Judge => {
   return {
     connection: (endpoint) => {
       const treatment = compiled.connection(endpoint.host, endpoint.port)
-      return treatment === undefined ? denial('not-granted', 'this destination is not granted', grantLine(endpoint)) : { kind: 'admission', treatment }
+      if (treatment === undefined) return denial('not-granted', 'this destination is not granted', grantLine(endpoint))
+      // A grant that names no port is for the web. On a port that it names a host may speak what it likes.
+      const mayBeOther = treatment !== 'http' && (network.network.kind === 'all' || entries.some((entry) => entry.action !== 'deny' && entry.port.kind === 'port' && entry.port.port === endpoint.port && coversHost(entry.destination, endpoint.host)))
+      return { kind: 'admission', treatment: treatment === 'stream' && !mayBeOther ? 'http' : treatment, mayBeOther }
     },
     mayResolve: (name) => ports.some((port) => compiled.connection({ kind: 'name', name }, port) !== undefined),
     request: (endpoint, request) => judgeRequest(compiled, endpoint, request, isUnapproved),

@@ -20,6 +20,13 @@ export const createHttp1Transport = (stream: Duplex, host: string, onFree: () =>
     isUsable = false
     stream.destroy()
   }
+  // Whatever comes between two requests, an end or a word too many, makes the connection useless.
+  stream.on('readable', () => {
+    if (!isBusy && isUsable && stream.read() !== null) close()
+  })
+  stream.on('end', () => {
+    if (!isBusy) close()
+  })
   const finish = (stays: boolean): void => {
     isBusy = false
     if (stays && isUsable) onFree()

@@ -23,10 +23,13 @@ export const createHttp2Transport = (socket: Duplex, scheme: 'http' | 'https', a
   session.on('goaway', () => {
     isLeaving = true
   })
+  session.setTimeout(IDLE_FOR, () => {
+    session.close()
+  })
   const send: Transport['send'] = async (request) => {
     const { method, target, headers, body, signal } = request
     const stream = session.request(
-      { ':method': method, ':scheme': scheme, ':path': target, ':authority': request.authority, ...grouped(headers), ...(body?.length === undefined ? {} : { 'content-length': String(body.length) }) },
+      { ':method': method, ':scheme': scheme, ':path': target, ':authority': request.authority, ...grouped(headers), ...(isGrpc(headers) ? { te: 'trailers' } : {}), ...(body?.length === undefined ? {} : { 'content-length': String(body.length) }) },
       { endStream: body === undefined },
     )
     const onAbort = (): void => {
@@ -44,6 +47,12 @@ export const createHttp2Transport = (socket: Duplex, scheme: 'http' | 'https', a
   }
   return { protocol: 'h2', isFree: () => !isLeaving && !session.closed && !session.destroyed, send, close: () => { session.destroy() } }
 }
+
+/** It counts as idle only while nothing moves, so no exchange is cut short: closing lets those under way end. */
+const IDLE_FOR = 60_000
+
+/** Its status comes in trailers, and its servers want to hear that they will be read. */
+const isGrpc = (headers: OutgoingRequest['headers']): boolean => valueOf(headers, 'content-type')?.startsWith('application/grpc') === true
 
 const sendBody = async (stream: ClientHttp2Stream, { body }: OutgoingRequest): Promise<void> => {
   if (body !== undefined) for await (const chunk of body.chunks) await write(stream, chunk)

@@ -31,30 +31,39 @@ export interface Pool {
 
 const IDLE_FOR = 30_000
 const MOST_IDLE = 128
+/** Servers close what is idle, most of them after five seconds or more. A request that cannot be repeated does not take that risk. */
+const SURELY_ALIVE = 3_000
 
 interface Shelf {
   readonly sharedBy: string
-  readonly transports: Set<Transport>
+  /** With the time since when each may have been idle. */
+  readonly transports: Map<Transport, number>
   /** The connection whose server may turn out to speak HTTP/2, so that one is enough for all. */
   opening: Promise<Transport> | undefined
 }
 
-export const createPool = (tls: UpstreamTls): Pool => {
+const idleOn = ({ transports }: Shelf): readonly Transport[] => [...transports.keys()].filter((transport) => transport.isFree())
+
+/** What may be said twice, if the first time was in vain. */
+const isRepeatable = ({ method, body }: OutgoingRequest): boolean => body === undefined && ['GET', 'HEAD', 'OPTIONS'].includes(method)
+
+export const createPool = (tls: UpstreamTls, now: () => number = Date.now): Pool => {
   const shelves = new Map<string, Shelf>()
 
   const open = async (route: Route, shelf: Shelf): Promise<Transport> => {
     const socket = await dial(route.endpoint, await route.addresses())
+    let timer: NodeJS.Timeout | undefined
     const transport = await transportOn(socket, route, () => {
-      rest(transport)
+      if (idleOn(shelf).length > MOST_IDLE) transport.close()
+      shelf.transports.set(transport, now())
+      clearTimeout(timer)
+      timer = setTimeout(() => {
+        if (transport.isFree()) transport.close()
+      }, IDLE_FOR).unref()
     })
-    const rest = (idle: Transport): void => {
-      if ([...shelf.transports].filter((each) => each.isFree()).length > MOST_IDLE) idle.close()
-      socket.setTimeout(IDLE_FOR, () => {
-        if (idle.isFree()) idle.close()
-      })
-    }
-    shelf.transports.add(transport)
+    shelf.transports.set(transport, now())
     socket.once('close', () => {
+      clearTimeout(timer)
       shelf.transports.delete(transport)
     })
     return transport
@@ -81,22 +90,22 @@ export const createPool = (tls: UpstreamTls): Pool => {
   }
   const send: Pool['send'] = async (route, request) => {
     const key = [route.sharedBy, route.scheme, renderEndpoint(route.endpoint), route.protocol, route.client?.id ?? ''].join(' ')
-    const shelf = shelves.get(key) ?? { sharedBy: route.sharedBy, transports: new Set(), opening: undefined }
+    const shelf = shelves.get(key) ?? { sharedBy: route.sharedBy, transports: new Map(), opening: undefined }
     shelves.set(key, shelf)
-    const idle = [...shelf.transports].find((transport) => transport.isFree())
+    const idle = idleOn(shelf).find((transport) => isRepeatable(request) || transport.protocol === 'h2' || now() - (shelf.transports.get(transport) ?? 0) < SURELY_ALIVE)
     if (idle === undefined) return (await fresh(route, shelf)).send(request)
     try {
       return await idle.send(request)
     } catch (error) {
       // The server may have closed it in the moment in which we began. What has no body can be said again.
-      if (request.body !== undefined || !['GET', 'HEAD', 'OPTIONS'].includes(request.method) || request.signal.aborted) throw error
+      if (!isRepeatable(request) || request.signal.aborted) throw error
       return (await fresh(route, shelf)).send(request)
     }
   }
   const closeWhere = (isMeant: (shelf: Shelf) => boolean): void => {
     for (const [key, shelf] of shelves) {
       if (!isMeant(shelf)) continue
-      for (const transport of shelf.transports) transport.close()
+      for (const transport of shelf.transports.keys()) transport.close()
       shelves.delete(key)
     }
   }

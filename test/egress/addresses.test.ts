@@ -1,0 +1,115 @@
+import { afterEach, describe, expect, test } from 'vitest'
+
+import { parseResolved, specialPurpose } from '../../src/egress/upstream/special-addresses.js'
+import { parseIpAddress } from '../../src/policy/index.js'
+import type { IpAddress } from '../../src/policy/index.js'
+
+import { curl } from './programs.js'
+import { echo, startHttps } from './servers.js'
+import type { TestServer } from './servers.js'
+import { openStage } from './stage.js'
+import type { Stage, StageOptions } from './stage.js'
+
+const address = (text: string): IpAddress => parseResolved(text) ?? expect.fail(`no address: ${text}`)
+
+describe('an address that is not public', () => {
+  test.each([
+    '127.0.0.1', '127.8.8.8', '0.0.0.0', '10.1.2.3', '172.16.0.1', '172.31.255.255', '192.168.1.1', '169.254.169.254', '169.254.170.2', '100.64.0.1', '100.100.100.200', '192.0.0.192', '198.18.0.1', '224.0.0.1', '255.255.255.255',
+    '::', '::1', '::7f00:1', '::ffff:127.0.0.1', '::ffff:169.254.169.254', '64:ff9b::a9fe:a9fe', '64:ff9b::7f00:1', '64:ff9b:1::1', '2002:7f00:1::', '2002:a9fe:a9fe::1', '2001::1', 'fe80::1', 'fec0::1', 'fd00:ec2::254', 'fc00::1', 'ff02::1', '2001:db8::1',
+  ])('%s is known as such', (text) => {
+    expect(specialPurpose(address(text))).toBeTypeOf('string')
+  })
+
+  test.each(['1.1.1.1', '8.8.8.8', '172.32.0.1', '100.128.0.1', '192.0.1.1', '2606:4700::1111', '2a00:1450::1', '64:ff9b::808:808', '2002:808:808::1', '::ffff:8.8.8.8'])('%s is not', (text) => {
+    expect(specialPurpose(address(text))).toBeUndefined()
+  })
+})
+
+let stage: Stage
+let server: TestServer
+let isSet = false
+afterEach(async () => {
+  if (!isSet) return
+  isSet = false
+  await stage.close()
+  await server.close()
+})
+
+const set = async (network: (port: number) => unknown, resolve: StageOptions['resolve']): Promise<string> => {
+  isSet = true
+  server = await startHttps(echo)
+  stage = await openStage({ network: network(server.port), ...(resolve === undefined ? {} : { resolve }) })
+  return `https://api.test:${server.port}/`
+}
+const loopback = parseIpAddress('127.0.0.1') as IpAddress
+
+describe('a granted name that leads to this machine', () => {
+  test.each(['127.0.0.1', '::1', '64:ff9b::7f00:1', '169.254.169.254', 'fd00:ec2::254'])('(%s) is refused, and the record says what would allow it', async (text) => {
+    const url = await set((port) => [`api.test:${port}`], () => Promise.resolve([address(text)]))
+    expect((await curl(stage, '-o', '/dev/null', '-w', '%{http_code}', url)).output).toBe('403')
+    expect(stage.violations()).toEqual([expect.objectContaining({ reason: 'address', allow: expect.stringMatching(/^network: \["[0-9a-f.:]+\/(32|128)"\]$/) as string })])
+    expect(server.connections()).toBe(0)
+  })
+
+  test('is reached when the address is granted as a block', async () => {
+    const url = await set((port) => [`api.test:${port}`, '127.0.0.0/8'], () => Promise.resolve([loopback]))
+    expect((await curl(stage, url)).output).toContain('"method":"GET"')
+  })
+
+  test('is refused when its address is denied, whatever else is granted', async () => {
+    const url = await set((port) => [`api.test:${port}`, '127.0.0.0/8', { host: '127.0.0.1', action: 'deny' }], () => Promise.resolve([loopback]))
+    expect((await curl(stage, '-o', '/dev/null', '-w', '%{http_code}', url)).output).toBe('403')
+    expect(stage.violations()[0]).toMatchObject({ reason: 'denied' })
+  })
+
+  test('is reached by those of its addresses that are granted', async () => {
+    const url = await set((port) => [`api.test:${port}`, '127.0.0.1/32'], () => Promise.resolve([address('127.0.0.9'), loopback, address('169.254.169.254')]))
+    expect((await curl(stage, url)).output).toContain('"method":"GET"')
+  })
+})
+
+describe('a name whose address changes', () => {
+  test('is resolved once for a connection, and what was checked is what is dialled', async () => {
+    let asked = 0
+    const url = await set((port) => [`api.test:${port}`, '127.0.0.1/32'], () => Promise.resolve([asked++ === 0 ? loopback : address('127.0.0.2')]))
+    expect((await curl(stage, url)).output).toContain('"method":"GET"')
+    expect(asked).toBe(1)
+  })
+
+  test('is checked again for the next connection', async () => {
+    let asked = 0
+    const url = await set((port) => [{ host: `api.test:${port}`, action: 'direct' }, '127.0.0.1/32'], () => Promise.resolve([asked++ === 0 ? loopback : address('127.0.0.2')]))
+    expect((await curl(stage, '-k', url)).output).toContain('"method":"GET"')
+    expect((await curl(stage, '-k', url)).status).not.toBe(0)
+    expect(stage.violations()).toEqual([expect.objectContaining({ reason: 'address' })])
+  })
+})
+
+describe('names', () => {
+  test('that are not granted are never looked up', async () => {
+    const asked: string[] = []
+    await set((port) => [`api.test:${port}`, '*.wild.test'], (name) => {
+      asked.push(name)
+      return Promise.resolve([])
+    })
+    await curl(stage, 'https://secret-in-a-name.other.test/')
+    await curl(stage, 'http://secret-in-a-name.other.test/')
+    expect(asked).toEqual([])
+    await curl(stage, 'https://a.wild.test/')
+    expect(asked).toEqual(['a.wild.test'])
+  })
+
+  test('may be known to exist only where something is granted', async () => {
+    await set(() => ['api.test', '*.wild.test', 'db.test:5432', { host: 'no.wild.test', action: 'deny' }], undefined)
+    const known = ['api.test', 'API.test.', 'a.wild.test', 'db.test', 'other.test', 'wild.test', 'no.wild.test', 'x.api.test', 'api.test\0.other.test', '127.0.0.1', ''].map((name) => stage.call.mayResolve(name))
+    expect(known).toEqual([true, true, true, true, false, false, false, false, false, false, false])
+  })
+
+  test('and ports that cannot be read in one way are no destinations', async () => {
+    await set(() => ['api.test'], undefined)
+    expect(stage.call.mayConnect('api.test', 443)).toBeUndefined()
+    for (const [host, port] of [['api.test\0', 443], ['api.test', 0], ['api.test', 65536], ['api.test', 443.5], ['127.1', 443], ['::ffff:127.0.0.1', 443]] as const) {
+      expect(stage.call.mayConnect(host, port), host).toMatchObject({ reason: 'malformed' })
+    }
+  })
+})

@@ -1,0 +1,153 @@
+import { afterEach, describe, expect, test } from 'vitest'
+
+import { curl } from './programs.js'
+import { say } from './raw.js'
+import { echo, startHttp, startHttps, startTcp } from './servers.js'
+import type { TestServer } from './servers.js'
+import { bearer, openStage } from './stage.js'
+import type { Stage, StageOptions } from './stage.js'
+
+let stage: Stage
+let server: TestServer
+afterEach(async () => {
+  await stage.close()
+  await server.close()
+})
+
+const set = async (network: (port: number) => unknown, options: Partial<StageOptions> = {}): Promise<string> => {
+  server = await startHttps(echo)
+  stage = await openStage({ network: network(server.port), here: ['api.test', 'other.test'], ...options })
+  return `https://api.test:${server.port}`
+}
+
+const statusOf = async (...args: readonly string[]): Promise<string> => (await curl(stage, '-o', '/dev/null', '-w', '%{http_code}', ...args)).output
+
+describe('a request passes only where the policy says so:', () => {
+  test('methods', async () => {
+    const url = await set((port) => [{ host: `api.test:${port}`, methods: ['GET', 'PUT'] }])
+    expect(await statusOf(`${url}/a`)).toBe('200')
+    expect(await statusOf('-X', 'PUT', '-d', 'x', `${url}/a`)).toBe('200')
+    expect(await statusOf('-d', 'x', `${url}/a`)).toBe('403')
+    for (const version of ['--http1.1', '--http2']) expect(await statusOf(version, '-X', 'get', `${url}/a`)).toBe('400')
+    expect(stage.violations()[0]).toMatchObject({ method: 'POST', path: '/a', reason: 'not-granted', allow: `network: [{ host: "api.test:${server.port}", methods: [POST], paths: ["/a"] }]` })
+  })
+
+  test('paths, in every spelling', async () => {
+    const url = await set((port) => [{ host: `api.test:${port}`, paths: ['/v1/**'] }])
+    expect(await statusOf(`${url}/v1/a?x=../../y`)).toBe('200')
+    for (const path of ['/v2', '/v1/../v2', '/v1/%2e%2e/v2', '/v1//x', '/v1/..%2fv2', '/v1/%5c..']) expect(await statusOf('--path-as-is', `${url}${path}`), path).toBe('403')
+    expect(await statusOf('-H', 'X-Original-URL: /v2', `${url}/v1/a`)).toBe('403')
+  })
+
+  test('a denial wins over a grant', async () => {
+    const url = await set((port) => [`api.test:${port}`, { host: `api.test:${port}`, paths: ['/admin'], action: 'deny' }])
+    expect(await statusOf(`${url}/a`)).toBe('200')
+    expect(await statusOf(`${url}/admin/x`)).toBe('403')
+    expect(await statusOf('--path-as-is', `${url}/x/../admin`)).toBe('403')
+    expect(stage.violations()[0]).toMatchObject({ reason: 'denied', allow: null })
+  })
+
+  test('read_only leaves GET, HEAD and OPTIONS, also in HTTP/2, and no way to say something else with them', async () => {
+    const url = await set((port) => [`api.test:${port}`], { egressClass: 'read_only' })
+    for (const version of ['--http1.1', '--http2']) {
+      expect(await statusOf(version, `${url}/`)).toBe('200')
+      expect(await statusOf(version, '-I', `${url}/`)).toBe('200')
+      expect(await statusOf(version, '-X', 'OPTIONS', `${url}/`)).toBe('200')
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND']) expect(await statusOf(version, '-X', method, `${url}/`), method).toBe('403')
+      expect(await statusOf(version, '-H', 'X-HTTP-Method-Override: DELETE', `${url}/`)).toBe('403')
+    }
+    expect(stage.violations()[0]).toMatchObject({ reason: 'read-only', allow: 'egress_class: write' })
+  })
+
+  test('a call of the class write that nobody approved only reads', async () => {
+    const url = await set((port) => [`api.test:${port}`], { writeApproval: 'none' })
+    expect(await statusOf(`${url}/`)).toBe('200')
+    expect(await statusOf('-d', 'x', `${url}/`)).toBe('403')
+    expect(stage.violations()[0]).toMatchObject({ reason: 'unapproved' })
+  })
+
+  test('the class none reaches nothing', async () => {
+    const url = await set(() => 'none')
+    expect((await curl(stage, url)).errors).toContain('403')
+    expect(server.connections()).toBe(0)
+  })
+
+  test('another port of a granted host is another destination', async () => {
+    await set((port) => [`api.test:${port}`])
+    const other = await startHttps(echo)
+    expect((await curl(stage, `https://api.test:${other.port}/`)).errors).toContain('403')
+    expect(other.connections()).toBe(0)
+    await other.close()
+  })
+
+  test('plain HTTP is judged like HTTPS', async () => {
+    server = await startHttp(echo)
+    stage = await openStage({ network: [{ host: `api.test:${server.port}`, methods: ['GET'] }], here: ['api.test'] })
+    const url = `http://api.test:${server.port}`
+    for (const way of [[], ['--proxytunnel']]) {
+      expect(await statusOf(...way, `${url}/a`)).toBe('200')
+      expect(await statusOf(...way, '-d', 'x', `${url}/a`)).toBe('403')
+    }
+  })
+})
+
+describe('a direct connection', () => {
+  test('is not looked into: the program sees the certificate of the server', async () => {
+    server = await startHttps(echo)
+    stage = await openStage({ network: [{ host: `api.test:${server.port}`, action: 'direct' }], here: ['api.test'] })
+    expect((await curl(stage, `https://api.test:${server.port}/`)).errors).toContain('certificate')
+    expect((await curl(stage, '-k', `https://api.test:${server.port}/`)).output).toContain('"method":"GET"')
+    expect(stage.events.some(({ type }) => type === 'egress.request')).toBe(false)
+    expect(stage.events.find(({ type }) => type === 'egress.closed')).toMatchObject({ bytes_sent: expect.any(Number) as number })
+  })
+
+  test('has to name its host in TLS', async () => {
+    server = await startHttps(echo)
+    stage = await openStage({ network: [{ host: `api.test:${server.port}`, action: 'direct' }], here: ['api.test', 'other.test'] })
+    const connectTo = ['--connect-to', `other.test:${server.port}:api.test:${server.port}`]
+    const { status } = await curl(stage, '-k', ...connectTo, `https://other.test:${server.port}/`)
+    expect(status).not.toBe(0)
+    expect(stage.violations()).toEqual([expect.objectContaining({ reason: 'mismatch' })])
+  })
+})
+
+describe('what is not HTTP', () => {
+  const greet = (first: boolean) =>
+    startTcp((socket) => {
+      if (first) socket.write('SSH-2.0-server\r\n')
+      socket.on('data', (chunk: Buffer) => socket.write(`heard ${chunk.toString()}`))
+      socket.on('end', () => socket.end())
+    })
+  test.each([['the server', true], ['the tool', false]])('passes on a port that is granted by its number, when %s speaks first', async (_, first) => {
+    server = await greet(first)
+    stage = await openStage({ network: [`db.test:${server.port}`], here: ['db.test'] })
+    const answer = await say(await stage.portTo('db.test', server.port), first ? '' : 'SSH-2.0-tool\r\n')
+    expect(answer).toContain(first ? 'SSH-2.0-server' : 'heard SSH-2.0-tool')
+  })
+
+  test.each([
+    ['methods are restricted', { methods: ['GET'] }, {}],
+    ['paths are restricted', { paths: ['/**'] }, {}],
+    ['only reading is granted', {}, { egressClass: 'read_only' }],
+  ])('does not pass where %s', async (_, entry, options) => {
+    server = await greet(true)
+    stage = await openStage({ network: [{ host: `db.test:${server.port}`, ...entry }], here: ['db.test'], ...options })
+    expect(await say(await stage.portTo('db.test', server.port), 'SSH-2.0-tool\r\n')).toBe('')
+    expect(server.connections()).toBe(0)
+    expect(stage.violations()).toEqual([expect.objectContaining({ reason: 'protocol' })])
+  })
+
+  test('does not pass to a host that has a credential', async () => {
+    server = await greet(true)
+    stage = await openStage({ network: [`db.test:${server.port}`], here: ['db.test'], credentials: [bearer('token', `db.test:${server.port}`)], secrets: { token: 'value-of-token' } })
+    expect(await say(await stage.portTo('db.test', server.port), 'SSH-2.0-tool\r\n')).toBe('')
+    expect(server.connections()).toBe(0)
+  })
+
+  test('does not pass over the ports of the web to a host that is granted without a port', async () => {
+    server = await greet(true)
+    stage = await openStage({ network: ['db.test'], here: ['db.test'] })
+    expect(await say(await stage.portTo('db.test', 443), 'SSH-2.0-tool\r\n')).toBe('')
+    expect(stage.violations()).toEqual([expect.objectContaining({ reason: 'protocol', allow: 'network: ["db.test:443"]' })])
+  })
+})
