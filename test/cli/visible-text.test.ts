@@ -1,0 +1,46 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+
+import { readWords } from '../../src/cli/read-words.js'
+import { quoted, visible, visibleWord } from '../../src/cli/visible-text.js'
+
+const word = fc.string({ unit: fc.oneof(fc.constantFrom("'", '"', '\\', '$', ' ', '\n', '\u001b', '\u202e', '\u00a0', 'n', 'x', '{', 'a', '*', '~'), fc.string({ minLength: 1, maxLength: 1, unit: 'grapheme' })), maxLength: 12 }).filter((text) => !text.includes('\0'))
+
+test('what is shown of a word is that word: read back, it is the same', () => {
+  fc.assert(fc.property(fc.array(word, { minLength: 1, maxLength: 5 }), (words) => {
+    expect(readWords(words.map(visibleWord).join(' '))).toEqual({ kind: 'words', words })
+  }))
+})
+
+test('no two lists of words look the same', () => {
+  fc.assert(fc.property(fc.array(word, { minLength: 1, maxLength: 4 }), fc.array(word, { minLength: 1, maxLength: 4 }), (a, b) => {
+    expect(a.map(visibleWord).join(' ') === b.map(visibleWord).join(' ')).toBe(JSON.stringify(a) === JSON.stringify(b))
+  }))
+})
+
+test('nothing that is shown acts on a terminal', () => {
+  fc.assert(fc.property(fc.oneof(word, fc.string({ unit: 'binary' })), (text) => {
+    for (const shown of [visible(text), visibleWord(text)]) expect(shown).toMatch(/^[^\p{C}\p{Zl}\p{Zp}]*$/u)
+  }))
+})
+
+test('long texts are broken by us, behind a mark', () => {
+  expect(quoted('abcdef', 4, '| ')).toEqual(['| abcd', '| ef'])
+  expect(quoted('日本語', 4, '| ')).toEqual(['| 日本', '| 語'])
+  expect(quoted('', 4, '| ')).toEqual(['| '])
+})
+
+test.each([
+  ["it's", "' is not closed"],
+  ['"x', '" is not closed'],
+  ["$'x", "$' is not closed"],
+  ['x\\', '\\ is not closed'],
+  ['   ', 'there are no words'],
+  ["$'a\\x00b'", 'no program can be given a NUL'],
+])('%j is no list of words', (text, problem) => {
+  expect(readWords(text)).toEqual({ kind: 'problem', problem })
+})
+
+test('nothing is expanded: what means something to a shell is text', () => {
+  expect(readWords('echo $HOME *.c `x` a|b "$(y)" ~')).toEqual({ kind: 'words', words: ['echo', '$HOME', '*.c', '`x`', 'a|b', '$(y)', '~'] })
+})
