@@ -179,6 +179,18 @@ describe('a command that a person types', () => {
     expect(decision).toMatchObject({ decision: 'allow', decision_source: 'command' })
   })
 
+  it('does not answer a rule or a hook that asks, nor the mode untrusted unless a rule allows it', async () => {
+    expect(await outcome({ tools: [high], rules: asks }, {}, { origin: 'command' })).toBe('ask')
+    expect(await outcome({ tools: [high], rules: asks, isInteractive: false }, {}, { origin: 'command' })).toBe('unavailable approval-unavailable')
+    expect(await outcome({ tools: [high], rules: asks, mode: 'never' }, {}, { origin: 'command' })).toBe('unavailable approval-unavailable')
+    expect(await outcome({ tools: [high], mode: 'untrusted' }, {}, { origin: 'command' })).toBe('ask')
+    expect(await outcome({ tools: [high], mode: 'untrusted', rules: allows }, {}, { origin: 'command' })).toBe('allow')
+  })
+
+  it('gives what was typed as the reason', async () => {
+    expect((await decide({ tools: [high] }, {}, { origin: 'command', typed: 'typed: --write /out' })).decision).toMatchObject({ decision_source: 'command', decision_reason: 'typed: --write /out' })
+  })
+
   it('is still denied by a rule, by the mode plan and by the policy', async () => {
     expect(await outcome({ tools: [high], rules: denies }, {}, { origin: 'command' })).toBe('deny rule-denied')
     expect(await outcome({ tools: [high], mode: 'plan' }, {}, { origin: 'command' })).toBe('deny mode-denies')

@@ -11,8 +11,9 @@ const files = Array.from(page.matchAll(/```yaml\n([^]*?)```/g), ([, text = '']) 
 
 describe('docs/decisions-and-rules.md', () => {
   it('has rule files that load, with examples that hold', () => {
-    expect(files).toHaveLength(2)
-    for (const text of files) expect(loadRules(text, 'page.yaml', { source: 'managed', places: PLACES }).rules.length).toBeGreaterThan(0)
+    expect(files).toHaveLength(3)
+    const sets = files.map((text) => loadRules(text, 'page.yaml', { source: 'managed', places: PLACES }))
+    for (const { rules, trustedProjects } of sets) expect(rules.length + trustedProjects.length).toBeGreaterThan(0)
   })
 
   it('names every mode, source and hook point', () => {
