@@ -6,6 +6,8 @@ import { stringsOf, whereOf } from './argument-strings.js'
 import type { ArgumentString } from './argument-strings.js'
 import { readCommand } from './command-line.js'
 import { mayReach } from './destination.js'
+import { existingNames } from './existing-names.js'
+import type { ListFolder, MayExist } from './existing-names.js'
 import { fileStanceOf } from './file-stance.js'
 import type { FileStance, PathAccess } from './file-stance.js'
 import type { JsonValue } from './json-value.js'
@@ -43,15 +45,16 @@ const MAX_GUESS = 4096
 const MAX_SHOWN = 200
 
 /** Judges every string of the input by what the tool declared. The first miss denies. */
-export const createArgumentGate = (tool: GateTool, resolve: ResolvePath): ArgumentGate => {
+export const createArgumentGate = (tool: GateTool, resolve: ResolvePath, listFolder: ListFolder = () => undefined): ArgumentGate => {
   const isEnforced = tool.argumentGate === 'enforced'
   const files = isEnforced ? fileStanceOf(tool) : undefined
   const network = isEnforced && !tool.noStance.includes('network') ? tool.boundary.network : undefined
-  const judge: Judge = { tool, resolve, files, network }
   return (input) => {
     const paths: CallPath[] = []
     const urls: UrlTarget[] = []
-    for (const string of judgedStrings(stringsOf(input, tool.marks), tool)) {
+    const strings = judgedStrings(stringsOf(input, tool.marks), tool)
+    const judge: Judge = { tool, resolve, files, network, mayExist: existingNames(strings.length, tool.places.cwd, listFolder) }
+    for (const string of strings) {
       const denial = judgeUrls(string, judge, urls) ?? judgePaths(string, judge, paths)
       if (denial !== undefined) return { kind: 'denied', denial }
     }
@@ -63,6 +66,7 @@ export const createArgumentGate = (tool: GateTool, resolve: ResolvePath): Argume
 interface Judge {
   readonly tool: GateTool
   readonly resolve: ResolvePath
+  readonly mayExist: MayExist
   readonly files: FileStance | undefined
   readonly network: GateTool['boundary']['network'] | undefined
 }
@@ -112,8 +116,9 @@ const judgePaths = (string: ArgumentString, judge: Judge, paths: CallPath[]): Co
     judge.files === undefined ? undefined : fail('argument-unreadable', { where: whereOf(string), given: shown(text), problem })
   if (found.kind === 'unreadable') return unreadable(found.problem)
   for (const reading of found.readings) {
-    for (const path of hasDotDot(reading.path) ? [reading.path, normalisedPath(reading.path) ?? reading.path] : [reading.path]) {
-      const object = lookUp({ ...reading, path }, string, judge)
+    if (reading.isGuess && isJustText(reading, string, judge)) continue
+    for (const each of hasDotDot(reading.path) ? [reading, { ...reading, path: normalisedPath(reading.path) ?? reading.path }] : [reading]) {
+      const object = lookUp(each, string, judge)
       if (object.kind === 'just-text') continue
       if (object.kind === 'unknown') {
         const denial = unreadable(object.problem)
@@ -144,12 +149,13 @@ type Found =
   | { readonly kind: 'just-text' }
   | { readonly kind: 'unknown'; readonly problem: string }
 
+const isJustText = ({ path }: PathReading, { isCertainOnly, text }: ArgumentString, { mayExist }: Judge): boolean => isCertainOnly || text.length > MAX_GUESS || !mayExist(path)
+
 /**
  * A word is taken for a relative path when something by that name exists, or, where no cell would
  * hold the tool, when it could create something in a folder that exists.
  */
-const lookUp = ({ path, isGuess }: PathReading, { isCertainOnly, text }: ArgumentString, { tool, resolve }: Judge): Found => {
-  if (isGuess && (isCertainOnly || text.length > MAX_GUESS)) return { kind: 'just-text' }
+const lookUp = ({ path, isGuess }: PathReading, { text }: ArgumentString, { tool, resolve }: Judge): Found => {
   const spelled = normalisedPath(path)
   if (spelled === undefined) return { kind: 'unknown', problem: 'it leads above the root' }
   const object = resolveSafely(resolve, path)

@@ -6,7 +6,7 @@ import type { CordonError } from '../errors/index.js'
 import type { ArgumentGate } from './argument-gate.js'
 import type { CallFacts } from './call-facts.js'
 import { factsOf } from './call-facts.js'
-import { canonicalJson, hashOfText } from './canonical-json.js'
+import { sizeOf } from './canonical-json.js'
 import type { DecisionSource } from './decision.js'
 import { withStep } from './draft.js'
 import type { Draft } from './draft.js'
@@ -26,8 +26,8 @@ export const gateInput = async (given: Draft, tool: GateTool, gate: ArgumentGate
   // What came back as it was given is a snapshot already.
   const snapshot = parsed.value === input ? ({ kind: 'json', value: input } as const) : takeSnapshot(parsed.value)
   if (snapshot.kind === 'problem') return refused(given, 'input', 'schema', fail('input-not-json', { tool: tool.name, where: snapshot.where, problem: snapshot.problem }))
-  const text = canonicalJson(snapshot.value)
-  const found = { input: snapshot.value, argumentsHash: hashOfText(text), argumentBytes: Buffer.byteLength(text) }
+  const { hash, bytes } = sizeOf(snapshot.value)
+  const found = { input: snapshot.value, argumentsHash: hash, argumentBytes: bytes }
   return gateParsed(withStep(given, 'input', 'fits the schema', found), tool, gate, now)
 }
 

@@ -1,3 +1,4 @@
+import type { ListFolder } from './existing-names.js'
 import type { JsonValue } from './json-value.js'
 import type { Hook } from './hook.js'
 import type { RuleSet } from './load-rules.js'
@@ -28,6 +29,8 @@ export interface GateSettings {
   readonly isInteractive: boolean
   readonly policySources: readonly string[]
   readonly resolvePath: ResolvePath
+  /** Spares asking `resolvePath` for every word of a long input. */
+  readonly listFolder?: ListFolder
   /** Milliseconds since 1970. */
   readonly now: () => number
   /** An id that nobody can guess. */

@@ -81,12 +81,12 @@ export const createGate = (settings: GateSettings): Gate => {
 }
 
 /** A wider policy is for the call that somebody was asked about as such, and for no other. */
-const widened = (call: GateCall, wider: GateTool, { resolvePath }: GateSettings): GatedTool => {
+const widened = (call: GateCall, wider: GateTool, { resolvePath, listFolder }: GateSettings): GatedTool => {
   if (call.widening === undefined || wider.name !== call.tool) return bug('a wider policy without a question')
-  return { tool: wider, gate: createArgumentGate(wider, resolvePath) }
+  return { tool: wider, gate: createArgumentGate(wider, resolvePath, listFolder) }
 }
 
-const toolsByName = ({ tools, resolvePath }: GateSettings): ReadonlyMap<string, GatedTool> => {
+const toolsByName = ({ tools, resolvePath, listFolder }: GateSettings): ReadonlyMap<string, GatedTool> => {
   const byName = new Map<string, GatedTool>()
   const taken = new Map<string, string>()
   for (const tool of tools) {
@@ -94,7 +94,7 @@ const toolsByName = ({ tools, resolvePath }: GateSettings): ReadonlyMap<string, 
     const other = taken.get(tool.name.toLowerCase())
     if (other !== undefined) throw fail('tool-name-invalid', { tool: JSON.stringify(tool.name), problem: `is already taken by ${JSON.stringify(other)}` })
     taken.set(tool.name.toLowerCase(), tool.name)
-    byName.set(tool.name, { tool, gate: createArgumentGate(tool, resolvePath) })
+    byName.set(tool.name, { tool, gate: createArgumentGate(tool, resolvePath, listFolder) })
   }
   return byName
 }

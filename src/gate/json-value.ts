@@ -11,9 +11,6 @@ const MAX_DEPTH = 128
 // twice on every level is given up on.
 const MAX_VALUES = 8_000_000
 
-// With the u flag a pair is one character, so only halves are found.
-const LONE_SURROGATE = /[\ud800-\udfff]/u
-
 class NotJson extends Error {
   readonly where: string
   constructor(where: string, problem: string) {
@@ -22,13 +19,22 @@ class NotJson extends Error {
   }
 }
 
+// A mark that nobody else can set: what bears it was made here and is frozen to its depth, so a copy of
+// it would be the same again. Arguments are looked at by gate, permit and record, and may be large.
+const SNAPSHOTS = new WeakSet<object>()
+
+export const isSnapshot = (value: unknown): value is JsonValue & object => typeof value === 'object' && value !== null && SNAPSHOTS.has(value)
+
 /**
  * A frozen copy that nobody else holds, so that what is judged is what runs. Every property is read
  * exactly once: a getter or a proxy cannot answer differently later.
  */
 export const takeSnapshot = (value: unknown): Snapshot => {
+  if (isSnapshot(value)) return { kind: 'json', value }
   try {
-    return { kind: 'json', value: copy(value, undefined, { values: 0 }) }
+    const taken = copy(value, undefined, { values: 0 })
+    if (typeof taken === 'object' && taken !== null) SNAPSHOTS.add(taken)
+    return { kind: 'json', value: taken }
   } catch (error) {
     if (error instanceof NotJson) return { kind: 'problem', where: error.where, problem: error.message }
     return { kind: 'problem', where: 'it', problem: `cannot be read: ${messageOf(error)}` }
@@ -51,7 +57,7 @@ const copy = (value: unknown, at: KeyPlace | undefined, count: { values: number 
     case 'boolean':
       return value
     case 'string':
-      if (LONE_SURROGATE.test(value)) throw new NotJson(renderPlace(at), 'contains half of a character (a lone surrogate)')
+      if (!value.isWellFormed()) throw new NotJson(renderPlace(at), 'contains half of a character (a lone surrogate)')
       return value
     case 'number':
       if (!Number.isFinite(value)) throw new NotJson(renderPlace(at), `is ${String(value)}`)
@@ -73,7 +79,7 @@ const copyList = (list: readonly unknown[], at: KeyPlace | undefined, count: { v
   Object.freeze(Array.from(list, (item, index) => (isPlainText(item) ? item : copy(item, placeOfKey(at, index), count))))
 
 /** Nearly all that arguments are made of needs no place to be named by. */
-const isPlainText = (value: unknown): value is string => typeof value === 'string' && !LONE_SURROGATE.test(value)
+const isPlainText = (value: unknown): value is string => typeof value === 'string' && value.isWellFormed()
 
 const copyMapping = (mapping: object, at: KeyPlace | undefined, count: { values: number }): JsonValue => {
   const prototype: unknown = Object.getPrototypeOf(mapping)
@@ -84,7 +90,7 @@ const copyMapping = (mapping: object, at: KeyPlace | undefined, count: { values:
   for (const key of Object.keys(mapping)) {
     // It would not become a key of the copy but change what the copy is.
     if (key === '__proto__') throw new NotJson(renderPlace(at), 'has a key "__proto__"')
-    if (LONE_SURROGATE.test(key)) throw new NotJson(renderPlace(at), 'has a key with half of a character (a lone surrogate)')
+    if (!key.isWellFormed()) throw new NotJson(renderPlace(at), 'has a key with half of a character (a lone surrogate)')
     const child = (mapping as Record<string, unknown>)[key]
     if (child !== undefined) copied[key] = isPlainText(child) ? child : copy(child, placeOfKey(at, key), count)
   }

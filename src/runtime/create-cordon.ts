@@ -28,7 +28,7 @@ import { liveCall } from './life-of-a-call.js'
 import { createProcessCells } from './process-cells.js'
 import { registerTool } from './registered-tool.js'
 import type { RegisteredTool } from './registered-tool.js'
-import { resolveOnHost } from './resolve-path.js'
+import { listOnHost, resolveOnHost } from './resolve-path.js'
 import { ruleSetsOf } from './rule-sets.js'
 import type { RuleOptions } from './rule-sets.js'
 import { openState, sealState } from './session-state.js'
@@ -135,6 +135,7 @@ export const createCordon = async (options: CordonOptions): Promise<Cordon> => {
     isInteractive: options.approve !== undefined,
     policySources: [],
     resolvePath: resolveOnHost,
+    listFolder: listOnHost,
     now: Date.now,
     newId: randomUUID,
     wait,

@@ -1,7 +1,7 @@
-import { lstatSync, realpathSync } from 'node:fs'
+import { lstatSync, readdirSync, realpathSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 
-import type { ResolvePath } from '../gate/index.js'
+import type { ListFolder, ResolvePath } from '../gate/index.js'
 import type { AbsolutePath } from '../policy/index.js'
 
 const MOST_NAMES = 4_096
@@ -24,6 +24,15 @@ export const resolveOnHost: ResolvePath = (path) => {
     if (name !== '.') missing.push(name)
   }
   return { kind: 'unknown', problem: 'nothing of it exists' }
+}
+
+/** Everything in a folder, or nothing where this user may not look. */
+export const listOnHost: ListFolder = (path) => {
+  try {
+    return readdirSync(path)
+  } catch {
+    return undefined
+  }
 }
 
 type Followed = { readonly kind: 'object'; readonly path: string } | { readonly kind: 'missing' } | { readonly kind: 'unknown'; readonly problem: string }

@@ -4,7 +4,7 @@ import type { ResolvePath } from '../../src/gate/index.js'
 import { resolveByText } from '../../src/gate/index.js'
 import { parseAbsolutePath } from '../../src/policy/index.js'
 
-import { decide, hook, outcome, toolWith } from './stage.js'
+import { WORKSPACE, decide, hook, outcome, toolWith } from './stage.js'
 
 const writeReport = toolWith({ name: 'writeReport', kind: 'in-process', policy: { risk: 'low', filesystem: { write: ['/srv/uploads/**'] } } })
 const sandboxed = toolWith({ policy: { risk: 'low', filesystem: { read: ['/data/**', '!/data/secret'], write: ['/out/**'] } } })
@@ -289,5 +289,37 @@ describe('without a file system to ask', () => {
   it('a path names what its text says', () => {
     expect(resolveByText('/a/../b')).toMatchObject({ kind: 'object', path: '/b' })
     expect(resolveByText('/../b')).toMatchObject({ kind: 'unknown' })
+  })
+})
+
+describe('many words', () => {
+  const words = Array.from({ length: 5000 }, (_, at) => `word ${String(at)}`)
+  const files = new Set([`${WORKSPACE}/Straße`, `${WORKSPACE}/secret`])
+  const resolvePath = (path: string) => ({ ...resolveByText(path), exists: files.has(path), parentExists: true }) as ReturnType<typeof resolveByText>
+  const granted = { policy: { filesystem: { read: ['/data/**'] } } }
+
+  it('are not each looked up in the file system', async () => {
+    let lookedUp = 0
+    const counting = (path: string) => {
+      lookedUp += 1
+      return resolvePath(path)
+    }
+    const listFolder = () => ['secret', 'Straße']
+    expect(await outcome({ tools: [toolWith(granted)], resolvePath: counting, listFolder }, { words })).toBe('allow')
+    expect(lookedUp).toBe(0)
+  })
+
+  it.each([
+    ['among which one is a file', 'secret', ['secret']],
+    ['among which one is a file in a folder that may be one', 'secret/of/mine', ['secret']],
+    ['where a file has another spelling', 'STRASSE', ['Straße']],
+    ['where nobody can list the folder', 'secret', undefined],
+    ['where the text leads elsewhere', '../other', []],
+    ['where the text is absolute', '/etc/shadow', []],
+  ])('%s are judged like few', async (_name, word, names) => {
+    files.add(`${WORKSPACE}/${word}`)
+    const staged = { tools: [toolWith(granted)], resolvePath, listFolder: () => names }
+    expect(await outcome(staged, { words: [...words, word] })).toBe('deny argument-path-denied')
+    expect(await outcome(staged, { words: [word] })).toBe('deny argument-path-denied')
   })
 })

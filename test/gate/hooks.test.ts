@@ -63,7 +63,7 @@ describe('a hook before a call', () => {
 
   it('cannot change what it was shown', async () => {
     const { inputs } = await decide({ hooks: [hook((event) => void Reflect.set(event.input as object, 'a', 2))] }, { a: 1 })
-    expect(inputs).toEqual({ model: { a: 1 }, permission: { a: 1 }, call: { a: 1 } })
+    expect(inputs).toMatchObject({ model: { a: 1 }, permission: { a: 1 }, call: { a: 1 } })
   })
 
   it('may stand in for the tool: nothing is permitted to run, and there is a result', async () => {

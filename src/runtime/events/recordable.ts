@@ -33,7 +33,8 @@ const copy = (value: unknown, depth: number): unknown => {
 // A loop, because every event of every call comes through here.
 const copyMapping = (mapping: Readonly<Record<string, unknown>>, depth: number): Record<string, unknown> => {
   const copied: Record<string, unknown> = {}
-  for (const key of Object.keys(mapping)) {
+  // In order, so that the record can be written by the built-in writer.
+  for (const key of Object.keys(mapping).sort()) {
     // As a key it would change what the copy is.
     if (key !== '__proto__' && mapping[key] !== undefined) copied[key] = copy(mapping[key], depth + 1)
   }

@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto'
-
-import { canonicalJson } from '../../gate/index.js'
+import { canonicalJson, sizeOf } from '../../gate/index.js'
 import type { JsonValue } from '../../gate/index.js'
 
 import { REDACTED, isSecretName, redactText } from './redact.js'
@@ -26,9 +24,7 @@ const MAX_TEXT = 4096
 const MAX_STRING = 1024
 
 export const recordArguments = (input: JsonValue, { arguments: kept = 'hash', redact = (text) => text }: ArgumentSettings = {}): RecordedArguments => {
-  const canonical = canonicalJson(input)
-  const hash = `sha256:${createHash('sha256').update(canonical).digest('hex')}`
-  const bytes = Buffer.byteLength(canonical)
+  const { hash, bytes } = sizeOf(input)
   if (kept === 'hash') return { hash, bytes }
   return { hash, bytes, text: cut(canonicalJson(withoutSecrets(input, (text) => redact(redactText(cut(text, MAX_STRING))))), MAX_TEXT) }
 }

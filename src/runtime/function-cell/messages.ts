@@ -32,12 +32,17 @@ const HEADER = 5
 
 const LETTERS = { load: 'L', call: 'C', loaded: 'R', progress: 'P', text: 'T', value: 'V', thrown: 'X' } as const
 
-export const encodeMessage = ({ kind, ...content }: MessageToCell | MessageFromCell): Buffer => {
-  const text = Buffer.from(JSON.stringify(content))
-  const message = Buffer.allocUnsafe(HEADER + text.length)
+export const encodeMessage = ({ kind, ...content }: MessageToCell | MessageFromCell): Buffer => frame(kind, JSON.stringify(content))
+
+/** A value that is JSON already: what is large is written once. */
+export const encodeWritten = (kind: 'progress' | 'value', json: string): Buffer => frame(kind, `{"value":${json}}`)
+
+const frame = (kind: keyof typeof LETTERS, text: string): Buffer => {
+  const length = Buffer.byteLength(text)
+  const message = Buffer.allocUnsafe(HEADER + length)
   message.write(LETTERS[kind], 0, 'latin1')
-  message.writeUInt32LE(text.length, 1)
-  text.copy(message, HEADER)
+  message.writeUInt32LE(length, 1)
+  message.write(text, HEADER)
   return message
 }
 

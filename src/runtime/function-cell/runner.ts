@@ -3,7 +3,7 @@
 import { writeSync } from 'node:fs'
 import { format } from 'node:util'
 
-import { createMessageReader, encodeMessage } from './messages.js'
+import { createMessageReader, encodeMessage, encodeWritten } from './messages.js'
 import type { FunctionOrigin, MessageFromCell, MessageToCell, ThrownError } from './messages.js'
 
 type ToolFunction = (input: unknown, context: { readonly progress: (value: unknown) => void }) => unknown
@@ -12,7 +12,10 @@ const LARGEST_MESSAGE = 256 * 1024 * 1024
 const STDOUT = 1
 
 const send = (message: MessageFromCell): void => {
-  const bytes = encodeMessage(message)
+  write(encodeMessage(message))
+}
+
+const write = (bytes: Buffer): void => {
   for (let sent = 0; sent < bytes.length; ) {
     try {
       sent += writeSync(STDOUT, bytes, sent)
@@ -45,9 +48,10 @@ const load = async (from: FunctionOrigin): Promise<ToolFunction> => {
   return loaded as ToolFunction
 }
 
-const call = async (run: ToolFunction, input: unknown): Promise<unknown> => {
+/** Its result, as JSON. */
+const call = async (run: ToolFunction, input: unknown): Promise<string> => {
   const progress = (value: unknown) => {
-    send({ kind: 'progress', value: jsonOf(value) })
+    write(encodeWritten('progress', jsonOf(value)))
   }
   const result = await run(input, { progress })
   if (!isAsyncIterable(result)) return jsonOf(result)
@@ -62,10 +66,7 @@ const call = async (run: ToolFunction, input: unknown): Promise<unknown> => {
 const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> => typeof value === 'object' && value !== null && Symbol.asyncIterator in value
 
 /** What has no JSON (a cycle, a bigint) fails here, with a message that says so. */
-const jsonOf = (value: unknown): unknown => {
-  const text = JSON.stringify(value) as string | undefined
-  return text === undefined ? null : (JSON.parse(text) as unknown)
-}
+const jsonOf = (value: unknown): string => (JSON.stringify(value) as string | undefined) ?? 'null'
 
 const thrown = (error: unknown): ThrownError => {
   if (!(error instanceof Error)) return { name: 'Error', message: format('%s', error), stack: '' }
@@ -81,13 +82,13 @@ const thrown = (error: unknown): ThrownError => {
 }
 
 /** Everything is said. Node takes longer to put itself away than most calls take, and nothing of it is needed again. */
-const end = (message: MessageFromCell): void => {
-  send(message)
+const end = (message: Buffer): void => {
+  write(message)
   process.kill(process.pid, 'SIGKILL')
 }
 
 const fail = (error: unknown): void => {
-  end({ kind: 'thrown', error: thrown(error) })
+  end(encodeMessage({ kind: 'thrown', error: thrown(error) }))
 }
 
 let loading: Promise<ToolFunction> | undefined
@@ -101,7 +102,7 @@ const onMessage = (message: MessageToCell): void => {
     return
   }
   loading?.then((run) => call(run, message.input)).then((value) => {
-    end({ kind: 'value', value })
+    end(encodeWritten('value', value))
   }, fail)
 }
 
