@@ -1,6 +1,5 @@
 // The connection, its TLS and its requests name one host, or nothing is passed on.
 import { connect } from 'node:http2'
-import type { Duplex } from 'node:stream'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
@@ -65,7 +64,7 @@ describe('another host in', () => {
   test(':authority of HTTP/2 is refused, and beside a matching Host, too', async () => {
     const ask = async (headers: Record<string, string>): Promise<number | undefined> => {
       const socket = await openTls(stage, { ...there, protocols: ['h2'] })
-      const session = connect(`https://api.test:${there.port}`, { createConnection: () => socket as Duplex })
+      const session = connect(`https://api.test:${there.port}`, { createConnection: () => socket })
       session.on('error', () => undefined)
       const status = await new Promise<number | undefined>((resolve) => {
         const stream = session.request({ ':path': '/', ...headers })

@@ -49,18 +49,19 @@ export const contextOf = (name: string): ReturnType<typeof serverAuthority.conte
 
 export interface HttpsOptions {
   readonly host?: string
-  /** Certificates of clients that are asked for, by their authority. */
-  readonly clientAuthority?: string
+  /** Asks clients for a certificate, which the handler judges. */
+  readonly asksClients?: boolean
   readonly onUpgrade?: (request: IncomingMessage, socket: Socket, head: Buffer) => void
 }
 
 /** HTTP/1.1 and HTTP/2 with a certificate for one host. */
-export const startHttps = async (handle: Handle, { host = 'api.test', clientAuthority, onUpgrade }: HttpsOptions = {}): Promise<TestServer> => {
+export const startHttps = async (handle: Handle, { host = 'api.test', asksClients = false, onUpgrade }: HttpsOptions = {}): Promise<TestServer> => {
   const server = createSecureServer(
     {
       allowHTTP1: true,
       SNICallback: (_name, answer) => { answer(null, contextOf(host)) },
-      ...(clientAuthority === undefined ? {} : { requestCert: true, rejectUnauthorized: true, ca: clientAuthority }),
+      requestCert: asksClients,
+      rejectUnauthorized: false,
     },
     handle,
   )

@@ -33,7 +33,7 @@ const inJson = (text: string): readonly string[] => {
       return `\\u${isUpper ? digits.toUpperCase() : digits}`
     })
   // Go, PHP and Python escape more than they must, each its own part.
-  return [plain, plain.replaceAll('/', '\\/'), ...[/[^\x20-\x7e]/g, /[^\x20-\x7e]|[<>&]/g, /[^\x20-\x7e]|[<>&'+]/g].flatMap((pattern) => [escaped(pattern, false), escaped(pattern, true)])].map(asBytes)
+  return [plain, plain.replaceAll('/', '\\/'), ...[/[^\x20-\x7e]/g, /[<>&]/g, /[<>&']/g, /[^\x20-\x7e]|[<>&]/g, /[^\x20-\x7e]|[<>&'+]/g].flatMap((pattern) => [escaped(pattern, false), escaped(pattern, true)])].map(asBytes)
 }
 
 const inHtml = (text: string, apostrophe: string): string =>

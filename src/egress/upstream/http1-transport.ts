@@ -21,12 +21,13 @@ export const createHttp1Transport = (stream: Duplex, host: string, onFree: () =>
     stream.destroy()
   }
   // Whatever comes between two requests, an end or a word too many, makes the connection useless.
-  stream.on('readable', () => {
+  const onIdleWord = (): void => {
     if (!isBusy && isUsable && stream.read() !== null) close()
-  })
-  stream.on('end', () => {
+  }
+  const onIdleEnd = (): void => {
     if (!isBusy) close()
-  })
+  }
+  stream.on('readable', onIdleWord).on('end', onIdleEnd)
   const finish = (stays: boolean): void => {
     isBusy = false
     if (stays && isUsable) onFree()
@@ -66,6 +67,7 @@ export const createHttp1Transport = (stream: Duplex, host: string, onFree: () =>
       if (head.status === 101) {
         signal.removeEventListener('abort', close)
         isUsable = false
+        stream.off('readable', onIdleWord).off('end', onIdleEnd)
         reader.release()
         return { status: 101, headers: head.headers, body: undefined, switched: stream }
       }

@@ -1,0 +1,233 @@
+import { createHash } from 'node:crypto'
+import type { Socket } from 'node:net'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+
+import fc from 'fast-check'
+import { afterEach, describe, expect, test } from 'vitest'
+
+import { needlesOf } from '../../src/egress/redaction/needles.js'
+import { compileNeedles, createRedactor } from '../../src/egress/redaction/redactor.js'
+
+import { curl } from './programs.js'
+import { openTls } from './raw.js'
+import { startHttps } from './servers.js'
+import type { Handle, TestServer } from './servers.js'
+import { bearer, credential, openStage } from './stage.js'
+import type { Stage } from './stage.js'
+
+const SECRET = 'ghp_"Secret/+=value\\0123<é>'
+const bytes = Buffer.from(SECRET).toString('latin1')
+
+const redact = (needles: readonly Buffer[], chunks: readonly Buffer[]): Buffer => {
+  const redactor = createRedactor(compileNeedles(needles) ?? expect.fail())
+  return Buffer.concat([...chunks.map((chunk) => redactor.push(chunk)), redactor.end()])
+}
+const split = (text: Buffer, cuts: readonly number[]): readonly Buffer[] => {
+  const places = [0, ...cuts.map((cut) => cut % (text.length + 1)).sort((a, b) => a - b), text.length]
+  return places.slice(1).map((end, at) => text.subarray(places[at], end))
+}
+
+const ENCODINGS: readonly (readonly [string, (text: string) => string])[] = [
+  ['as it is', (text) => text],
+  ['in JSON', (text) => JSON.stringify(text)],
+  ['in JSON with escaped slashes', (text) => JSON.stringify(text).replaceAll('/', '\\/')],
+  ['in JSON in ASCII', (text) => JSON.stringify(text).replaceAll(/[^\x20-\x7e]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)],
+  ['in JSON as Go writes it', (text) => JSON.stringify(text).replaceAll(/[<>&]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)],
+  ['in a URL', encodeURIComponent],
+  ['in a URL in lower case', (text) => encodeURIComponent(text).replaceAll(/%../g, (c) => c.toLowerCase())],
+  ['in a form', (text) => new URLSearchParams({ a: text }).toString()],
+  ['in HTML', (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')],
+  ['in hexadecimal', (text) => Buffer.from(text).toString('hex')],
+  ['in base64', (text) => Buffer.from(text).toString('base64')],
+  ['in base64 behind something', (text) => Buffer.from(`user:${text}`).toString('base64')],
+  ['in base64 between something', (text) => Buffer.from(`{"a":"${text}"}`).toString('base64')],
+  ['in base64url', (text) => Buffer.from(`ab${text}cd`).toString('base64url')],
+]
+
+describe('a value is covered', () => {
+  test.each(ENCODINGS)('%s, whatever stands around it and however it is cut', (_, encode) => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 20 }), fc.string({ maxLength: 20 }), fc.array(fc.nat(200), { maxLength: 12 }), (before, after, cuts) => {
+        const text = Buffer.from(`${before}${encode(SECRET)}${after}`)
+        const covered = redact(needlesOf(bytes), split(text, cuts))
+        expect(covered.length).toBe(text.length)
+        expect(covered.includes('***')).toBe(true)
+        for (const needle of needlesOf(bytes)) expect(covered.includes(needle)).toBe(false)
+      }),
+    )
+  })
+
+  test('in one pass like in a search for each of them', () => {
+    const word = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 1, maxLength: 5 })
+    fc.assert(
+      fc.property(fc.array(word, { minLength: 1, maxLength: 4 }), fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 60 }), fc.array(fc.nat(100), { maxLength: 6 }), (needles, text, cuts) => {
+        const expected = Buffer.from(text)
+        for (const needle of needles) {
+          for (let at = text.indexOf(needle); at !== -1; at = text.indexOf(needle, at + 1)) expected.fill('*', at, at + needle.length)
+        }
+        expect(redact(needles.map((needle) => Buffer.from(needle)), split(Buffer.from(text), cuts)).toString()).toBe(expected.toString())
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('and everything else passes at once: only what may become a value waits', () => {
+    const redactor = createRedactor(compileNeedles([Buffer.from('secret')]) ?? expect.fail())
+    expect(redactor.push(Buffer.from('data: hello\n\n')).toString()).toBe('data: hello\n\n')
+    expect(redactor.push(Buffer.from('a sec')).toString()).toBe('a ')
+    expect(redactor.push(Buffer.from('ond secret')).toString()).toBe('second ******')
+  })
+})
+
+let stage: Stage
+let server: TestServer
+let close = (): Promise<void> => Promise.resolve()
+afterEach(() => close())
+const closeLater = (): void => {
+  close = async () => {
+    close = () => Promise.resolve()
+    await stage.close()
+    await server.close()
+  }
+}
+
+const set = async (handle: Handle, onUpgrade?: (request: { headers: Record<string, unknown> }, socket: Socket) => void): Promise<string> => {
+  server = await startHttps(handle, onUpgrade === undefined ? {} : { onUpgrade })
+  closeLater()
+  stage = await openStage({ network: [`api.test:${server.port}`], here: ['api.test'], credentials: [bearer('token', `api.test:${server.port}`)], secrets: { token: SECRET } })
+  return `https://api.test:${server.port}/`
+}
+const pause = () => new Promise((resolve) => setTimeout(resolve, 20))
+const isClean = (text: string): void => {
+  for (const needle of needlesOf(bytes)) expect(text).not.toContain(needle.toString('latin1'))
+  expect(text).toContain('*****')
+}
+
+describe.each(['--http1.1', '--http2'])('an answer that echoes the credential (%s) is redacted', (version) => {
+  test('in its headers and trailers', async () => {
+    const url = await set((request, response) => {
+      response.writeHead(200, { 'x-echo': encodeURIComponent(Buffer.from(String(request.headers.authorization), 'latin1').toString()), 'set-cookie': [`a=${Buffer.from(SECRET).toString('base64')}`] })
+      response.end('ok')
+    })
+    isClean((await curl(stage, version, '-i', url)).output)
+  })
+
+  test('in a body that comes byte by byte', async () => {
+    const url = await set((_, response) => {
+      void (async () => {
+        for (const byte of Buffer.from(`<${SECRET}>`)) {
+          response.write(Buffer.from([byte]))
+          await pause()
+        }
+        response.end()
+      })()
+    })
+    const { output } = await curl(stage, version, url)
+    expect(output).toBe(`<${'*'.repeat(bytes.length)}>`)
+  })
+
+  test.each([['gzip', gzipSync], ['deflate', deflateSync], ['br', brotliCompressSync]] as const)('in a body that is compressed by %s', async (coding, compress) => {
+    const long = 'x'.repeat(200_000)
+    const url = await set((_, response) => {
+      response.writeHead(200, { 'content-encoding': coding, 'content-type': 'application/json', etag: '"1"' })
+      const packed = compress(Buffer.from(long + JSON.stringify({ token: SECRET }) + long))
+      response.write(packed.subarray(0, 10))
+      setTimeout(() => response.end(packed.subarray(10)), 30)
+    })
+    const { output } = await curl(stage, version, '--compressed', url)
+    expect(output.length).toBeGreaterThan(400_000)
+    isClean(output)
+  })
+
+  test('also where it was compressed twice, or without having been asked to', async () => {
+    const url = await set((_, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip, br' })
+      response.end(brotliCompressSync(gzipSync(SECRET)))
+    })
+    isClean((await curl(stage, version, url)).output)
+  })
+})
+
+describe('an answer that cannot be searched is refused:', () => {
+  test.each(['zip', 'compress', 'aes128gcm'])('in the encoding %s', async (coding) => {
+    const url = await set((_, response) => {
+      response.writeHead(200, { 'content-encoding': coding })
+      response.end('anything')
+    })
+    expect((await curl(stage, '-w', '%{http_code}', url)).output).toMatch(/not permitted.*502/s)
+  })
+
+  test('in an encoding that is broken off', async () => {
+    const url = await set((_, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' })
+      response.end(gzipSync(Buffer.alloc(100_000, SECRET)).subarray(0, -20))
+    })
+    const { status, output } = await curl(stage, url)
+    expect(status).not.toBe(0)
+    expect(output).not.toContain(SECRET.slice(0, 8))
+  })
+
+  test('in pieces: ranges are not asked for', async () => {
+    const asked: unknown[] = []
+    const url = await set((request, response) => {
+      asked.push(request.headers.range)
+      response.end('whole')
+    })
+    await curl(stage, '-H', 'Range: bytes=0-3', url)
+    expect(asked).toEqual([undefined])
+  })
+})
+
+test('a stream of events is passed on event by event, without the credential', async () => {
+  const url = await set((_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.write('data: first\n\n')
+  })
+  const socket = await openTls(stage, { host: 'api.test', port: server.port })
+  socket.write(`GET / HTTP/1.1\r\nHost: ${new URL(url).host}\r\n\r\n`)
+  const text = await new Promise<string>((resolve) => {
+    let seen = ''
+    socket.on('data', (chunk: Buffer) => {
+      seen += chunk.toString()
+      if (seen.includes('data: first')) resolve(seen)
+    })
+  })
+  expect(text).toContain('text/event-stream')
+  socket.destroy()
+})
+
+test('a WebSocket works, is not compressed, and does not say the credential', async () => {
+  const url = await set(
+    () => undefined,
+    ({ headers }, socket) => {
+      const accept = createHash('sha1').update(`${String(headers['sec-websocket-key'])}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
+      socket.write(`HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\nX-Extensions: ${String(headers['sec-websocket-extensions'])}\r\n\r\n`)
+      const message = Buffer.from(`<${SECRET}>`)
+      socket.write(Buffer.concat([Buffer.from([0x81, message.length]), message]))
+      socket.on('data', (chunk: Buffer) => socket.write(chunk))
+    },
+  )
+  const socket = await openTls(stage, { host: 'api.test', port: server.port })
+  socket.write(`GET /ws HTTP/1.1\r\nHost: ${new URL(url).host}\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: x3JJHMbDL1EzLkh9GBhXDw==\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n`)
+  const text = await new Promise<string>((resolve) => {
+    let seen = ''
+    socket.on('data', (chunk: Buffer) => {
+      seen += chunk.toString('latin1')
+      if (seen.includes('*>')) resolve(seen)
+    })
+  })
+  expect(text).toContain('Sec-WebSocket-Accept: HSmrc0sMlYUkAGmm5OPpG2HaGWk=')
+  expect(text).toContain('X-Extensions: undefined')
+  expect(text).toContain(`<${'*'.repeat(bytes.length)}>`)
+  socket.write('frame')
+  await new Promise<void>((resolve) => socket.on('data', (chunk: Buffer) => { if (chunk.includes('frame')) resolve() }))
+  socket.end()
+  await expect.poll(() => stage.events.find(({ type }) => type === 'egress.request')).toMatchObject({ status: 101, redactions: 1, path: '/ws' })
+})
+
+test('the value of a password is also covered as the header that was made of it', async () => {
+  server = await startHttps((request, response) => response.end(request.headers.authorization))
+  closeLater()
+  stage = await openStage({ network: [`api.test:${server.port}`], here: ['api.test'], credentials: [credential('token', `api.test:${server.port}`, { kind: 'basic', user: 'x' })], secrets: { token: 'password-123' } })
+  expect((await curl(stage, `https://api.test:${server.port}/`)).output).toMatch(/^Basic \*+$/)
+})
