@@ -8,6 +8,7 @@ import { createProgress } from './report/progress.mjs'
 import { formatReport } from './report/table.mjs'
 import { checkTargets } from './report/targets.mjs'
 import { runBench } from './run.mjs'
+import { benchSustained } from './sustain.mjs'
 import { benchTools } from './tools.mjs'
 
 /** @param {import('./options.mjs').Options} options */
@@ -21,7 +22,7 @@ async function main(options) {
     return
   }
   if (options.tools) {
-    await benchTools(options)
+    await (options.sustain > 0 ? benchSustained(options) : benchTools(options))
     return
   }
   const report = options.from === undefined ? await measure(options) : readReport(options.from)

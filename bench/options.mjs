@@ -4,6 +4,7 @@ export const HELP = `usage: npm run bench -- [options]
 
   --decide           measure only how long the gate takes to decide, with up to 10,000 rules
   --tools            measure only calls of tools from end to end, decided and recorded
+  --sustain SECONDS  with --tools: keep 8 calls in flight for so long, and see that nothing grows
   --quick            fewer samples: a few minutes become half a minute
   --only NAME,...    only these contestants and measurements (bare always runs)
   --peers DIR        also look for peers in DIR/node_modules
@@ -30,6 +31,7 @@ const MEASUREMENT_NAMES = ['start', 'rate', 'find', 'gcc', 'git', 'python', 'nod
  * @property {boolean} help
  * @property {boolean} decide
  * @property {boolean} tools
+ * @property {number} sustain seconds; 0 is not at all
  * @property {boolean} quick
  * @property {boolean} check
  * @property {number} hostMemory MiB to fill before measuring
@@ -52,6 +54,7 @@ export function parseOptions(words) {
       help: { type: 'boolean', default: false },
       decide: { type: 'boolean', default: false },
       tools: { type: 'boolean', default: false },
+      sustain: { type: 'string', default: '0' },
       quick: { type: 'boolean', default: false },
       check: { type: 'boolean', default: false },
       only: { type: 'string', multiple: true },
@@ -64,11 +67,14 @@ export function parseOptions(words) {
   })
   const hostMemory = Number(values['host-memory'])
   if (!Number.isInteger(hostMemory) || hostMemory < 0) throw new Error('--host-memory wants a whole number of MiB')
+  const sustain = Number(values.sustain)
+  if (!Number.isFinite(sustain) || sustain < 0) throw new Error('--sustain wants a number of seconds')
   const only = (values.only ?? []).flatMap(names => names.split(',')).filter(name => name !== '')
   return {
     help: values.help,
     decide: values.decide,
     tools: values.tools,
+    sustain,
     quick: values.quick,
     check: values.check,
     hostMemory,

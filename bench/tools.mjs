@@ -25,7 +25,7 @@ export async function benchTools({ quick }) {
     mode: 'on_request',
     audit: { path: join(folder, 'log', 'audit.jsonl') },
     tools: [
-      tool({ name: 'add', run: ({ a, b }) => a + b }),
+      tool({ name: 'add', run: (/** @type {{ a: number, b: number }} */ { a, b }) => a + b }),
       processTool({ name: 'true', command: () => ['/bin/true'] }),
     ],
   })
@@ -50,6 +50,7 @@ export async function benchTools({ quick }) {
     await cordon.close()
     rmSync(folder, { recursive: true, force: true })
   }
+  /** @param {string} name */
   const p50 = name => percentile(times[name] ?? [], 0.5)
   const bare = p50('spawn /bin/true')
   for (const name of Object.keys(contestants)) {
@@ -59,6 +60,7 @@ export async function benchTools({ quick }) {
   process.stdout.write(`function tool, warm: ${(warm / bare).toFixed(2)} x a bare spawn (target at most ${TARGETS.ofBare}), ${(p50('node -e, cold') / warm).toFixed(1)} times as fast as a cold node -e (target at least ${1 / TARGETS.ofColdNode})\n`)
 }
 
+/** @param {Promise<import('../dist/runtime/index.js').ToolResult>} call */
 async function expectOk(call) {
   const { status, facts } = await call
   if (status !== 'ok') throw new Error(`${status}: ${facts.error?.message}`)

@@ -10,8 +10,8 @@ export type ProcessEnding =
 export const endingOf = (ending: Ending, violations: readonly Violation[]): ProcessEnding => {
   if (ending.status === 'exited') return { kind: 'completed', exitCode: ending.exitCode }
   if (ending.status === 'limit') return { kind: 'terminated', because: 'limit', limit: ending.limit, signal: ending.signal }
-  // Whoever touches a protected name is killed for it.
-  const because = violations.some(({ kind }) => kind === 'protected') ? 'violation' : 'signal'
+  // A call in which a protected name is touched, or a seal is lost, is killed for it.
+  const because = violations.some(({ kind }) => kind === 'protected' || kind === 'unsealed') ? 'violation' : 'signal'
   return { kind: 'terminated', because, limit: null, signal: ending.signal }
 }
 

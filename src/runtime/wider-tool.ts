@@ -69,6 +69,7 @@ const grantsFor = (violations: readonly Violation[], { exec }: Boundary): MoreGr
       case 'connect':
       case 'listen':
       case 'protected':
+      case 'unsealed':
         break
     }
   }

@@ -66,7 +66,10 @@ const call = async (run: ToolFunction, input: unknown): Promise<string> => {
 const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> => typeof value === 'object' && value !== null && Symbol.asyncIterator in value
 
 /** What has no JSON (a cycle, a bigint) fails here, with a message that says so. */
-const jsonOf = (value: unknown): string => (JSON.stringify(value) as string | undefined) ?? 'null'
+const jsonOf = (value: unknown): string => {
+  const text = JSON.stringify(value) as string | undefined
+  return text ?? 'null'
+}
 
 const thrown = (error: unknown): ThrownError => {
   if (!(error instanceof Error)) return { name: 'Error', message: format('%s', error), stack: '' }
