@@ -50,6 +50,7 @@ size_t json_escape(char *to, size_t room, const char *text);
 
 enum frame_kind {
 	/* from the host */
+	FRAME_HEAD_START = 'H', /* before the plan, and only then: namespaces may be made for one with this network */
 	FRAME_PLAN = 'P',
 	FRAME_COMMAND = 'C',
 	FRAME_STDIN = 'I',   /* empty: end of input */

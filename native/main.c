@@ -16,20 +16,72 @@
 
 #define HOST_FD 3
 
-static struct plan read_plan(int host)
+static struct frame expect_frame(int from)
 {
 	struct frame frame;
+
+	if (!read_frame(from, &frame))
+		exit(EXIT_REFUSED); /* nobody there to tell */
+	return frame;
+}
+
+static struct plan plan_in(const struct frame *frame)
+{
 	struct plan plan;
 
-	if (!read_frame(host, &frame))
-		exit(EXIT_REFUSED); /* nobody there to tell */
 	errno = EINVAL;
-	if (frame.kind != FRAME_PLAN)
+	if (frame->kind != FRAME_PLAN)
 		die("plan", "expected a plan");
-	const char *wrong = parse_plan(frame.payload, frame.length, &plan);
+	const char *wrong = parse_plan(frame->payload, frame->length, &plan);
 	if (wrong)
 		die("plan", wrong);
 	return plan; /* points into the frame, which lives as long as the cell */
+}
+
+/*
+ * A head start: what is known of a plan while it is still being made. With that
+ * the keeper enters its namespaces, the longest single step of all, while the
+ * host looks into the write roots. It has nothing of the cell yet, and ends when
+ * no plan comes.
+ */
+static struct plan outline_in(const struct frame *frame)
+{
+	struct plan outline = { .form = FORM_NAMESPACES, .streams = { STREAM_FRAMES, STREAM_FRAMES, STREAM_FRAMES } };
+
+	outline.network_all = strcmp(frame->payload, "all") == 0;
+	return outline;
+}
+
+static struct plan follow_outline(const struct plan *outline, const struct frame *frame)
+{
+	struct plan plan = plan_in(frame);
+
+	errno = EINVAL;
+	if (plan.form != outline->form || plan.network_all != outline->network_all || plan.cgroup ||
+	    memcmp(plan.streams, outline->streams, sizeof plan.streams) != 0)
+		die("plan", "it is not what the head start was for");
+	return plan;
+}
+
+static struct plan await_plan(const struct plan *outline, int from)
+{
+	/* A supervisor that died before this closed its end, and nothing comes. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+		die("keeper", NULL);
+	struct frame frame = expect_frame(from);
+	close(from);
+	return follow_outline(outline, &frame);
+}
+
+static struct plan hand_plan_on(const struct plan *outline, int host, int keeper)
+{
+	struct frame frame = expect_frame(host);
+	struct plan plan = follow_outline(outline, &frame);
+
+	/* A keeper that failed has told why, and is found dead soon. */
+	write_frame(keeper, FRAME_PLAN, frame.payload, frame.length);
+	close(keeper);
+	return plan;
 }
 
 /* The tool's ends and ours. Terminals come later: the keeper makes them, inside. */
@@ -94,16 +146,20 @@ int run_cell(int host)
 {
 	struct stdio tool, own;
 	struct copiers copiers = { 0 };
-	int pair[2], yes = 1;
+	int pair[2], plans[2], yes = 1;
 	uid_t uid = geteuid();
 	gid_t gid = getegid();
 
 	report_to(host);
 	signal(SIGPIPE, SIG_IGN);
-	struct plan plan = read_plan(host);
+	struct frame first = expect_frame(host);
+	bool early = first.kind == FRAME_HEAD_START;
+	struct plan plan = early ? outline_in(&first) : plan_in(&first);
 	open_stdio(&plan, &tool, &own, &copiers);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0 ||
 	    setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) < 0)
+		die("supervise", "socketpair");
+	if (early && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, plans) < 0)
 		die("supervise", "socketpair");
 
 	make_scratch(&plan);
@@ -119,10 +175,18 @@ int run_cell(int host)
 		close_cgroup(&cgroup);
 		if (plan.form == FORM_NAMESPACES)
 			map_own_ids(uid, gid);
+		if (early) {
+			close(plans[1]);
+			plan = await_plan(&plan, plans[0]);
+		}
 		keep(&plan, host, pair[1], tool);
 	}
 	close(pair[1]);
 	close_stdio(tool);
+	if (early) {
+		close(plans[0]);
+		plan = hand_plan_on(&plan, host, plans[1]);
+	}
 	return supervise(&plan, host, pair[0], keeper, &cgroup, own, &copiers);
 }
 

@@ -2,7 +2,7 @@
 // docs/protocol.md says what each carries.
 import { bug } from '../errors/index.js'
 
-export const TO_CELL = { plan: 'P', command: 'C', input: 'I', kill: 'K', signal: 'S', window: 'W', takeTerminal: 'T', begin: 'B' } as const
+export const TO_CELL = { headStart: 'H', plan: 'P', command: 'C', input: 'I', kill: 'K', signal: 'S', window: 'W', takeTerminal: 'T', begin: 'B' } as const
 export const FROM_CELL = { event: 'E', stdout: 'o', stderr: 'e' } as const
 export const TO_SCOUT = { names: 'N', begin: 'B', hold: 'H', end: 'X' } as const
 export const FROM_SCOUT = { found: 'F', done: 'D', aside: 'A' } as const

@@ -185,6 +185,13 @@ const trapsOf = ({ boundary, form, observe }: CellRequest, host: HostFacts): rea
   return traps
 }
 
+/**
+ * What of a plan a launcher may know before it is made, to enter its namespaces meanwhile: its network. Undefined
+ * where that is not all that they depend on.
+ */
+export const headStartOf = ({ boundary, form }: CellRequest, host: HostFacts): Plan['network'] | undefined =>
+  form === 'namespaces' && boundary.network.kind !== 'hosts' && cgroupOf(boundary, host) === undefined ? networkOf(boundary, form, host) : undefined
+
 /** Making one costs a fraction of a millisecond, which only who needs it pays. */
 const cgroupOf = ({ limits, require }: Boundary, { cgroup }: HostFacts): Plan['cgroup'] =>
   cgroup.held && (limits.memory !== undefined || limits.processes !== undefined || require.includes('cgroup')) ? cgroup.parent : undefined

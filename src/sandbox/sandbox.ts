@@ -1,4 +1,5 @@
 import { tmpdir } from 'node:os'
+import type { Duplex } from 'node:stream'
 
 import { CordonError, fail } from '../errors/index.js'
 import type { Boundary } from '../policy/index.js'
@@ -13,9 +14,10 @@ import type { Cell } from './cell.js'
 import { buildEnvironment } from './environment.js'
 import { probeHost } from './host.js'
 import type { HostFacts } from './host.js'
+import { TO_CELL, encodeFrame } from './frames.js'
 import { findLauncher } from './launcher.js'
 import { spawnLauncher, startNursery } from './nursery.js'
-import { chooseForm } from './plan-cell.js'
+import { chooseForm, headStartOf } from './plan-cell.js'
 import type { CellRequest, PlannedCell } from './plan-cell.js'
 import { ALL_FRAMES } from './plan.js'
 import type { Command, Form, Plan } from './plan.js'
@@ -136,6 +138,16 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
       observe: settings.observe ?? false,
     }
   }
+  /** The launcher enters its namespaces while the scout looks and the plan is made. */
+  const connectAhead = (request: CellRequest): Duplex | undefined => {
+    const network = headStartOf(request, host)
+    if (network === undefined) return undefined
+    const connection = connect()
+    // One that breaks before it is used is not used: another is opened then.
+    connection.on('error', () => undefined)
+    connection.write(encodeFrame(TO_CELL.headStart, Buffer.from(network)))
+    return connection
+  }
   const patrolFor = async ({ boundary }: CellSettings, onAppearance: () => void): Promise<CallPatrol> => {
     refuseClosed()
     if (boundary.write.length === 0 && !boundary.read.some(({ negated }) => negated)) return NO_PATROL
@@ -144,23 +156,26 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
   }
   const run = async (settings: CellSettings, input: RunInput, waiting: Promise<ReadyCell | undefined>): Promise<CallResult> => {
     const ender = createEnder()
-    const [patrol, ready] = await bothOf(patrolFor(settings, ender.end), waiting)
+    const request = requestOf(settings, programOf(input.argv))
+    const connection = waiting === NO_CELL ? connectAhead(request) : undefined
+    const [patrol, ready] = await bothOf(patrolFor(settings, ender.end), waiting, connection)
     try {
-      const request = requestOf(settings, programOf(input.argv))
+      refuseClosed()
       const usable = ready !== undefined && isStillTrue(ready, request.program, patrol.sealed) && planner.agrees(ready.planned, request, patrol.sealed)
       if (!usable) ready?.cell.discard()
       const planned = usable ? ready.planned : planner.plan(request, patrol.sealed)
       await patrol.hold(planned.carved)
-      const cell = ender.of(usable ? ready.cell : openCell(connect(), planned.encoded()))
+      const cell = ender.of(usable ? ready.cell : openCell(connection?.destroyed === false ? connection : connect(), planned.encoded()))
       const started = usable ? ready.started : startedIn(cell, planned, settings)
       return await untilClosed(cell, runIn(cell, planned, settings, input, patrol, started))
     } catch (error) {
+      connection?.destroy()
       ready?.cell.discard()
       await patrol.end()
       if (error instanceof CordonError && error.code === 'setup-failed') {
         // Something that the plan was made of is no longer as it was. A new one says which, or serves the next call.
         planner.forget()
-        planner.plan(requestOf(settings, programOf(input.argv)), patrol.sealed)
+        planner.plan(request, patrol.sealed)
       }
       throw error
     }
@@ -216,11 +231,12 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
 const NO_CELL = Promise.resolve(undefined)
 
 /** The scout looks while the pool does. */
-const bothOf = async (patrol: Promise<CallPatrol>, waiting: Promise<ReadyCell | undefined>): Promise<readonly [CallPatrol, ReadyCell | undefined]> => {
+const bothOf = async (patrol: Promise<CallPatrol>, waiting: Promise<ReadyCell | undefined>, connection: Duplex | undefined): Promise<readonly [CallPatrol, ReadyCell | undefined]> => {
   try {
     return await Promise.all([patrol, waiting])
   } catch (error) {
-    // The call is refused; the cell that was ready for it is nobody's now.
+    // The call is refused; what was ready for it is nobody's now.
+    connection?.destroy()
     void waiting.then((ready) => ready?.cell.discard())
     throw error
   }
