@@ -1,0 +1,314 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { connect } from 'node:http2'
+import { connect as connectTcp } from 'node:net'
+import { join } from 'node:path'
+
+import { afterEach, describe, expect, test } from 'vitest'
+
+import { needs } from '../requirement.js'
+
+import { curl, curlThere, has, run } from './programs.js'
+import { heard, openTls, say } from './raw.js'
+import { echo, startHttp, startHttps, startTcp } from './servers.js'
+import type { Handle, HttpsOptions, TestServer } from './servers.js'
+import { bearer, openStage } from './stage.js'
+import type { Stage, StageOptions } from './stage.js'
+
+let stage: Stage
+let server: TestServer
+afterEach(async () => {
+  await stage.close()
+  await server.close()
+})
+
+const set = async (handle: Handle, options: Partial<StageOptions> = {}, https: HttpsOptions = {}): Promise<string> => {
+  server = await startHttps(handle, https)
+  stage = await openStage({ network: [`api.test:${server.port}`], here: ['api.test'], ...options })
+  return `https://api.test:${server.port}`
+}
+const sha = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex')
+
+describe.each(['--http1.1', '--http2'])('with %s', (version) => {
+  test('a large body comes down unchanged', async () => {
+    const body = randomBytes(12_000_000)
+    const url = await set((_, response) => response.end(body))
+    const { output } = await curl(stage, version, url)
+    expect(sha(Buffer.from(output, 'latin1'))).toBe(sha(body))
+    expect(stage.events).toContainEqual(expect.objectContaining({ type: 'egress.request', bytes_received: body.length }))
+  })
+
+  test.each([['with its length', []], ['without it', ['-H', 'Transfer-Encoding: chunked']], ['after a question', ['-H', 'Expect: 100-continue']]])('a large body goes up unchanged, %s', async (_, args) => {
+    const body = randomBytes(5_000_000)
+    const url = await set((request, response) => {
+      const hash = createHash('sha256')
+      request.on('data', (chunk: Buffer) => hash.update(chunk))
+      request.on('end', () => response.end(hash.digest('hex')))
+    })
+    const file = join(stage.folder, 'body')
+    writeFileSync(file, body)
+    expect((await curl(stage, version, ...args, '-T', file, url)).output).toBe(sha(body))
+  })
+
+  test('an upload that is refused gets its answer', async () => {
+    const url = await set(echo, { egressClass: 'read_only' })
+    const file = join(stage.folder, 'body')
+    writeFileSync(file, randomBytes(3_000_000))
+    expect((await curl(stage, version, '-H', 'Expect:', '-o', '/dev/null', '-w', '%{http_code}', '-T', file, url)).output).toBe('403')
+  })
+
+  test('HEAD, 204, 304 and an empty body', async () => {
+    const url = await set((request, response) => {
+      if (request.method === 'HEAD') response.writeHead(200, { 'content-length': '1234' })
+      else response.writeHead(Number(request.url?.slice(1)))
+      response.end()
+    })
+    expect((await curl(stage, version, '-I', `${url}/`)).output.toLowerCase()).toContain('content-length: 1234')
+    for (const status of ['200', '204', '304']) expect((await curl(stage, version, '-w', '%{http_code}', `${url}/${status}`)).output).toBe(status)
+  })
+
+  test('a server that breaks off in the middle is not taken for one that ended', async () => {
+    const url = await set((_, response) => {
+      response.writeHead(200, { 'content-length': '1000' })
+      response.write('half')
+      setTimeout(() => response.destroy(), 50)
+    })
+    expect((await curl(stage, version, url)).status).not.toBe(0)
+  })
+})
+
+describe('connections to a server', () => {
+  test('are used again by the same call', async () => {
+    const url = await set(echo)
+    for (let count = 0; count < 4; count++) await curl(stage, '--http1.1', url)
+    expect(server.connections()).toBe(1)
+    for (let count = 0; count < 4; count++) await curl(stage, '--http2', url)
+    expect(server.connections()).toBe(2)
+  })
+
+  test('are never shared with another call, unless both say that they have the same rights', async () => {
+    const url = await set(echo)
+    await curl(stage, '--http1.1', url)
+    const { rightsOf } = await import('./stage.js')
+    const options = { network: [`api.test:${server.port}`], here: ['api.test'] }
+    for (const sharedBy of [undefined, undefined, 'same', 'same']) {
+      const call = await stage.egress.admit({ ...rightsOf(options), callId: Math.random().toString(), ...(sharedBy === undefined ? {} : { sharedBy }) })
+      const proxy = stage.proxyUrl.replace(stage.call.proxySecret, call.proxySecret)
+      expect((await curl({ ...stage, proxyUrl: proxy }, '--http1.1', url)).status).toBe(0)
+      call.end()
+    }
+    expect(server.connections()).toBe(4)
+  })
+
+  test('that the server closed meanwhile are replaced', async () => {
+    const url = await set((request, response) => {
+      response.end('ok')
+      if (request.url === '/close') setTimeout(() => request.socket.destroy(), 30)
+    })
+    await curl(stage, '--http1.1', `${url}/close`)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect((await curl(stage, '--http1.1', '-d', 'x', url)).output).toBe('ok')
+  })
+
+  test('are closed when the call ends, and nothing more passes', async () => {
+    const url = await set((_, response) => {
+      response.writeHead(200)
+      response.write('begun')
+    })
+    const running = curl(stage, url)
+    await expect.poll(() => server.connections()).toBe(1)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    stage.call.end()
+    expect((await running).status).not.toBe(0)
+    expect((await curl(stage, url)).errors).toContain('407')
+    expect(stage.call.mayConnect('api.test', server.port)).toMatchObject({ reason: 'not-granted' })
+  })
+})
+
+describe('many at once:', () => {
+  test('200 requests of one HTTP/2 connection', async () => {
+    const url = await set(echo)
+    const socket = await openTls(stage, { host: 'api.test', port: server.port, protocols: ['h2'] })
+    const session = connect(url, { createConnection: () => socket })
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, at) =>
+        new Promise<string>((resolve, reject) => {
+          const stream = session.request({ ':path': `/${at}` })
+          let text = ''
+          stream.on('data', (chunk: Buffer) => { text += chunk.toString() })
+          stream.on('end', () => { resolve((JSON.parse(text) as { url: string }).url) })
+          stream.on('error', reject)
+        }),
+      ),
+    )
+    expect(answers).toEqual(Array.from({ length: 200 }, (_, at) => `/${at}`))
+    expect(server.connections()).toBe(1)
+    session.destroy()
+  })
+
+  test('300 connections, each with its own answer, and no more than the call may hold', async () => {
+    server = await startTcp((socket) => {
+      socket.on('data', (chunk: Buffer) => socket.write(chunk))
+      socket.on('end', () => socket.end())
+    })
+    stage = await openStage({ network: [`api.test:${server.port}`], here: ['api.test'], maxConnections: 300 })
+    const port = await stage.portTo('api.test', server.port)
+    const sockets = Array.from({ length: 300 }, () => connectTcp(port, '127.0.0.1'))
+    const answers = await Promise.all(sockets.map((socket, at) => new Promise<string>((resolve) => {
+      socket.write(`\0${at}`)
+      socket.once('data', (chunk: Buffer) => { resolve(chunk.toString()) })
+    })))
+    expect(answers).toEqual(sockets.map((_, at) => `\0${at}`))
+    expect(stage.call.mayConnect('api.test', server.port)).toMatchObject({ reason: 'denied' })
+    for (const socket of sockets) socket.destroy()
+    await expect.poll(() => stage.call.mayConnect('api.test', server.port)).toBeUndefined()
+  })
+})
+
+describe('a stream', () => {
+  test('passes on an end in one direction as such', async () => {
+    server = await startTcp((socket) => {
+      let size = 0
+      socket.on('data', (chunk: Buffer) => { size += chunk.length })
+      socket.on('end', () => socket.end(String(size)))
+    })
+    stage = await openStage({ network: [`api.test:${server.port}`], here: ['api.test'] })
+    const socket = connectTcp({ port: await stage.portTo('api.test', server.port), host: '127.0.0.1', allowHalfOpen: true })
+    socket.end(Buffer.alloc(3_000_000))
+    expect(await heard(socket, 5_000)).toBe('3000000')
+  })
+
+  test('waits for a slow reader instead of piling up', async () => {
+    let sent = 0
+    server = await startTcp((socket) => {
+      const chunk = Buffer.alloc(65_536)
+      const go = (): void => {
+        while (sent < 400_000_000 && socket.write(chunk)) sent += chunk.length
+        socket.once('drain', go)
+      }
+      socket.once('data', go)
+    })
+    stage = await openStage({ network: [`api.test:${server.port}`], here: ['api.test'] })
+    const socket = connectTcp(await stage.portTo('api.test', server.port), '127.0.0.1')
+    socket.pause()
+    socket.write('\0')
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    const before = sent
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    expect(sent).toBe(before)
+    expect(sent).toBeLessThan(60_000_000)
+    socket.destroy()
+  })
+
+  test('inside TLS passes, too, and the certificate of the server is checked', async () => {
+    const { createServer } = await import('node:tls')
+    const { contextOf } = await import('./servers.js')
+    for (const [name, expected] of [['api.test', 'hello'], ['other.test', '']] as const) {
+      const tls = createServer({ SNICallback: (_, answer) => { answer(null, contextOf(name)) } }, (socket) => {
+        socket.on('error', () => undefined)
+        socket.write('hello')
+      })
+      const port = await new Promise<number>((resolve) => tls.listen(0, '127.0.0.1', () => { resolve((tls.address() as { port: number }).port) }))
+      server = await startTcp(() => undefined)
+      stage = await openStage({ network: [`api.test:${port}`], here: ['api.test'] })
+      expect(await heard(await openTls(stage, { host: 'api.test', port, protocols: [] }), 1_000)).toBe(expected)
+      await new Promise<void>((resolve) => tls.close(() => { resolve() }))
+      if (name === 'api.test') {
+        await stage.close()
+        await server.close()
+      }
+    }
+  })
+})
+
+describe('real programs reach a granted host and see no other:', () => {
+  const trust = (): Record<string, string> => ({ SSL_CERT_FILE: stage.authorityFile, NODE_EXTRA_CA_CERTS: stage.authorityFile, REQUESTS_CA_BUNDLE: stage.authorityFile, https_proxy: stage.proxyUrl, http_proxy: stage.proxyUrl })
+
+  test('Python', async (context) => {
+    needs(context, has('python3'), 'python3 is not installed')
+    const url = await set(echo)
+    const script = 'import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1], timeout=20).read().decode())'
+    expect((await run('python3', ['-c', script, `${url}/p`], { env: trust() })).output).toContain('"url":"/p"')
+    expect((await run('python3', ['-c', script, `https://other.test:${server.port}/`], { env: trust() })).errors).toContain('403')
+  })
+
+  test('wget', async (context) => {
+    needs(context, has('wget'), 'wget is not installed')
+    const url = await set(echo)
+    expect((await run('wget', ['-qO-', '--ca-certificate', stage.authorityFile, `${url}/w`], { env: trust() })).output).toContain('"url":"/w"')
+    expect((await run('wget', ['-qO-', '--ca-certificate', stage.authorityFile, `https://other.test:${server.port}/`], { env: trust() })).status).not.toBe(0)
+  })
+
+  test('fetch of Node, which knows no proxy, on the connection of a broker', async () => {
+    await set(echo)
+    const port = await stage.portTo('api.test', server.port)
+    // The name leads to the port, as the broker does it in a cell.
+    const script = `
+      import { connect } from 'node:tls'
+      import https from 'node:https'
+      https.get({ host: '127.0.0.1', port: ${port}, servername: 'api.test', path: '/n', headers: { host: 'api.test:${server.port}' } }, (r) => r.pipe(process.stdout))`
+    expect((await run(process.execPath, ['--input-type=module', '-e', script], { env: trust() })).output).toContain('"url":"/n"')
+  })
+
+  test('openssl s_client', async (context) => {
+    needs(context, has('openssl'), 'openssl is not installed')
+    await set(echo)
+    const port = await stage.portTo('api.test', server.port)
+    const ask = (name: string) => run('openssl', ['s_client', '-quiet', '-no_ign_eof', '-connect', `127.0.0.1:${port}`, '-servername', name, '-CAfile', stage.authorityFile, '-verify_return_error', '-verify_hostname', name], { input: `GET /o HTTP/1.0\r\nHost: ${name}:${server.port}\r\n\r\n` })
+    expect((await ask('api.test')).errors).toContain('verify return:1')
+    expect((await ask('other.test')).errors).toMatch(/unexpected eof|reset|errno/i)
+  })
+
+  test('git over https', async (context) => {
+    needs(context, has('git'), 'git is not installed')
+    const url = await set((request, response) => {
+      response.writeHead(200, { 'content-type': 'application/x-git-upload-pack-advertisement' })
+      const line = '# service=git-upload-pack\n'
+      const head = `${'1'.repeat(40)} HEAD\0\n`
+      const packet = (text: string) => (text.length + 4).toString(16).padStart(4, '0') + text
+      response.end(request.headers['authorization'] === 'Bearer value-of-token' ? `${packet(line)}0000${packet(head)}0000` : 'who?')
+    }, { credentials: [bearer('token', 'api.test')], secrets: { token: 'value-of-token' } })
+    await stage.close()
+    stage = await openStage({ network: [`api.test:${server.port}`], here: ['api.test'], credentials: [bearer('token', `api.test:${server.port}`)], secrets: { token: 'value-of-token' } })
+    const { output, errors } = await run('git', ['-c', `http.sslCAInfo=${stage.authorityFile}`, '-c', `http.proxy=${stage.proxyUrl}`, '-c', 'protocol.version=0', 'ls-remote', `${url}/x.git`], { env: { GIT_TERMINAL_PROMPT: '0' } })
+    expect(errors).toBe('')
+    expect(output).toContain(`${'1'.repeat(40)}\tHEAD`)
+  })
+
+  test('curl without a proxy, on the connection of a broker, in every version of HTTP', async () => {
+    const url = await set(echo)
+    for (const version of ['--http1.0', '--http1.1', '--http2']) expect((await curlThere(stage, 'api.test', server.port, version, `${url}/c`)).output, version).toContain('"url":"/c"')
+  })
+
+  test('curl with HTTP/2 without TLS', async () => {
+    server = await startHttp(echo)
+    const { createServer } = await import('node:http2')
+    const plain = createServer((_, response) => response.end('h2c'))
+    const port = await new Promise<number>((resolve) => plain.listen(0, '127.0.0.1', () => { resolve((plain.address() as { port: number }).port) }))
+    stage = await openStage({ network: [`api.test:${port}`], here: ['api.test'] })
+    expect((await curlThere(stage, 'api.test', port, '--http2-prior-knowledge', `http://api.test:${port}/`)).output).toBe('h2c')
+    stage.egress.close()
+    plain.close()
+  })
+})
+
+describe('the proxy', () => {
+  test.each([['nothing', ''], ['a wrong secret', 'Proxy-Authorization: Bearer wrong\r\n'], ['a user name only', `Proxy-Authorization: Basic ${Buffer.from('cordon:').toString('base64')}\r\n`], ['two secrets', 'Proxy-Authorization: Bearer SECRET\r\nProxy-Authorization: Bearer SECRET\r\n']])('lets nobody through who shows %s', async (_, header) => {
+    await set(echo)
+    const shown = header.replaceAll('SECRET', stage.call.proxySecret)
+    expect(await say(stage.proxyPort, `CONNECT api.test:${server.port} HTTP/1.1\r\nHost: api.test\r\n${shown}\r\n`, 500)).toMatch(/^HTTP\/1\.1 407/)
+    expect(await say(stage.proxyPort, `GET http://api.test:${server.port}/ HTTP/1.1\r\nHost: api.test:${server.port}\r\n${shown}\r\n`, 500)).toMatch(/^HTTP\/1\.1 407/)
+    expect(server.connections()).toBe(0)
+  })
+
+  test('gives every call its own rights by its own secret', async () => {
+    const url = await set(echo)
+    const { rightsOf } = await import('./stage.js')
+    const other = await stage.egress.admit({ ...rightsOf({ network: ['other.test'] }), callId: 'call-2' })
+    const theirs = { ...stage, proxyUrl: stage.proxyUrl.replace(stage.call.proxySecret, other.proxySecret) }
+    expect((await curl(theirs, url)).errors).toContain('403')
+    expect(stage.violations()).toHaveLength(1)
+    expect(stage.events.at(-1)).toMatchObject({ type: 'sandbox.violation', call_id: 'call-2' })
+    expect((await curl(stage, url)).output).toContain('"method":"GET"')
+  })
+})
