@@ -105,7 +105,7 @@ const describeFunction = (tool: RegisteredTool, result: CallResult, reply: Funct
   const common = { profile: { ...result.profile, violation_refs: violations.map((_, at) => `violations/${String(at)}`) }, violations, usage: result.usage, printed: reply.printed, ending: endingOfFunction(result, reply) }
   if (refused !== undefined) return { ...common, status: 'violated', output: undefined, error: violated(name, violations) }
   if (reply.kind === 'value') {
-    const taken = takeSnapshot(reply.value)
+    const taken = reply.value
     if (taken.kind === 'problem') return { ...common, status: 'failed', output: undefined, error: fail('tool-garbled', { tool: name, problem: `its result ${taken.problem}` }) }
     const judged = judgeEnding(name, { ...result, violations }, result.status !== 'limit', '')
     return { ...common, ...judged, output: judged.status === 'ok' ? taken.value : undefined }

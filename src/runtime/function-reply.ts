@@ -1,9 +1,12 @@
+import { sizeOf, takeSnapshot } from '../gate/index.js'
+import type { Snapshot } from '../gate/index.js'
+
 import { createMessageReader } from './function-cell/messages.js'
 import type { MessageFromCell, ThrownError } from './function-cell/messages.js'
 
 /** What came back from the process of a function tool. It is the tool's word: none of it is believed to be anything but data. */
 export type FunctionReply = { readonly printed: string } & (
-  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'value'; readonly value: Snapshot }
   | { readonly kind: 'thrown'; readonly error: ThrownError }
   | { readonly kind: 'nothing'; readonly problem: string | undefined }
 )
@@ -18,7 +21,7 @@ const MOST_PRINTED = 1024 * 1024
 
 export const listenToFunction = (onProgress: (value: unknown) => void): ReplyListener => {
   let printed = ''
-  let answer: Extract<MessageFromCell, { kind: 'value' | 'thrown' }> | undefined
+  let answer: { readonly kind: 'value'; readonly value: Snapshot } | { readonly kind: 'thrown'; readonly error: ThrownError } | undefined
   let problem: string | undefined
   const onMessage = (message: MessageFromCell) => {
     switch (message.kind) {
@@ -31,8 +34,10 @@ export const listenToFunction = (onProgress: (value: unknown) => void): ReplyLis
         printed = (printed + message.text).slice(0, MOST_PRINTED)
         break
       case 'value':
+        answer ??= { kind: 'value', value: readValue(message.value) }
+        break
       case 'thrown':
-        answer ??= message
+        answer ??= { kind: 'thrown', error: readError(message.error) }
         break
     }
   }
@@ -48,9 +53,16 @@ export const listenToFunction = (onProgress: (value: unknown) => void): ReplyLis
     },
     end: () => {
       if (answer === undefined) return { kind: 'nothing', problem, printed }
-      return answer.kind === 'value' ? { kind: 'value', value: answer.value, printed } : { kind: 'thrown', error: readError(answer.error), printed }
+      return { ...answer, printed }
     },
   }
+}
+
+/** Copied and hashed while its process is still being put away, which takes longer. */
+const readValue = (value: unknown): Snapshot => {
+  const taken = takeSnapshot(value)
+  if (taken.kind === 'json') sizeOf(taken.value)
+  return taken
 }
 
 const readError = (error: unknown): ThrownError => {
