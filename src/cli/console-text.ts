@@ -3,6 +3,8 @@
 import { writeSync } from 'node:fs'
 import { isatty } from 'node:tty'
 
+import { visible } from './visible-text.js'
+
 export const STDOUT = 1
 export const STDERR = 2
 
@@ -24,11 +26,8 @@ export const writeText = (descriptor: number, text: string): void => {
   writeFully(descriptor, Buffer.from(text))
 }
 
-/** One line without control characters: names come from files and from the command itself. */
-export const oneLine = (text: string): string =>
-  text
-    .replace(/\s*\n\s*/g, ' ')
-    .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`)
+/** One line without anything that acts on a terminal or hides: names come from files and from the command itself. */
+export const oneLine = (text: string): string => visible(text.replace(/\s*\n\s*/g, ' '))
 
 export type Paint = (style: 'bold' | 'red' | 'green' | 'yellow' | 'dim', text: string) => string
 

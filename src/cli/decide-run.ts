@@ -152,7 +152,12 @@ const wouldHelp = async (input: JsonObject, { call, sessionId }: RunGate, servic
 
 /** What was answered for longer than this once. */
 const keep = async (answer: RunAnswer, permitted: Extract<Evaluation, { kind: 'permitted' }>, by: string, { gate, call }: RunGate, services: RunServices, events: EventStream): Promise<void> => {
-  if (answer.kind === 'session' && permitted.grant !== undefined) services.session?.remember(permitted.grant)
+  const changed = (change: 'approval' | 'rules', because: string) =>
+    events.emit({ type: 'policy.changed', call_id: call.callId, change, because: `${by} answered "${answer.kind}": ${because}`, tool: RUN_TOOL, policy_hash: null, permission_state: gate.state() })
+  if (answer.kind === 'session' && permitted.grant !== undefined && services.session !== undefined) {
+    services.session.remember(permitted.grant)
+    await changed('approval', `not asked again in the session ${services.session.name}`)
+  }
   if (answer.kind !== 'always') return
   const [{ renderRuleItem }, { addRule }] = await Promise.all([import('./always-rule.js'), import('../runtime/rule-files/index.js')])
   const day = new Date().toISOString().slice(0, 10)
@@ -160,7 +165,7 @@ const keep = async (answer: RunAnswer, permitted: Extract<Evaluation, { kind: 'p
   const id = `always-${day}-${randomUUID().slice(0, 8)}`
   const { workspace, home } = services.order
   await addRule(services.ruleFile, { id, text: renderRule(rule), lines: renderRuleItem(rule, id, `written by cordon run on ${new Date().toISOString()}`) }, { source: 'user', places: { workspace, home } })
-  await events.emit({ type: 'policy.changed', call_id: call.callId, change: 'rules', because: `${by} answered "always": the rule ${id} was added to ${services.ruleFile}`, tool: RUN_TOOL, policy_hash: null, permission_state: gate.state() })
+  await changed('rules', `the rule ${id} was added to ${services.ruleFile}`)
 }
 
 /** A container may run as a user whom its /etc/passwd does not know. */

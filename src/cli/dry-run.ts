@@ -11,7 +11,7 @@ import type { FactsFile } from './facts.js'
 import { EXIT_REFUSED } from './failure.js'
 import type { Invocation } from './main.js'
 import { boundaryFacts } from './run-prompt.js'
-import { visible, visibleWord } from './visible-text.js'
+import { visibleWord } from './visible-text.js'
 
 const RUNS: ReadonlySet<PermissionDecision['decision']> = new Set(['allow', 'sandboxed'])
 
@@ -39,7 +39,7 @@ const renderDecision = (decision: PermissionDecision, { order, tool }: RunServic
     ...explain.steps.map(({ step, outcome }) => ['step', `${step}: ${outcome}`] as const),
     ...explain.what_would_change_it.map((way) => ['change', way] as const),
   ]
-  return [paint(tone, WORDS[what]), ...lines.map(([name, text]) => `  ${paint('dim', name.padEnd(10))}${name === 'command' ? text : visible(oneLine(text))}`), ''].join('\n')
+  return [paint(tone, WORDS[what]), ...lines.map(([name, text]) => `  ${paint('dim', name.padEnd(10))}${name === 'command' ? text : oneLine(text)}`), ''].join('\n')
 }
 
 const WORDS: Readonly<Record<PermissionDecision['decision'], string>> = {

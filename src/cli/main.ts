@@ -13,6 +13,7 @@ import { DOCTOR_HELP } from './doctor-help.js'
 import { reportFailure } from './failure.js'
 import { LOG_HELP } from './log-help.js'
 import { RUN_HELP } from './run-options.js'
+import { WHY_HELP } from './why-help.js'
 
 /** What a command learns about the process it runs in; nothing below reads it elsewhere. */
 export interface Invocation {
@@ -32,6 +33,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   run: { help: RUN_HELP, load: async () => (await import('./run.js')).run },
   doctor: { help: DOCTOR_HELP, load: async () => (await import('./doctor.js')).doctor },
   log: { help: LOG_HELP, takesWords: true, load: async () => (await import('./log.js')).log },
+  why: { help: WHY_HELP, load: async () => (await import('./why.js')).why },
   demo: { help: DEMO_HELP, load: async () => (await import('./demo.js')).demo },
 }
 

@@ -44,7 +44,7 @@ export const performRun = async (given: RunServices, launch: Launch, onDecided: 
       await Promise.all([started, recordRefused(events, evaluation), ended(events, 0)])
       throw evaluation.kind === 'refused' ? evaluation.denial : new Error('a question that nobody answered')
     }
-    await Promise.all([started, recordPermitted(events, evaluation)])
+    await Promise.all([started, recordPermitted(events, evaluation, services.order.cwd)])
     return await runPermitted(evaluation, services, events, launch, (decision) => {
       onDecided({ decision, state: gate.state() })
     })

@@ -1,10 +1,12 @@
 // What the audit log says about one `cordon run`. What is emitted together is written in one go.
 import { CordonError } from '../errors/index.js'
-import type { Evaluation, PermissionDecision } from '../gate/index.js'
+import type { Evaluation, JsonObject, PermissionDecision } from '../gate/index.js'
 import type { EventStream } from '../runtime/events/index.js'
 import { recordArguments } from '../runtime/events/index.js'
 import { describeViolation } from '../sandbox/index.js'
 import type { CallResult } from '../sandbox/index.js'
+
+import { argvOf } from './run-tool.js'
 
 const MOST_VIOLATIONS = 100
 
@@ -22,11 +24,14 @@ export const recordRefused = async (events: EventStream, evaluation: Evaluation)
 }
 
 /** Before it begins: what is not in the log does not run. */
-export const recordPermitted = async (events: EventStream, evaluation: Evaluation): Promise<void> => {
+export const recordPermitted = async (events: EventStream, evaluation: Evaluation, cwd: string): Promise<void> => {
   const { decision, inputs } = evaluation
+  const argv = argvOf(inputs.call)
+  const { program } = inputs.call as JsonObject
   await Promise.all([
     evaluated(events, evaluation),
     events.emit({ type: 'tool.called', ...common(decision), arguments: recordArguments(inputs.call), risk: decision.risk, policy_hash: decision.policy_hash }),
+    events.emit({ type: 'process.started', ...common(decision), program: typeof program === 'string' ? program : (argv[0] ?? ''), arguments: recordArguments(argv), cwd }),
   ])
 }
 
@@ -57,6 +62,7 @@ export const recordFailed = async (events: EventStream, decision: PermissionDeci
   const reason = error instanceof Error ? error.message : String(error)
   await Promise.all([
     ...(revised === undefined ? [] : [evaluated(events, { ...evaluation, decision: revised })]),
+    events.emit({ type: 'process.terminated', ...common(decision), because: 'setup', limit: null, signal: null, usage: null }),
     events.emit({ type: 'tool.completed', ...common(revised ?? decision), status: 'failed', reason, error_code: error instanceof CordonError ? error.code : null, result_hash: null, result_bytes: null, duration_ms: 0 }),
   ])
 }

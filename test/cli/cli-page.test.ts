@@ -6,6 +6,7 @@ import { renderHelp } from '../../src/cli/help.js'
 import { LOG_HELP } from '../../src/cli/log-help.js'
 import type { CommandHelp } from '../../src/cli/help.js'
 import { RUN_HELP } from '../../src/cli/run-options.js'
+import { WHY_HELP } from '../../src/cli/why-help.js'
 import { MECHANISMS } from '../../src/policy/index.js'
 
 const command = (name: string, help: CommandHelp, more: readonly string[] = []): readonly string[] => [
@@ -126,6 +127,7 @@ const page = [
   ...command('run', RUN_HELP, [...RUN_PAGE, ...MECHANISMS_PAGE]),
   ...command('doctor', DOCTOR_HELP),
   ...command('log', LOG_HELP),
+  ...command('why', WHY_HELP),
   ...command('demo', DEMO_HELP),
 ].join('\n')
 

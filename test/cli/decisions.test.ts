@@ -151,7 +151,7 @@ describe('the log', () => {
   test('has every step of a run, in events as published', () => {
     expect(run('--', 'sh', '-c', 'exit 3').status).toBe(3)
     const seen = events()
-    expect(seen.map(({ type }) => type)).toEqual(['audit.began', 'session.started', 'permission.evaluated', 'tool.called', 'sandbox.applied', 'process.completed', 'tool.completed', 'session.ended'])
+    expect(seen.map(({ type }) => type)).toEqual(['audit.began', 'session.started', 'permission.evaluated', 'tool.called', 'process.started', 'sandbox.applied', 'process.completed', 'tool.completed', 'session.ended'])
     for (const event of seen) expect([isEvent?.(event), isEvent?.errors]).toEqual([true, null])
     expect(seen.find(({ type }) => type === 'tool.completed')).toMatchObject({ tool: 'cordon:run', status: 'failed', reason: 'exit status 3' })
     expect(cordon(['log', 'verify']).status).toBe(0)
@@ -163,7 +163,7 @@ describe('the log', () => {
     run('--require', 'broker', '--', 'true')
     expect(events().map(({ type }) => type)).toEqual([
       ...['audit.began', 'session.started', 'permission.evaluated', 'tool.denied', 'session.ended'],
-      ...['session.started', 'permission.evaluated', 'tool.called', 'permission.evaluated', 'tool.completed', 'session.ended'],
+      ...['session.started', 'permission.evaluated', 'tool.called', 'process.started', 'permission.evaluated', 'process.terminated', 'tool.completed', 'session.ended'],
     ])
   })
 
@@ -223,5 +223,23 @@ describe('--dry-run', () => {
     expect(run('--dry-run', '--', 'true').stdout).toMatch(/^would run\n/)
     expect(run('--dry-run', '--facts', join(project, 'facts.json'), '--', 'true').status).toBe(0)
     expect(JSON.parse(readFileSync(join(project, 'facts.json'), 'utf8'))).toMatchObject({ result: { status: 'evaluated' }, permission_decision: { decision: 'allow' } })
+  })
+})
+
+describe('cordon why', () => {
+  test('tells of a recorded call the decision, the rule with file and line, and the boundary', () => {
+    byUser(rules('{ effect: deny, command: touch, because: no files }'))
+    run('--read', '.', '--', 'sh', '-c', 'exit 3')
+    run('--', 'touch', 'x')
+    const denied = cordon(['why', 'last'])
+    expect(denied.status).toBe(0)
+    expect(denied.stdout).toMatch(/^decision +deny of cordon:run by rule: denied by the rule .*: no files\n/)
+    expect(denied.stdout).toContain(`deny (decides) ${userRules}:2: no files`)
+    const first = events().find(({ type }) => type === 'tool.called')
+    const ran = cordon(['why', String(first?.['call_id']).slice(0, 8)])
+    expect(ran.stdout).toMatch(/^decision +allow of cordon:run by command: typed on the command line: --read \.\n/)
+    expect(ran.stdout).toMatch(new RegExp(`^reads +.*${project}`, 'm'))
+    expect(ran.stdout).toContain('exit status 3')
+    expect(cordon(['why', 'no-such-call']).status).toBe(1)
   })
 })

@@ -71,6 +71,12 @@ describe('rule files', () => {
     expect(reasons({ workspace })).toEqual(['project deny inner'])
   })
 
+  it('of a project are found through a link to it, too', () => {
+    put('work/.cordon/rules.yaml', rule('deny', 'inner'))
+    symlinkSync(join(folder, 'work', 'part'), join(folder, 'link'))
+    expect(reasons({ workspace: parseAbsolutePath(join(folder, 'link')) })).toEqual(['project deny inner'])
+  })
+
   it('of a project allow nothing unless somebody who may vouches for it', () => {
     put('work/.cordon/rules.yaml', rule('allow', 'project'))
     expect(load().map(({ isTrusted }) => isTrusted)).toEqual([false])

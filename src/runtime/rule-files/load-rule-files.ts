@@ -1,7 +1,8 @@
 // The rule files that are in force in a workspace, found where they lie and read in the order of
 // their sources. Whatever cannot be read or trusted is an error: rules deny, and a denial that is
 // lost because of a typing error would be lost without anybody noticing.
-import { lstatSync } from 'node:fs'
+import { lstatSync, realpathSync } from 'node:fs'
+import type { Stats } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 import { loadRules } from '../../gate/index.js'
@@ -49,6 +50,24 @@ const isTrusted = (folder: AbsolutePath, sets: readonly RuleSet[]): boolean => {
   return patterns.some((pattern) => !pattern.negated && matches(pattern, folder)) && !patterns.some((pattern) => pattern.negated && matches(pattern, folder))
 }
 
+/** What lies above a link is not what lies above the folder that it leads to. */
+const realPathOf = (folder: string): string => {
+  try {
+    return realpathSync(folder)
+  } catch {
+    return folder
+  }
+}
+
+/** Undefined: there is no such thing, or nobody here may look at it. */
+const statOf = (folder: string): Stats | undefined => {
+  try {
+    return lstatSync(folder, { throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
+}
+
 interface ProjectFolder {
   readonly folder: AbsolutePath
   readonly owner: number
@@ -60,8 +79,8 @@ interface ProjectFolder {
  */
 const projectFolders = (workspace: AbsolutePath, user: number): readonly ProjectFolder[] => {
   const folders: ProjectFolder[] = []
-  for (let folder: string = workspace; ; folder = dirname(folder)) {
-    const found = lstatSync(folder, { throwIfNoEntry: false })
+  for (let folder = realPathOf(workspace); ; folder = dirname(folder)) {
+    const found = statOf(folder)
     if (found?.isDirectory() !== true) break
     const isForeign = (found.mode & 0o002) !== 0 || ![user, 0, folders[0]?.owner].includes(found.uid)
     if (isForeign && folders.length > 0) break

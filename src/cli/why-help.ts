@@ -1,0 +1,21 @@
+import type { CommandHelp } from './help.js'
+
+export const WHY_HELP: CommandHelp = {
+  usage: 'cordon why [options] CALL',
+  summary: 'why a call ran or did not',
+  description: [
+    'Says of a call in the audit log what was decided about it, by which rule of which file and line, what',
+    'would change it, within what it ran, and what it was refused. CALL is its id, or the beginning of it, as',
+    '`cordon log show` has it; "last" is the last call of the log.',
+  ],
+  groups: [
+    {
+      title: 'options',
+      options: [
+        { name: 'log', value: 'FILE', help: 'the log (otherwise: the one of cordon log)' },
+        { name: 'json', help: 'its events, one per line' },
+      ],
+    },
+  ],
+  notes: ['Exit status: 0 when there is such a call, 1 when there is none.'],
+}

@@ -1,0 +1,79 @@
+import { existsSync } from 'node:fs'
+import { homedir } from 'node:os'
+
+import { fail } from '../errors/index.js'
+import type { PermissionDecision } from '../gate/index.js'
+import { createLogReader, readLine } from '../runtime/index.js'
+import type { CordonEvent } from '../runtime/index.js'
+
+import { usage } from './arguments.js'
+import { STDERR, STDOUT, oneLine, paintFor, writeText } from './console-text.js'
+import type { Paint } from './console-text.js'
+import { renderEvent } from './log-text.js'
+import type { Invocation } from './main.js'
+import { auditPathOf } from './own-folders.js'
+
+const EXIT_UNKNOWN = 1
+
+export const why = async ({ given, environment }: Invocation): Promise<number> => {
+  const [wanted, ...more] = given.rest
+  if (wanted === undefined || wanted === '' || more.length > 0) throw usage('name one call, such as: cordon why last', 'cordon why')
+  const path = given.values.get('log')?.[0] ?? auditPathOf(environment, homedir())
+  if (!existsSync(path)) throw fail('file-unreadable', { path, problem: 'there is no such log', fix: 'name it with --log, or set CORDON_AUDIT' })
+  const events = await eventsOf(path, wanted)
+  if (events.length === 0) {
+    writeText(STDERR, `cordon: there is no call ${oneLine(wanted)} in ${oneLine(path)}; see: cordon log show\n`)
+    return EXIT_UNKNOWN
+  }
+  const paint = paintFor(STDOUT, environment)
+  writeText(STDOUT, given.switches.has('json') ? events.map((event) => `${JSON.stringify(event)}\n`).join('') : renderCall(events, paint))
+  return 0
+}
+
+const eventsOf = async (path: string, wanted: string): Promise<readonly CordonEvent[]> => {
+  const reader = createLogReader(path)
+  let found: CordonEvent[] = []
+  try {
+    for await (const { text } of reader.lines()) {
+      const read = readLine(text)
+      if (read.kind === 'unreadable') continue
+      const { event } = read.line
+      const { call_id: id } = event
+      if (typeof id !== 'string' || (wanted !== 'last' && !id.startsWith(wanted))) continue
+      // Of "last" only the last one is kept; of an id that begins like several, the first.
+      if (found[0] !== undefined && found[0].call_id !== id) {
+        if (wanted !== 'last') continue
+        found = []
+      }
+      found.push(event)
+    }
+  } finally {
+    await reader.close()
+  }
+  return found
+}
+
+const renderCall = (events: readonly CordonEvent[], paint: Paint): string => {
+  const decisions = events.flatMap((event) => (event.type === 'permission.evaluated' ? [event.permission_decision] : []))
+  const applied = events.flatMap((event) => (event.type === 'sandbox.applied' && event.sandbox_profile !== null ? [event.sandbox_profile] : []))
+  const lines = [
+    ...decisions.flatMap(decisionLines),
+    ...applied.flatMap(({ form, cwd, read_roots: reads, write_roots: writes, network, environment_ref: names }): readonly Line[] => [
+      ...([['boundary', form], ['in', cwd], ['reads', reads.join(' ')], ['writes', writes.join(' ') || 'nothing']] as const),
+      ...([['network', network], ['variables', names.join(' ') || 'none']] as const),
+    ]),
+  ]
+  return [...lines.map(([name, text]) => `${paint('dim', name.padEnd(NAME_WIDTH))}${oneLine(text)}\n`), '\n', ...events.map((event) => `${renderEvent(event, paint)}\n`)].join('')
+}
+
+type Line = readonly [string, string]
+
+const NAME_WIDTH = 10
+
+const decisionLines = ({ decision, decision_source: source, decision_reason: reason, tool, mode, risk, explain }: PermissionDecision): readonly Line[] => [
+  ['decision', `${decision} of ${tool} by ${source}: ${reason}`],
+  ['mode', `${mode}, risk ${risk}`],
+  ...explain.rules.map(({ effect, place, because, standing }) => ['rule', `${effect} (${standing}) ${place}: ${because}`] as const),
+  ...explain.asked_again_because.map((text) => ['again', text] as const),
+  ...explain.what_would_change_it.map((text) => ['change', text] as const),
+]
