@@ -32,10 +32,19 @@ static bool is_left_folder(int at, const char *name)
 	return unlinkat(at, name, 0) < 0 && errno == EISDIR;
 }
 
-/* A folder below `at` to be emptied; its mode may be anything that the tool gave it. */
+/* A folder's mode may be anything that the tool gave it. Left alone where it will do: inside another cell a change is a violation. */
+static void open_up(int at, const char *name)
+{
+	struct stat status;
+
+	if (fstatat(at, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode) && (status.st_mode & 0700) != 0700)
+		(void)!fchmodat(at, name, 0700, 0);
+}
+
+/* A folder below `at` to be emptied. */
 static DIR *open_to_empty(int at, const char *name)
 {
-	(void)!fchmodat(at, name, 0700, 0);
+	open_up(at, name);
 	int folder = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *entries = folder < 0 ? NULL : fdopendir(folder);
 
@@ -53,7 +62,7 @@ static void empty_into(int top, const char *name, unsigned *moved)
 		if (is_self_or_parent(entry->d_name) || !is_left_folder(dirfd(entries), entry->d_name))
 			continue;
 		/* A folder that moves is written to: its `..` becomes another. */
-		(void)!fchmodat(dirfd(entries), entry->d_name, 0700, 0);
+		open_up(dirfd(entries), entry->d_name);
 		for (int attempt = 0; attempt < 1000; attempt++) {
 			char free_name[32];
 			snprintf(free_name, sizeof free_name, "moved-%u", (*moved)++);
