@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { messageOf } from './contestants/runner.mjs'
 import { benchDecide } from './decide.mjs'
+import { benchEgress } from './egress.mjs'
 import { HELP, parseOptions } from './options.mjs'
 import { drawChart } from './report/chart.mjs'
 import { createProgress } from './report/progress.mjs'
@@ -19,6 +20,10 @@ async function main(options) {
   }
   if (options.decide) {
     await benchDecide(options)
+    return
+  }
+  if (options.egress) {
+    await benchEgress(options)
     return
   }
   if (options.tools) {

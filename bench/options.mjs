@@ -4,6 +4,7 @@ export const HELP = `usage: npm run bench -- [options]
 
   --decide           measure only how long the gate takes to decide, with up to 10,000 rules
   --tools            measure only calls of tools from end to end, decided and recorded
+  --egress           measure only the proxy: a request on a new connection, a download, many connections
   --sustain SECONDS  with --tools: keep 8 calls in flight for so long, and see that nothing grows
   --quick            fewer samples: a few minutes become half a minute
   --only NAME,...    only these contestants and measurements (bare always runs)
@@ -31,6 +32,7 @@ const MEASUREMENT_NAMES = ['start', 'rate', 'find', 'gcc', 'git', 'python', 'nod
  * @property {boolean} help
  * @property {boolean} decide
  * @property {boolean} tools
+ * @property {boolean} egress
  * @property {number} sustain seconds; 0 is not at all
  * @property {boolean} quick
  * @property {boolean} check
@@ -54,6 +56,7 @@ export function parseOptions(words) {
       help: { type: 'boolean', default: false },
       decide: { type: 'boolean', default: false },
       tools: { type: 'boolean', default: false },
+      egress: { type: 'boolean', default: false },
       sustain: { type: 'string', default: '0' },
       quick: { type: 'boolean', default: false },
       check: { type: 'boolean', default: false },
@@ -74,6 +77,7 @@ export function parseOptions(words) {
     help: values.help,
     decide: values.decide,
     tools: values.tools,
+    egress: values.egress,
     sustain,
     quick: values.quick,
     check: values.check,

@@ -6,94 +6,107 @@ export interface Redactor {
   readonly count: () => number
 }
 
-/** The automaton of Aho and Corasick, as one table: made once for many streams. */
+/** What is searched for, made once for many streams. */
 export interface NeedleSet {
-  /** By state and byte: the next state. */
-  readonly next: Int32Array
-  /** By state: how many bytes have been seen of the longest needle that may be under way. */
-  readonly depth: Int32Array
-  /** By state: the longest needle that ends here, or 0. */
-  readonly ends: Int32Array
+  readonly needles: readonly Buffer[]
+  readonly shortest: number
+  readonly longest: number
+  /** By two bytes: how far behind them the end of a shortest needle can be at the earliest (Wu and Manber). */
+  readonly shift: Uint8Array
 }
 
 const COVER = 0x2a
+const EMPTY: Buffer = Buffer.alloc(0)
 
-export const compileNeedles = (needles: readonly Buffer[]): NeedleSet | undefined => {
-  const known = needles.filter(({ length }) => length > 0)
-  if (known.length === 0) return undefined
-  const states = known.reduce((sum, { length }) => sum + length, 1)
-  const next = new Int32Array(states * 256)
-  const depth = new Int32Array(states)
-  const ends = new Int32Array(states)
-  let count = 1
-  for (const needle of known) {
-    let state = 0
-    for (const byte of needle) {
-      const at = state * 256 + byte
-      if (next[at] === 0) {
-        depth[count] = (depth[state] ?? 0) + 1
-        next[at] = count++
-      }
-      state = next[at] ?? 0
-    }
-    ends[state] = needle.length
-  }
-  completeTransitions(next, ends, count)
-  return { next: next.subarray(0, count * 256), depth, ends }
-}
-
-/** Gives every state a transition for every byte, so that a stream is walked without ever going back. */
-const completeTransitions = (next: Int32Array, ends: Int32Array, count: number): void => {
-  const fallback = new Int32Array(count)
-  const queue: number[] = []
-  for (let byte = 0; byte < 256; byte++) if (next[byte] !== 0) queue.push(next[byte] ?? 0)
-  for (let at = 0; at < queue.length; at++) {
-    const state = queue[at] ?? 0
-    const back = fallback[state] ?? 0
-    // A needle within a needle ends here, too; the longer one covers more.
-    ends[state] = Math.max(ends[state] ?? 0, ends[back] ?? 0)
-    for (let byte = 0; byte < 256; byte++) {
-      const following = next[state * 256 + byte] ?? 0
-      if (following === 0) {
-        next[state * 256 + byte] = next[back * 256 + byte] ?? 0
-      } else {
-        fallback[following] = next[back * 256 + byte] ?? 0
-        queue.push(following)
-      }
+export const compileNeedles = (all: readonly Buffer[]): NeedleSet | undefined => {
+  const needles = all.filter(({ length }) => length > 0)
+  if (needles.length === 0) return undefined
+  const shortest = Math.min(...needles.map(({ length }) => length), 255)
+  const shift = new Uint8Array(65_536).fill(shortest - 1)
+  for (const needle of needles) {
+    for (let at = 1; at < shortest; at++) {
+      const pair = ((needle[at - 1] as number) << 8) | (needle[at] as number)
+      shift[pair] = Math.min(shift[pair] as number, shortest - 1 - at)
     }
   }
+  return { needles, shortest, longest: Math.max(...needles.map(({ length }) => length)), shift }
 }
 
-const EMPTY = Buffer.alloc(0)
-
-export const createRedactor = ({ next, depth, ends }: NeedleSet): Redactor => {
-  let state = 0
+export const createRedactor = (set: NeedleSet): Redactor => {
+  /** As it came, because it has to be searched again together with what follows. */
   let held: Buffer = EMPTY
+  /** How much of `held` belongs to a needle that begins before it. */
+  let heldCovered = 0
   let count = 0
+
+  const cover = (bytes: Buffer, found: readonly Found[]): Buffer => {
+    if (heldCovered === 0 && found.length === 0) return bytes
+    const covered = Buffer.from(bytes)
+    covered.fill(COVER, 0, heldCovered)
+    for (const { start, end } of found) covered.fill(COVER, start, end)
+    return covered
+  }
   const push = (chunk: Buffer): Buffer => {
-    let bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk])
-    let isOurs = held.length > 0
-    for (let at = held.length; at < bytes.length; at++) {
-      state = next[state * 256 + (bytes[at] as number)] as number
-      const length = ends[state] as number
-      if (length === 0) continue
-      if (!isOurs) bytes = Buffer.from(bytes)
-      isOurs = true
-      bytes.fill(COVER, Math.max(0, at + 1 - length), at + 1)
-      count++
-    }
-    // What is covered already can go, whatever it may become a part of.
-    const ready = ends[state] === depth[state] ? bytes.length : bytes.length - (depth[state] as number)
+    const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk])
+    const found = search(bytes, set)
+    const ready = bytes.length - unfinished(bytes, set)
+    count += found.filter(({ end }) => end > held.length).length
+    const result = cover(bytes, found).subarray(0, ready)
+    heldCovered = Math.max(heldCovered - ready, ...found.filter(({ start }) => start < ready).map(({ end }) => end - ready), 0)
     held = ready === bytes.length ? EMPTY : Buffer.from(bytes.subarray(ready))
-    return bytes.subarray(0, ready)
+    return result
   }
   const end = (): Buffer => {
-    const rest = held
+    const rest = cover(held, search(held, set))
     held = EMPTY
-    state = 0
+    heldCovered = 0
     return rest
   }
   return { push, end, count: () => count }
+}
+
+interface Found {
+  readonly start: number
+  readonly end: number
+}
+
+/** Every place at which a needle begins, with the longest one that does. Most bytes are never looked at. */
+const search = (bytes: Buffer, { needles, shortest, shift }: NeedleSet): readonly Found[] => {
+  const found: Found[] = []
+  const length = bytes.length
+  for (let last = shortest - 1; last < length;) {
+    const step = shortest === 1 ? 0 : (shift[((bytes[last - 1] as number) << 8) | (bytes[last] as number)] as number)
+    if (step > 0) {
+      last += step
+      continue
+    }
+    const start = last - shortest + 1
+    const longest = longestAt(bytes, start, needles)
+    if (longest > 0) found.push({ start, end: start + longest })
+    last++
+  }
+  return found
+}
+
+const longestAt = (bytes: Buffer, start: number, needles: readonly Buffer[]): number => {
+  let longest = 0
+  for (const needle of needles) if (needle.length > longest && startsWith(bytes, start, needle, needle.length)) longest = needle.length
+  return longest
+}
+
+const startsWith = (bytes: Buffer, start: number, needle: Buffer, length: number): boolean => {
+  if (start + length > bytes.length) return false
+  for (let at = 0; at < length; at++) if (bytes[start + at] !== needle[at]) return false
+  return true
+}
+
+/** How many bytes at the end are the beginning of a needle whose rest may follow. */
+const unfinished = (bytes: Buffer, { needles, longest }: NeedleSet): number => {
+  for (let length = Math.min(longest - 1, bytes.length); length > 0; length--) {
+    const start = bytes.length - length
+    if (needles.some((needle) => needle.length > length && needle[0] === bytes[start] && startsWith(bytes, start, needle, length))) return length
+  }
+  return 0
 }
 
 /** Of a text that is known as a whole. */

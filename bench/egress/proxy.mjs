@@ -1,0 +1,29 @@
+// The proxy with one call and one credential, in a process of its own, so that its memory can be watched.
+import { createServer } from 'node:net'
+
+import { createEgress, createSecretStore } from '../../dist/egress/index.js'
+import { ROOT_PATH, parseDestination, parseIpAddress, parsePolicy, resolvePolicy } from '../../dist/policy/index.js'
+
+process.once('message', async ({ port, certificate, withCredential }) => {
+  const secrets = createSecretStore({
+    sources: new Map([['token', { kind: 'environment', name: 'TOKEN' }]]),
+    host: { environment: { TOKEN: 'value-of-the-token-of-the-bench' }, run: () => Promise.resolve({ kind: 'failed', problem: '' }), platform: process.platform, vault: undefined },
+  })
+  const egress = createEgress({ secrets, record: () => undefined, authorities: [certificate] })
+  const boundary = resolvePolicy(parsePolicy({ network: [`api.test:${port}`] }, 'bench'), { workspace: ROOT_PATH, home: ROOT_PATH, kind: 'process' })
+  const loopback = parseIpAddress('127.0.0.1')
+  if (loopback === undefined) throw new Error('no address')
+  /** @type {import('../../dist/policy/index.js').Credential} */
+  const credential = { id: 'token', hosts: [parseDestination(`api.test:${port}`, 'bench')], inject: { kind: 'header', name: 'Authorization', format: 'Bearer {value}' }, placeholder: undefined }
+  const call = await egress.admit({ callId: 'bench', network: boundary, writeApproval: 'recorded', credentials: withCredential ? [credential] : [], pins: new Map([['api.test', [loopback]]]) })
+  const server = createServer({ allowHalfOpen: true }, (socket) => call.accept(socket, 'api.test', port))
+  server.listen(0, '127.0.0.1', 4096, () => process.send?.({ port: /** @type {import('node:net').AddressInfo} */ (server.address()).port, certificate: egress.authorityCertificate }))
+  let peak = 0
+  setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage.rss())
+  }, 20).unref()
+  process.on('message', () => {
+    process.send?.({ rss: process.memoryUsage.rss(), peak, cpu: process.cpuUsage() })
+    peak = 0
+  })
+})
