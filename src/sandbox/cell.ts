@@ -51,6 +51,8 @@ export interface Cell {
 /** A tool that tries one thing after another must not fill our memory with its attempts. */
 const MOST_KEPT = 10_000
 
+const CLOSING_MS = 1
+
 /** `plan`: as `encodePlan` gives it. */
 export const openCell = (connection: Duplex, plan: Buffer): Cell => {
   const violations: ReportedViolation[] = []
@@ -101,8 +103,8 @@ export const openCell = (connection: Duplex, plan: Buffer): Cell => {
     if (failure === undefined && exit !== undefined) end.resolve({ exit, violations, opens, landlock, measurable })
     else end.reject(failure)
     ready.reject(failure)
-    // Not before whoever waited has gone on: closing takes longer than that.
-    setImmediate(() => connection.destroy())
+    // Closing takes longer than giving whoever waited the result, and nobody waits for it.
+    setTimeout(() => connection.destroy(), CLOSING_MS)
   }
 
   const read = createFrameReader(FROM_CELL, (kind, payload) => {
@@ -167,7 +169,7 @@ export const openCell = (connection: Duplex, plan: Buffer): Cell => {
       send(encodeFrame(TO_CELL.kill))
     },
     discard: () => {
-      connection.destroy()
+      if (!ended) connection.destroy()
     },
     // A killed supervisor takes the cell along, but the connection closes only when the last of it is gone.
     isAlive: () => !ended && (supervisor === undefined || isRunning(supervisor)),

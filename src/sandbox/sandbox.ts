@@ -7,6 +7,8 @@ import { parseAbsolutePath } from '../policy/index.js'
 
 import { attachedStdio, runAttached } from './attached.js'
 import type { AttachedRequest } from './attached.js'
+import { allBegun } from './begun-call.js'
+import type { BegunRequest } from './begun-call.js'
 import { collect, describeEnd } from './call-result.js'
 import type { CallResult } from './call-result.js'
 import { openCell } from './cell.js'
@@ -138,7 +140,6 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
       observe: settings.observe ?? false,
     }
   }
-  /** The launcher enters its namespaces while the scout looks and the plan is made. */
   const connectAhead = (request: CellRequest): Duplex | undefined => {
     const network = headStartOf(request, host)
     if (network === undefined) return undefined
@@ -148,6 +149,11 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
     connection.write(encodeFrame(TO_CELL.headStart, Buffer.from(network)))
     return connection
   }
+  const beginRequest = (settings: CellSettings, input: RunInput, ahead: boolean): Promise<BegunRequest> =>
+    new Promise((resolve) => {
+      const request = requestOf(settings, programOf(input.argv))
+      resolve({ request, connection: ahead ? connectAhead(request) : undefined })
+    })
   const patrolFor = async ({ boundary }: CellSettings, onAppearance: () => void): Promise<CallPatrol> => {
     refuseClosed()
     if (boundary.write.length === 0 && !boundary.read.some(({ negated }) => negated)) return NO_PATROL
@@ -156,9 +162,10 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
   }
   const run = async (settings: CellSettings, input: RunInput, waiting: Promise<ReadyCell | undefined>): Promise<CallResult> => {
     const ender = createEnder()
-    const request = requestOf(settings, programOf(input.argv))
-    const connection = waiting === NO_CELL ? connectAhead(request) : undefined
-    const [patrol, ready] = await bothOf(patrolFor(settings, ender.end), waiting, connection)
+    // All at once: the scout looks, the pool does, and a launcher enters its namespaces.
+    const asked = patrolFor(settings, ender.end)
+    const begun = beginRequest(settings, input, waiting === NO_CELL)
+    const [patrol, ready, { request, connection }] = await allBegun(asked, waiting, begun)
     try {
       refuseClosed()
       const usable = ready !== undefined && isStillTrue(ready, request.program, patrol.sealed) && planner.agrees(ready.planned, request, patrol.sealed)
@@ -229,18 +236,6 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
 }
 
 const NO_CELL = Promise.resolve(undefined)
-
-/** The scout looks while the pool does. */
-const bothOf = async (patrol: Promise<CallPatrol>, waiting: Promise<ReadyCell | undefined>, connection: Duplex | undefined): Promise<readonly [CallPatrol, ReadyCell | undefined]> => {
-  try {
-    return await Promise.all([patrol, waiting])
-  } catch (error) {
-    // The call is refused; what was ready for it is nobody's now.
-    connection?.destroy()
-    void waiting.then((ready) => ready?.cell.discard())
-    throw error
-  }
-}
 
 /** Ends the cell of a call, also one that is opened only after that was wanted. */
 const createEnder = () => {
