@@ -284,6 +284,7 @@ struct consumption {
 
 uint64_t count_descendants(pid_t root);
 void measure_descendants(pid_t root, struct consumption *sum);
+bool sees_descendants(void);
 
 /* memory.c: exact, and slower than the sum of resident sizes */
 uint64_t proportional_memory(pid_t root, uint64_t memory_files);

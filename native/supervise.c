@@ -56,15 +56,6 @@ void kill_cell(struct call *call)
 	kill_descendants(call->keeper, NULL);
 }
 
-/* Whether /proc shows us our own descendants. The keeper is there until we reap it, however short a probe's tool lives. */
-static bool sees_descendants(void)
-{
-	struct consumption used;
-
-	measure_descendants(own_pid_in_proc(), &used);
-	return used.tasks > 0;
-}
-
 static void hear_cell(struct call *call)
 {
 	struct packet packet;
@@ -203,8 +194,11 @@ static void relay(struct call *call, int *from, enum frame_kind kind)
 	if (got <= 0) {
 		close(*from);
 		*from = -1;
+		if (kind == FRAME_STDOUT)
+			begin_farewell(call);
 		return;
 	}
+	note_size(call);
 	/* A reader that is always there wakes up for every small write, and that is paid for by the tool. */
 	uint64_t now = milliseconds();
 	call->resting = !to_terminal && now - call->last_output <= 1;
@@ -245,7 +239,10 @@ static bool turn(struct call *call)
 	if (call->resting && (wait < 0 || wait > 1))
 		wait = 1;
 	call->resting = false;
-	if (poll(polled, sizeof polled / sizeof *polled, wait) < 0 && errno != EINTR)
+	struct timespec time = { .tv_sec = wait / 1000, .tv_nsec = wait % 1000 * 1000000L };
+	if (call->looks_left)
+		time = (struct timespec){ .tv_nsec = 100000 };
+	if (ppoll(polled, sizeof polled / sizeof *polled, wait < 0 && !call->looks_left ? NULL : &time, NULL) < 0 && errno != EINTR)
 		die("supervise", "poll");
 	if (polled[1].revents)
 		hear_cell(call);
@@ -272,6 +269,7 @@ static bool turn(struct call *call)
 		terminal_leave(&call->terminal);
 		kill_cell(call);
 	}
+	look_whether_gone(call);
 	return !call->exit_known && !(polled[0].revents & POLLIN);
 }
 
@@ -327,8 +325,10 @@ static void wait_for_keeper(struct call *call)
 
 	if (wait4(call->keeper, NULL, 0, &usage) < 0)
 		return;
-	call->cpu = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000ull + (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000;
-	call->largest = usage.ru_maxrss;
+	unsigned long long cpu = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000ull + (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000;
+	/* Only of those that it has waited for itself; more may be known. */
+	call->cpu = cpu > call->cpu ? cpu : call->cpu;
+	call->largest = usage.ru_maxrss > call->largest ? usage.ru_maxrss : call->largest;
 }
 
 /* The tool is gone, so that only whether the call shall end matters of what the host says. */

@@ -30,12 +30,21 @@ struct call {
 	uint64_t last_output; /* when, in milliseconds */
 	bool resting; /* more output than one read per millisecond: it is left to gather for one */
 	struct memory_files memory_files;
+	unsigned looks_left; /* at whether all of it is on its way out */
 };
 
 /* An event for the host. */
 void tell(struct call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void kill_cell(struct call *call);
 uint64_t milliseconds(void);
+
+/* ---- farewell.c ---- */
+
+/* While it speaks: later nobody knows. */
+void note_size(struct call *call);
+/* It has closed its output. */
+void begin_farewell(struct call *call);
+void look_whether_gone(struct call *call);
 
 /* ---- limits.c ---- */
 

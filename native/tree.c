@@ -118,3 +118,12 @@ void measure_descendants(pid_t root, struct consumption *sum)
 	measure_one(root, &own);
 	sum->cpu += own.cpu;
 }
+
+/* Whether /proc shows us our own descendants. The keeper is there until we reap it, however short a probe's tool lives. */
+bool sees_descendants(void)
+{
+	struct consumption used;
+
+	measure_descendants(own_pid_in_proc(), &used);
+	return used.tasks > 0;
+}

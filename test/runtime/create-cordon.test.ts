@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { processTool, tool } from '../../src/runtime/index.js'
 import type { Approve } from '../../src/runtime/index.js'
 
-import { READ, WRITE, openStage } from './stage.js'
+import { READ, WRITE, asWritten, openStage } from './stage.js'
 
 const { workspace, newFolder, cordon } = openStage()
 
@@ -50,6 +50,34 @@ describe('a call of a function tool', () => {
 
   test('is denied before it runs when its arguments lead outside', async () => {
     expect(await (await cordon({ tools: TOOLS })).call('read', { path: '/etc/shadow' })).toMatchObject({ status: 'denied', facts: { sandbox_profile: null, permission_decision: { decision: 'deny' } } })
+  })
+
+  test('leaves nothing running when it is over, whatever it started', async () => {
+    // Threads and processes that write on and on, in sessions of their own, and whose parents are gone.
+    const run = asWritten(`async ({ file }) => {
+      const { spawn } = await import('node:child_process')
+      const { Worker } = await import('node:worker_threads')
+      const { statSync, appendFileSync } = await import('node:fs')
+      appendFileSync(file, 'x')
+      const writeOn = 'while :; do echo x >> "$0"; done'
+      for (let i = 0; i < 3; i += 1) spawn('/bin/sh', ['-c', 'setsid sh -c "$1" "$0" & exit', file, writeOn], { detached: true, stdio: 'ignore' }).unref()
+      new Worker('const { appendFileSync } = require("node:fs"); for (;;) appendFileSync(require("node:worker_threads").workerData, "y")', { eval: true, workerData: file })
+      while (statSync(file).size < 100) await new Promise((resolve) => setTimeout(resolve, 10))
+      return 'over'
+    }`)
+    const runtime = await cordon({ tools: [tool({ name: 'busy', policy: { filesystem: { write: ['.'] }, exec: 'all' }, run })] })
+    for (let round = 0; round < 5; round += 1) {
+      const file = join(workspace, `busy-${String(round)}`)
+      expect(await runtime.call('busy', { file })).toMatchObject({ status: 'ok', output: 'over' })
+      const { size } = statSync(file)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      expect(statSync(file).size).toBe(size)
+    }
+  })
+
+  test('tells what it used', async () => {
+    const { facts } = await (await cordon({ tools: TOOLS })).call('add', { a: 1, b: 2 })
+    expect(facts.usage?.maxResidentBytes).toBeGreaterThan(1_000_000)
   })
 
   test('streams its progress, and keeps apart what it prints', async () => {

@@ -1,6 +1,6 @@
 // Runs inside a cell: loads one function, waits, calls it once, ends. Everything here may be taken over
 // by the function; what holds it is the boundary around this process, and nothing in it.
-import { writeSync } from 'node:fs'
+import { closeSync, writeSync } from 'node:fs'
 import { format } from 'node:util'
 
 import { createMessageReader, encodeMessage, encodeWritten } from './messages.js'
@@ -84,9 +84,13 @@ const thrown = (error: unknown): ThrownError => {
   }
 }
 
-/** Everything is said. Node takes longer to put itself away than most calls take, and nothing of it is needed again. */
+/**
+ * Everything is said. Node takes longer to put itself away than most calls take, and nothing of it is needed again.
+ * That its output is closed tells the supervisor not to wait for it.
+ */
 const end = (message: Buffer): void => {
   write(message)
+  closeSync(STDOUT)
   process.kill(process.pid, 'SIGKILL')
 }
 
