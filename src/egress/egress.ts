@@ -94,7 +94,7 @@ export const createEgress = ({ secrets, record, authorities = [], resolve = syst
     const accept = (stream: Duplex, endpoint: Endpoint): void => {
       hold(stream)
       const admission = call.judge.connection(endpoint)
-      if (admission.kind === 'denial' || call.isOver) stream.destroy()
+      if (admission.kind === 'denial' || call.isOver || streams.size > maxConnections) stream.destroy()
       else void serveConnection(stream, { call, endpoint, number: call.nextConnection++ }, admission, shared)
     }
     const proxySecret = randomBytes(24).toString('base64url')

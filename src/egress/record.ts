@@ -24,6 +24,8 @@ export interface ConnectionClosed extends OfConnection {
   readonly bytes_sent: number
   readonly bytes_received: number
   readonly duration_ms: number
+  /** What went wrong: an entry of docs/errors.md. */
+  readonly problem: string | null
 }
 
 export interface RequestDone extends OfConnection {

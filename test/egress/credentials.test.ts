@@ -129,7 +129,7 @@ describe('a credential does not reach', () => {
 })
 
 describe('a credential of the tool itself', () => {
-  const headers = ['Authorization: Bearer mine', 'Cookie: session=mine', 'X-Api-Key: mine', 'Private-Token: mine', 'X-Auth-Token: mine', 'Proxy-Authorization: Basic mine', 'X-Amz-Security-Token: mine']
+  const headers = ['Authorization: Bearer mine', 'Cookie: session=mine', 'X-Api-Key: mine', 'Private-Token: mine', 'X-Auth-Token: mine', 'Proxy-Authorization: Basic mine', 'X-Amz-Security-Token: mine', 'X_Api_Key: mine']
   const sent = headers.flatMap((header) => ['-H', header])
 
   test('is taken out of a request to a host that has one of ours', async () => {

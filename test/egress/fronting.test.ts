@@ -61,6 +61,12 @@ describe('another host in', () => {
     expect(await sayTls(stage, there, get(`api.test:${there.port}`, url))).toMatch(/^HTTP\/1\.1 40[03]/)
   })
 
+  test('the scheme of a URL is refused', async () => {
+    expect(await sayTls(stage, there, get(`api.test:${there.port}`, `http://api.test:${there.port}/`))).toMatch(/^HTTP\/1\.1 400/)
+    expect(await say(await stage.portTo('api.test', plain.port), get(`api.test:${plain.port}`, `https://api.test:${plain.port}/`))).toMatch(/^HTTP\/1\.1 400/)
+    expect(server.connections() + plain.connections()).toBe(0)
+  })
+
   test(':authority of HTTP/2 is refused, and beside a matching Host, too', async () => {
     const ask = async (headers: Record<string, string>): Promise<number | undefined> => {
       const socket = await openTls(stage, { ...there, protocols: ['h2'] })

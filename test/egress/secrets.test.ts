@@ -105,13 +105,16 @@ describe('the store', () => {
     let reads = 0
     let now = 0
     const run: SecretHost['run'] = () => Promise.resolve({ kind: 'exited', status: 0, output: Buffer.from(`value-${++reads}`) })
-    const kept = createSecretStore({ sources: new Map([['token', { kind: 'command', argv: ['x'] }]]), host: host({ run }), now: () => now, freshFor: 1_000 })
+    const kept = createSecretStore({ sources: new Map([['token', { kind: 'command', argv: ['x'] }]]), host: host({ run }), now: () => now, freshFor: 60_000 })
     const read = async (): Promise<string> => (await kept.get('token')).reveal()
     expect(await Promise.all([read(), read(), read()])).toEqual(['value-1', 'value-1', 'value-1'])
-    now = 999
+    now = 59_999
     expect(await read()).toBe('value-1')
-    now = 1_001
+    now = 60_001
     expect(await read()).toBe('value-2')
+    kept.forget('token')
+    expect(await read(), 'a value that was just read is kept').toBe('value-2')
+    now = 70_000
     kept.forget('token')
     expect(await read()).toBe('value-3')
   })

@@ -26,6 +26,8 @@ export interface ProxyUser {
   readonly hold: (stream: Duplex) => void
 }
 
+const UNKNOWN_FOR = 30_000
+
 /** Calls by the hash of their secret, so that looking one up tells nothing about it by its time. */
 export const tokenHash = (token: string): string => createHash('sha256').update(token).digest('hex')
 
@@ -33,6 +35,10 @@ export const serveProxyClient = async (stream: Duplex, userOf: (hash: string) =>
   stream.on('error', () => undefined)
   const reader = readBytes(stream)
   let user: ProxyUser | undefined
+  // Whoever does not say which call it belongs to gets no place to wait.
+  const timer = setTimeout(() => {
+    if (user === undefined) stream.destroy()
+  }, UNKNOWN_FOR)
   const onConnect = async (head: RequestHead): Promise<boolean> => {
     user = authorized(proxyCredentials(head.headers), userOf)
     if (user === undefined) return answer(stream, 407, 'this proxy is for calls of Cordon, by their own secret', ['Proxy-Authenticate: Basic realm="cordon"'])
@@ -72,6 +78,8 @@ export const serveProxyClient = async (stream: Duplex, userOf: (hash: string) =>
     await serveHttp1(stream, reader, { scheme: 'http', handle, onConnect, onMalformed: (problem) => { user?.onMalformed(problem) } })
   } catch {
     stream.destroy()
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
 
-import { fail } from '../../errors/index.js'
+import { CordonError, fail } from '../../errors/index.js'
 import { parseRequestHost } from '../../policy/index.js'
 import type { IpAddress } from '../../policy/index.js'
 import { credentialsFor } from '../credentials/bound-credential.js'
@@ -15,7 +15,7 @@ import { findAddresses } from '../rules/address-guard.js'
 import type { Denial } from '../rules/denial.js'
 import { denial } from '../rules/denial.js'
 import type { Admission } from '../rules/judge.js'
-import { dial } from '../upstream/dial.js'
+import { BUFFERED, dial } from '../upstream/dial.js'
 
 import type { ClientHello } from './client-hello.js'
 import { MAX_HELLO_BYTES, readClientHello } from './client-hello.js'
@@ -35,6 +35,7 @@ export const serveConnection = async (stream: Duplex, connection: Connection, ad
   const place = { call_id: call.rights.callId, connection: number, host: renderHost(endpoint.host), port: endpoint.port }
   const started = shared.now()
   let passed: Relayed = { sent: 0, received: 0 }
+  let problem: string | null = null
   stream.on('error', () => undefined)
   try {
     await shared.record({ type: 'egress.opened', ...place, treatment: admission.treatment })
@@ -43,9 +44,10 @@ export const serveConnection = async (stream: Duplex, connection: Connection, ad
     passed = (await serve(stream, { connection, shared, treatment: admission.treatment, mayBeOther })) ?? passed
   } catch (error) {
     if (error instanceof Denied) await Promise.resolve(shared.record(violationSeen(call.rights.callId, endpoint, error.denial))).catch(() => undefined)
+    else problem = error instanceof CordonError ? error.code : 'egress-closed'
   }
   stream.destroy()
-  await Promise.resolve(shared.record({ type: 'egress.closed', ...place, bytes_sent: passed.sent, bytes_received: passed.received, duration_ms: shared.now() - started })).catch(() => undefined)
+  await Promise.resolve(shared.record({ type: 'egress.closed', ...place, bytes_sent: passed.sent, bytes_received: passed.received, duration_ms: shared.now() - started, problem })).catch(() => undefined)
 }
 
 class Denied extends Error {
@@ -156,7 +158,7 @@ const terminate = (stream: Duplex, reader: ByteReader, { protocols }: ClientHell
     const [first] = protocols
     const isWeb = protocols.length === 0 || protocols.some((protocol) => protocol === 'h2' || protocol === 'http/1.1')
     const offered = !isWeb && mayBeOther && first !== undefined ? [first] : ['h2', 'http/1.1']
-    const secured = new TLSSocket(stream, { isServer: true, secureContext: authority.contextFor(endpoint.host), ALPNProtocols: offered })
+    const secured = new TLSSocket(stream, { isServer: true, secureContext: authority.contextFor(endpoint.host), ALPNProtocols: offered, ...BUFFERED })
     const refuse = (): void => {
       reject(fail('egress-closed', {}))
     }

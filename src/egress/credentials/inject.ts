@@ -47,6 +47,8 @@ const inject = async (draft: Draft, { credential, value }: Valued, now: Date): P
     case 'basic':
       return { ...draft, headers: withHeader(draft.headers, 'Authorization', basicAuthorization(injection.user, value)) }
     case 'query': {
+      // OPTIONS of the server as a whole has no URL that could carry it.
+      if (draft.target === '*') return draft
       const rest = filterQuery(draft.target, (name) => name !== injection.parameter.toLowerCase())
       return { ...draft, target: `${rest}${rest.includes('?') ? '&' : '?'}${encodeURIComponent(injection.parameter)}=${percentEncoded(value)}` }
     }

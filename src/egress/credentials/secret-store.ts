@@ -25,9 +25,11 @@ export interface SecretStoreSettings {
 const FIVE_MINUTES = 300_000
 /** A value that is about to expire would do so on its way. */
 const MARGIN = 10_000
+const LEAST_AGE = 5_000
 
 interface Kept {
   readonly secret: Secret
+  readonly since: number
   readonly until: number
 }
 
@@ -37,6 +39,8 @@ export const createSecretStore = ({ sources, host, now = Date.now, freshFor = FI
   let isClosed = false
 
   const discard = (credential: string): void => {
+    // A tool that provokes refusals must not make us read without end.
+    if (now() - (kept.get(credential)?.since ?? 0) < LEAST_AGE) return
     // Not erased: a request that is just being made may hold it. It goes with the last one.
     kept.delete(credential)
   }
@@ -51,7 +55,7 @@ export const createSecretStore = ({ sources, host, now = Date.now, freshFor = FI
       secret.erase()
       throw fail('egress-closed', {})
     }
-    kept.set(credential, { secret, until: Math.min(now() + freshFor, (expiresAt ?? Infinity) - MARGIN) })
+    kept.set(credential, { secret, since: now(), until: Math.min(now() + freshFor, (expiresAt ?? Infinity) - MARGIN) })
     return secret
   }
   return {

@@ -16,7 +16,7 @@ import type { OutgoingFraming } from './write.js'
 import { renderHeaders, writeBody } from './write.js'
 
 export interface Http1Settings {
-  /** Of a request that does not name its scheme. */
+  /** Of the connection; a request that names another one is refused. */
   readonly scheme: Scheme
   readonly handle: (request: ExchangeRequest, reply: Reply, head: RequestHead) => Promise<void>
   /** Told of requests that were refused because they cannot be read. */
@@ -62,6 +62,7 @@ const serveOne = async (stream: Duplex, reader: ByteReader, { scheme, handle, on
     return (await onConnect(head)) ? 'other' : 'end'
   }
   const { url, path } = parseTarget(head)
+  if (url !== undefined && url.scheme !== scheme) throw malformed('tool', `the URL is one of ${url.scheme}, and the connection one of ${scheme}`)
   const hosts = valuesOf(head.headers, 'host')
   if (hosts.length > 1) throw malformed('tool', 'there is more than one Host')
   if (hosts.length === 0 && head.version === '1.1') throw malformed('tool', 'there is no Host')
@@ -69,7 +70,7 @@ const serveOne = async (stream: Duplex, reader: ByteReader, { scheme, handle, on
   const tracked = body === undefined ? undefined : track(body)
   const request: ExchangeRequest = {
     protocol: `http/${head.version}`,
-    scheme: url?.scheme ?? scheme,
+    scheme,
     method: head.method,
     target: path,
     authorities: [...(url === undefined ? [] : [url.authority]), ...hosts],

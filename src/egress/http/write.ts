@@ -47,7 +47,9 @@ export const writeBody = async (stream: Writable, body: Body, framing: OutgoingF
     if (!isWelcome) await drained(stream)
   }
   if (framing === 'length' && left > 0) throw malformed(side, 'its body is shorter than it said')
-  if (framing === 'chunked') await write(stream, `0\r\n${renderHeaders(withoutHeaders(body.trailers(), NO_TRAILER), side)}\r\n`)
+  // What a tool says after its request was judged is not passed on.
+  const trailers = side === 'tool' ? [] : withoutHeaders(body.trailers(), NO_TRAILER)
+  if (framing === 'chunked') await write(stream, `0\r\n${renderHeaders(trailers, side)}\r\n`)
 }
 
 /** What decides about a message cannot follow it. */

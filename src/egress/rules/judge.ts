@@ -70,11 +70,14 @@ const METHOD_HEADERS = ['x-http-method-override', 'x-http-method', 'x-method-ove
 /** And some take the path from here. */
 const PATH_HEADERS = ['x-original-url', 'x-rewrite-url', 'x-override-url', 'x-forwarded-prefix', 'x-forwarded-path']
 
+/** Dots before a semicolon, which some servers cut off, and what becomes a dot or a slash when it is decoded twice. */
+const OFTEN_MISREAD = /(?:^|\/)(?:\.|%2e){1,2}(?:;|%3b)|%25(?:2e|2f|5c|3b)/i
+
 const judgeRequest = (compiled: CompiledNetwork, endpoint: Endpoint, { method, target, headers, wantsWebSocket }: JudgedRequest, isUnapproved: boolean): RequestGrant | Denial => {
   if (method === 'TRACE' || method === 'CONNECT') return denial('protocol', `the method ${method} is never passed on`)
   const path = target.replace(/\?.*$/s, '')
   const hasOtherPath = PATH_HEADERS.some((name) => valuesOf(headers, name).length > 0)
-  const asked = hasOtherPath ? 'ambiguous' : parseUrlPath(path) ?? 'ambiguous'
+  const asked = hasOtherPath || OFTEN_MISREAD.test(path) ? 'ambiguous' : parseUrlPath(path) ?? 'ambiguous'
   const methods = new Set([
     method,
     ...METHOD_HEADERS.flatMap((name) => valuesOf(headers, name)).map((value) => value.toUpperCase()),

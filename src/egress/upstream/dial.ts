@@ -60,6 +60,9 @@ export interface UpstreamTls {
   readonly secure: (socket: Socket, endpoint: Endpoint, options: { readonly protocols: readonly string[]; readonly client: ClientCertificate | undefined }) => Promise<TLSSocket>
 }
 
+/** Larger than Node's own, so that records are passed on by the dozen; no type knows it, and every TLS socket takes it. */
+export const BUFFERED = { highWaterMark: 1 << 18 }
+
 const MOST_SESSIONS = 1_000
 
 /** TLS towards servers, whose certificates are verified against the usual authorities and the given ones. */
@@ -88,6 +91,7 @@ export const createUpstreamTls = (extraAuthorities: readonly string[]): Upstream
         secureContext: contextFor(client),
         ALPNProtocols: [...protocols],
         rejectUnauthorized: true,
+        ...BUFFERED,
         ...(session === undefined ? {} : { session }),
       })
       const timer = setTimeout(() => {
