@@ -91,6 +91,9 @@ static bool in_write_root(const struct plan *plan, int object)
 
 	if (!path_of_descriptor(object, path, sizeof path))
 		return false;
+	/* Its rule has the right to devices, too, see landlock.c; devices themselves are nobody's to change. */
+	if (is_beneath(path, plan->scratch))
+		return true;
 	for (size_t i = 0; i < plan->rule_count; i++)
 		if ((plan->rules[i].access & (ACCESS_WRITE | ACCESS_DEVICE)) == ACCESS_WRITE && is_beneath(path, plan->rules[i].path))
 			return true;
