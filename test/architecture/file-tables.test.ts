@@ -1,4 +1,4 @@
-// ARCHITECTURE.md has a line for every file of the sandbox and of the native cell, and for no other.
+// ARCHITECTURE.md has a line for every file of the sandbox, of the egress and of the native cell, and for no other.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -8,7 +8,7 @@ import { readTree } from './source-tree.js'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
-test.each([['src/sandbox', /\.ts$/], ['native', /\.[ch]$/]] as const)('ARCHITECTURE.md lists every file of %s', (folder, extension) => {
+test.each([['src/sandbox', /\.ts$/], ['src/egress', /\.ts$/], ['native', /\.[ch]$/]] as const)('ARCHITECTURE.md lists every file of %s', (folder, extension) => {
   const page = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8')
   const table = page.split(`| file of \`${folder}\` |`)[1]?.split('\n\n')[0] ?? ''
   const listed = Array.from(table.matchAll(/^\| `([^`]+)` \|/gm), ([, name = '']) => name)

@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest'
 
+import { hostsFileEntries, systemResolver } from '../../src/egress/upstream/resolve.js'
 import { parseResolved, specialPurpose } from '../../src/egress/upstream/special-addresses.js'
-import { parseIpAddress } from '../../src/policy/index.js'
-import type { IpAddress } from '../../src/policy/index.js'
+import { parseIpAddress, renderIpAddress } from '../../src/policy/index.js'
+import type { HostName, IpAddress } from '../../src/policy/index.js'
 
 import { curl } from './programs.js'
 import { echo, startHttps } from './servers.js'
@@ -82,6 +83,17 @@ describe('a name whose address changes', () => {
     expect((await curl(stage, '-k', url)).output).toContain('"method":"GET"')
     expect((await curl(stage, '-k', url)).status).not.toBe(0)
     expect(stage.violations()).toEqual([expect.objectContaining({ reason: 'address' })])
+  })
+})
+
+describe('the resolver of the host', () => {
+  test('knows the hosts file, and asks for no name but the given one', async () => {
+    const file = '127.0.0.1 localhost\n# 10.0.0.1 api.test\n10.0.0.2\tother.test API.test # and a remark\n::1 api.test\n'
+    expect(hostsFileEntries(file, 'api.test').map(renderIpAddress)).toEqual(['10.0.0.2', '::1'])
+    expect(hostsFileEntries(file, 'remark')).toEqual([])
+    const found = await systemResolver()('localhost' as HostName)
+    expect(found.map(renderIpAddress)).toContain('127.0.0.1')
+    await expect(systemResolver()('nothing-of-that-name.invalid' as HostName)).rejects.toThrow('cannot be resolved')
   })
 })
 

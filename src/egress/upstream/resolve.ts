@@ -1,4 +1,5 @@
 import { lookup } from 'node:dns/promises'
+import { readFile } from 'node:fs/promises'
 
 import { fail } from '../../errors/index.js'
 import type { HostName, IpAddress } from '../../policy/index.js'
@@ -26,11 +27,20 @@ export const systemResolver = (now: () => number = Date.now): Resolve => {
 }
 
 const lookUp = async (name: HostName): Promise<readonly IpAddress[]> => {
+  const listed = hostsFileEntries(await readFile('/etc/hosts', 'utf8').catch(() => ''), name)
+  if (listed.length > 0) return listed
   try {
-    // With the dot of the root no search domain is tried, so that no other name is asked for.
+    // With the dot of the root no search domain is tried, so that no other name is asked for. The hosts file knows no such dot.
     const answers = await lookup(name.includes('.') ? `${name}.` : name, { all: true, verbatim: true })
     return answers.flatMap(({ address }) => parseResolved(address) ?? [])
   } catch (error) {
     throw fail('upstream-unreachable', { host: name, problem: 'its name cannot be resolved' }, error)
   }
 }
+
+/** Addresses that a hosts file gives to a name. */
+export const hostsFileEntries = (text: string, name: string): readonly IpAddress[] =>
+  text.split('\n').flatMap((line) => {
+    const [address = '', ...names] = line.replace(/#.*$/, '').trim().split(/\s+/)
+    return names.some((each) => each.toLowerCase() === name) ? parseResolved(address) ?? [] : []
+  })
