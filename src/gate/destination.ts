@@ -1,5 +1,5 @@
-import { bindGlob, cidrContains, matches } from '../policy/index.js'
-import type { Boundary, Destination, HostGrant, PortGrant } from '../policy/index.js'
+import { bindGlob, coversHost, coversPort, matches } from '../policy/index.js'
+import type { Boundary, HostGrant } from '../policy/index.js'
 
 import { normalisedPath } from './path-spelling.js'
 import type { UrlTarget } from './url-spelling.js'
@@ -19,22 +19,7 @@ export const mayReach = (network: Boundary['network'], target: UrlTarget): boole
 }
 
 const isAbout = (entry: HostGrant, target: UrlTarget): boolean =>
-  hostMatches(entry.destination, target) && portMatches(entry.port, target.port) && pathMatches(entry, target.path)
-
-export const hostMatches = (destination: Destination, { host }: UrlTarget): boolean => {
-  switch (destination.kind) {
-    case 'host':
-      return host.kind === 'name' && host.name === destination.host
-    case 'subdomains':
-      return host.kind === 'name' && host.name.endsWith(`.${destination.host}`)
-    case 'address':
-      return host.kind === 'address' && host.address.family === destination.address.family && host.address.value === destination.address.value
-    case 'cidr':
-      return host.kind === 'address' && cidrContains(destination.cidr, host.address)
-  }
-}
-
-export const portMatches = (grant: PortGrant, port: number): boolean => (grant.kind === 'web' ? port === 80 || port === 443 : port === grant.port)
+  coversHost(entry.destination, target.host) && coversPort(entry.port, target.port) && pathMatches(entry, target.path)
 
 // URL paths are globs from the root; there is no workspace or home in a URL.
 const URL_PLACES = { workspace: '/', home: '/' } as Parameters<typeof bindGlob>[1]

@@ -1,10 +1,9 @@
-import { matches } from '../policy/index.js'
+import { coversHost, matches } from '../policy/index.js'
 
 import type { CallPath } from './argument-gate.js'
 import type { CallFacts, FoldedPath } from './call-facts.js'
 import { isList, isMapping } from './canonical-json.js'
 import { allowsCommand, forbidsCommand } from './command-pattern.js'
-import { hostMatches } from './destination.js'
 import { foldedMatches } from './folded-path.js'
 import type { JsonValue } from './json-value.js'
 import type { ArgumentCondition, HostCondition, PathCondition, Rule } from './rule.js'
@@ -51,7 +50,7 @@ const forbidsUrls = (conditions: readonly HostCondition[], { urls, suspectedUrls
 
 /** A host without a port: the web's in an allow, all of them in a denial. */
 const hostFits = ({ destination, port }: HostCondition, url: UrlTarget, unspecified: readonly number[] | 'all'): boolean => {
-  if (destination !== undefined && !hostMatches(destination, url)) return false
+  if (destination !== undefined && !coversHost(destination, url.host)) return false
   if (port.kind === 'port') return port.port === url.port
   return unspecified === 'all' || unspecified.includes(url.port)
 }

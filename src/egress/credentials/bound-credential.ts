@@ -1,6 +1,6 @@
+import { coversHost } from '../../policy/index.js'
 import type { Credential, HostGrant } from '../../policy/index.js'
 import type { Endpoint } from '../endpoint.js'
-import { coversHost } from '../rules/covers.js'
 
 /** The credentials that belong to a destination. */
 export const credentialsFor = (credentials: readonly Credential[], endpoint: Endpoint): readonly Credential[] =>

@@ -1,11 +1,10 @@
-import { renderIpAddress } from '../../policy/index.js'
+import { coversHost, renderIpAddress } from '../../policy/index.js'
 import type { Boundary, HostGrant, IpAddress } from '../../policy/index.js'
 import type { Endpoint } from '../endpoint.js'
 import { renderHost } from '../endpoint.js'
 import type { Resolve } from '../upstream/resolve.js'
 import { readings, specialPurpose } from '../upstream/special-addresses.js'
 
-import { coversHost } from './covers.js'
 import type { Denial } from './denial.js'
 import { denial } from './denial.js'
 

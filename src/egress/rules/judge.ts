@@ -1,10 +1,9 @@
-import { compileNetwork, parseUrlPath } from '../../policy/index.js'
+import { compileNetwork, coversHost, parseUrlPath } from '../../policy/index.js'
 import type { Boundary, CompiledNetwork, HostGrant, HostName, NetworkAnswer } from '../../policy/index.js'
 import type { Endpoint } from '../endpoint.js'
 import type { HeaderList } from '../http/header-list.js'
 import { valuesOf } from '../http/header-list.js'
 
-import { coversHost } from './covers.js'
 import type { Denial } from './denial.js'
 import { denial, grantLine } from './denial.js'
 

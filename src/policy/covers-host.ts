@@ -1,8 +1,9 @@
-import { cidrContains } from '../../policy/index.js'
-import type { HostGrant, RequestHost } from '../../policy/index.js'
+import type { Destination, PortGrant } from './host-grant.js'
+import { cidrContains } from './ip-address.js'
+import type { RequestHost } from './network-request.js'
 
 /** Whether an entry speaks of a host, whatever it says about it. */
-export const coversHost = (destination: HostGrant['destination'], host: RequestHost): boolean => {
+export const coversHost = (destination: Destination, host: RequestHost): boolean => {
   switch (destination.kind) {
     case 'host':
       return host.kind === 'name' && host.name === destination.host
@@ -14,3 +15,6 @@ export const coversHost = (destination: HostGrant['destination'], host: RequestH
       return host.kind === 'address' && cidrContains(destination.cidr, host.address)
   }
 }
+
+/** A grant that names no port is for the web. */
+export const coversPort = (grant: PortGrant, port: number): boolean => (grant.kind === 'web' ? port === 80 || port === 443 : port === grant.port)
