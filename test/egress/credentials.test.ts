@@ -18,6 +18,8 @@ let server: TestServer
 /** What the server got, which no tool gets to see. */
 let got: { url: string; headers: Record<string, string | string[] | undefined>; body: string }[]
 afterEach(async () => {
+  // Whatever happened, the record does not contain the value.
+  expect(JSON.stringify(stage.events)).not.toMatch(/value-of-the-secret|real-secret-key|session-token-value/)
   await stage.close()
   await server.close()
 })

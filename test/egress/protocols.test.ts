@@ -77,6 +77,63 @@ describe.each(['--http1.1', '--http2'])('with %s', (version) => {
   })
 })
 
+describe.each([['http/1.1', 'plain'], ['http/1.1', 'with a credential'], ['h2', 'plain'], ['h2', 'with a credential']])('with %s, %s,', (protocol, kind) => {
+  test('a slow reader makes the server wait, and a slow server the sender', async () => {
+    let sent = 0
+    let read = 0
+    await set((request, response) => {
+      const chunk = Buffer.alloc(65_536)
+      const go = (): void => {
+        for (let isWelcome = true; isWelcome && sent < 400_000_000; sent += chunk.length) isWelcome = response.write(chunk)
+        response.once('drain', go)
+      }
+      if (request.method === 'GET') go()
+      else request.once('data', (first: Buffer) => {
+        read += first.length
+        request.pause()
+      })
+    })
+    if (kind !== 'plain') {
+      await stage.close()
+      stage = await openStage({ network: [`api.test:${server.port}`], here: ['api.test'], credentials: [bearer('token', `api.test:${server.port}`)], secrets: { token: 'value-of-token' } })
+    }
+    const stopped = async (count: () => number): Promise<number> => {
+      for (let before = -1; before !== count();) {
+        before = count()
+        await new Promise((resolve) => setTimeout(resolve, 700))
+      }
+      return count()
+    }
+    const down = await openTls(stage, { host: 'api.test', port: server.port, protocols: [protocol] })
+    const up = await openTls(stage, { host: 'api.test', port: server.port, protocols: [protocol] })
+    let written = 0
+    if (protocol === 'h2') {
+      connect(`https://api.test:${server.port}`, { createConnection: () => down }).request({ ':path': '/' }).on('error', () => undefined).pause()
+      const stream = connect(`https://api.test:${server.port}`, { createConnection: () => up }).request({ ':path': '/', ':method': 'POST' }).on('error', () => undefined)
+      const go = (): void => {
+        for (let isWelcome = true; isWelcome && written < 400_000_000; written += 65_536) isWelcome = stream.write(Buffer.alloc(65_536))
+        stream.once('drain', go)
+      }
+      go()
+    } else {
+      down.pause()
+      down.write(`GET / HTTP/1.1\r\nHost: api.test:${server.port}\r\n\r\n`)
+      up.write(`POST / HTTP/1.1\r\nHost: api.test:${server.port}\r\nContent-Length: 400000000\r\n\r\n`)
+      const go = (): void => {
+        for (let isWelcome = true; isWelcome && written < 400_000_000; written += 65_536) isWelcome = up.write(Buffer.alloc(65_536))
+        up.once('drain', go)
+      }
+      go()
+    }
+    expect(await stopped(() => sent)).toBeLessThan(60_000_000)
+    expect(await stopped(() => written)).toBeLessThan(60_000_000)
+    expect(sent).toBeGreaterThan(0)
+    expect(read).toBeGreaterThan(0)
+    down.destroy()
+    up.destroy()
+  })
+})
+
 describe('connections to a server', () => {
   test('are used again by the same call', async () => {
     const url = await set(echo)
@@ -183,7 +240,7 @@ describe('a stream', () => {
     server = await startTcp((socket) => {
       const chunk = Buffer.alloc(65_536)
       const go = (): void => {
-        while (sent < 400_000_000 && socket.write(chunk)) sent += chunk.length
+        for (let isWelcome = true; isWelcome && sent < 400_000_000; sent += chunk.length) isWelcome = socket.write(chunk)
         socket.once('drain', go)
       }
       socket.once('data', go)

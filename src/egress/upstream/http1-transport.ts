@@ -44,6 +44,10 @@ export const createHttp1Transport = (stream: Duplex, host: string, onFree: () =>
   const send: Transport['send'] = async (request) => {
     isBusy = true
     const { signal } = request
+    if (signal.aborted) {
+      close()
+      throw fail('egress-closed', {})
+    }
     signal.addEventListener('abort', close, { once: true })
     const release = (stays: boolean): void => {
       signal.removeEventListener('abort', close)

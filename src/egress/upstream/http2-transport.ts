@@ -28,6 +28,7 @@ export const createHttp2Transport = (socket: Duplex, scheme: 'http' | 'https', a
   })
   const send: Transport['send'] = async (request) => {
     const { method, target, headers, body, signal } = request
+    if (signal.aborted) throw fail('egress-closed', {})
     const stream = session.request(
       { ':method': method, ':scheme': scheme, ':path': target, ':authority': request.authority, ...grouped(headers), ...(isGrpc(headers) ? { te: 'trailers' } : {}), ...(body?.length === undefined ? {} : { 'content-length': String(body.length) }) },
       { endStream: body === undefined },
