@@ -296,12 +296,11 @@ describe('real programs reach a granted host and see no other:', () => {
     expect((await run('wget', ['-qO-', '--ca-certificate', stage.authorityFile, `https://other.test:${server.port}/`], { env: trust() })).status).not.toBe(0)
   })
 
-  test('fetch of Node, which knows no proxy, on the connection of a broker', async () => {
+  test('https of Node, which knows no proxy, on the connection of a broker', async () => {
     await set(echo)
     const port = await stage.portTo('api.test', server.port)
     // The name leads to the port, as the broker does it in a cell.
     const script = `
-      import { connect } from 'node:tls'
       import https from 'node:https'
       https.get({ host: '127.0.0.1', port: ${port}, servername: 'api.test', path: '/n', headers: { host: 'api.test:${server.port}' } }, (r) => r.pipe(process.stdout))`
     expect((await run(process.execPath, ['--input-type=module', '-e', script], { env: trust() })).output).toContain('"url":"/n"')
