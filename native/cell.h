@@ -110,6 +110,7 @@ enum trap {
 	TRAP_FORK = 2,     /* processes and threads are counted */
 	TRAP_EXEC = 4,     /* refused programs are reported (Landlock refuses them) */
 	TRAP_OPEN = 8,     /* refused opens are reported (--observe) */
+	TRAP_NAME = 256,   /* refused removals and renamings are reported, see refused-names.c */
 	TRAP_SIGNAL = 128, /* signals are sent by the keeper, for where Landlock does not scope them */
 	TRAP_SOCKET = 64,  /* internet sockets lead nowhere, for where listen() cannot be judged */
 	TRAP_MEMORY_FILE = 32, /* memory files are made by the keeper, and counted; shared mappings are charged */

@@ -12,6 +12,7 @@ enum verdict {
 	ALLOW,
 	REFUSE, /* EPERM */
 	OPEN, OPEN_AT, CREATE, NODE, NODE_AT, MODE_OF_FD, MODE_AT, /* no set-id files */
+	REMOVE, /* or replace a name */
 	TRUNCATE, /* which Landlock sees since ABI 3 */
 	METADATA, /* of ungranted files, where no mount namespace hides them */
 	ATTRIBUTES, /* extended ones, by name: likewise */

@@ -4,6 +4,7 @@
  * tool's own process ends: as pid 1 by dying, elsewhere by killing.
  */
 #include "cell.h"
+#include "kernel.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -131,6 +132,8 @@ static int take_listener(int from)
 
 	if (receive_packet(from, &packet, &listener, NULL) <= 0)
 		return -1;
+	/* Tool and keeper take turns, so the one wakes the other on its own core; kernels before 6.6 do not know how. */
+	(void)!ioctl(listener, CORDON_NOTIF_SET_FLAGS, CORDON_NOTIF_SYNC_WAKE_UP);
 	return listener;
 }
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/mount.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -27,6 +28,10 @@ struct cordon_open_how {
 
 /* open-how.c */
 int open_how(int at, const char *path, uint64_t flags, uint64_t resolve);
+
+/* seccomp listeners */
+#define CORDON_NOTIF_SET_FLAGS _IOW('!', 4, uint64_t)
+#define CORDON_NOTIF_SYNC_WAKE_UP 1ul
 
 /* mount_setattr */
 struct cordon_mount_attr {

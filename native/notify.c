@@ -294,6 +294,18 @@ void answer_notification(const struct plan *plan, int listener, int supervisor)
 #endif
 		answer_open(&call);
 		break;
+	case SYS_unlinkat:
+	case SYS_renameat2:
+#ifdef SYS_renameat
+	case SYS_renameat:
+#endif
+#ifdef SYS_rename
+	case SYS_rename:
+	case SYS_unlink:
+	case SYS_rmdir:
+#endif
+		answer_name(&call);
+		break;
 	default:
 		/* Trapped by the filter and forgotten here: not there, rather than let through. */
 		if (!answer_metadata(&call))

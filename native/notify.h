@@ -39,6 +39,9 @@ void answer_socket(const struct notification *call);
 void answer_signal(const struct notification *call);
 void answer_listen(const struct notification *call);
 void answer_open(const struct notification *call);
+/* For the host to judge: an open, or what needs the same right; each once. `withheld`: the cell has no such object, or no such folder. */
+void report_open(const struct notification *call, const char *path, bool writes, bool withheld);
+void answer_name(const struct notification *call);
 void answer_memory_file(const struct notification *call);
 void answer_shared_mapping(const struct notification *call);
 /* False, and unanswered, when it is none of these calls. */

@@ -61,12 +61,36 @@ static bool is_withheld(const struct plan *plan, const char *path)
 	return true;
 }
 
+/* What is to be made in a folder that is not in the cell cannot have been made in the private one. */
+static bool lacks_folder(const struct plan *plan, const char *path)
+{
+	char folder[8192];
+	const char *slash = strrchr(path, '/');
+
+	if (plan->form != FORM_NAMESPACES || slash == path)
+		return false;
+	snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
+	return access(folder, F_OK) < 0;
+}
+
+void report_open(const struct notification *call, const char *path, bool writes, bool withheld)
+{
+	char line[3900], escaped[3600];
+
+	if (!first_time(path, writes))
+		return;
+	json_escape(escaped, sizeof escaped, path);
+	snprintf(line, sizeof line, "{\"event\":\"open\",\"path\":\"%s\",\"access\":\"%s\",\"withheld\":%s}", escaped,
+		 writes ? "write" : "read", withheld ? "true" : "false");
+	send_packet(call->supervisor, PACKET_EVENT, 0, line, -1);
+}
+
 void answer_open(const struct notification *call)
 {
 	const __u64 *arguments = call->request->data.args;
 	int at = AT_FDCWD, flags;
 	uint64_t pointer;
-	char path[4096], absolute[8192], line[3900], escaped[3600];
+	char path[4096], absolute[8192];
 
 	if (call->request->data.nr == SYS_openat) {
 		at = arguments[0];
@@ -82,10 +106,7 @@ void answer_open(const struct notification *call)
 	}
 	bool writes = (flags & O_ACCMODE) != O_RDONLY || flags & (O_CREAT | O_TRUNC);
 	if (read_tool_string(call, pointer, path, sizeof path) && absolute_path(call, at, path, absolute, sizeof absolute) &&
-	    (writes || is_withheld(call->plan, absolute)) && first_time(absolute, writes)) {
-		json_escape(escaped, sizeof escaped, absolute);
-		snprintf(line, sizeof line, "{\"event\":\"open\",\"path\":\"%s\",\"access\":\"%s\"}", escaped, writes ? "write" : "read");
-		send_packet(call->supervisor, PACKET_EVENT, 0, line, -1);
-	}
+	    (writes || is_withheld(call->plan, absolute)))
+		report_open(call, absolute, writes, !writes || lacks_folder(call->plan, absolute));
 	let_through(call);
 }

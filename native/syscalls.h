@@ -18,8 +18,8 @@ CALL(pread64, ALLOW) CALL(pwrite64, ALLOW) CALL(preadv, ALLOW) CALL(pwritev, ALL
 CALL(preadv2, ALLOW) CALL(pwritev2, ALLOW) CALL(lseek, ALLOW) CALL(close, ALLOW) CALL(close_range, ALLOW)
 CALL(openat, OPEN_AT) CALL(newfstatat, ALLOW) CALL(fstat, ALLOW) CALL(statx, ALLOW)
 CALL(statfs, ALLOW) CALL(fstatfs, ALLOW) CALL(faccessat, ALLOW) CALL(faccessat2, ALLOW)
-CALL(readlinkat, ALLOW) CALL(getdents64, ALLOW) CALL(mkdirat, ALLOW) CALL(unlinkat, ALLOW)
-CALL(renameat, ALLOW) CALL(renameat2, ALLOW) CALL(linkat, ALLOW) CALL(symlinkat, ALLOW)
+CALL(readlinkat, ALLOW) CALL(getdents64, ALLOW) CALL(mkdirat, ALLOW) CALL(unlinkat, REMOVE)
+CALL(renameat, REMOVE) CALL(renameat2, REMOVE) CALL(linkat, ALLOW) CALL(symlinkat, ALLOW)
 CALL(mknodat, NODE_AT) CALL(truncate, TRUNCATE) CALL(ftruncate, ALLOW) CALL(fallocate, ALLOW)
 CALL(chdir, ALLOW) CALL(fchdir, ALLOW) CALL(getcwd, ALLOW) CALL(umask, ALLOW)
 CALL(dup, ALLOW) CALL(dup3, ALLOW) CALL(fcntl, DESCRIPTOR) CALL(flock, ALLOW) CALL(ioctl, IOCTL)
@@ -110,7 +110,7 @@ CALL(fanotify_init, REFUSE) CALL(fanotify_mark, REFUSE) CALL(vhangup, REFUSE) CA
 #ifdef __x86_64__
 /* the older spellings, which x86_64 still has */
 CALL(open, OPEN) CALL(creat, CREATE) CALL(stat, ALLOW) CALL(lstat, ALLOW) CALL(access, ALLOW) CALL(readlink, ALLOW)
-CALL(getdents, ALLOW) CALL(mkdir, ALLOW) CALL(rmdir, ALLOW) CALL(unlink, ALLOW) CALL(rename, ALLOW) CALL(link, ALLOW)
+CALL(getdents, ALLOW) CALL(mkdir, ALLOW) CALL(rmdir, REMOVE) CALL(unlink, REMOVE) CALL(rename, REMOVE) CALL(link, ALLOW)
 CALL(symlink, ALLOW) CALL(mknod, NODE) CALL(dup2, ALLOW) CALL(pipe, ALLOW)
 CALL(chmod, MODE_OF_FD) CALL(chown, METADATA) CALL(lchown, METADATA)
 CALL(utime, METADATA) CALL(utimes, METADATA) CALL(futimesat, METADATA)

@@ -350,6 +350,7 @@ void emit_verdict(struct program *program, const struct plan *plan, enum verdict
 	case FORK: answer(program, trap_or(plan, TRAP_FORK, SECCOMP_RET_ALLOW)); break;
 	/* Landlock scopes signals from ABI 6 on; a pid namespace always does. */
 	case SIGNAL: answer(program, trap_or(plan, TRAP_SIGNAL, landlock_is_before(plan, 6) ? refused : SECCOMP_RET_ALLOW)); break;
+	case REMOVE: answer(program, trap_or(plan, TRAP_NAME, SECCOMP_RET_ALLOW)); break;
 	case TRUNCATE: answer(program, landlock_is_before(plan, 3) ? trap_or(plan, TRAP_METADATA, refused) : SECCOMP_RET_ALLOW); break;
 	case OWN_PROCESS: check_own_process(program, plan, 0); break;
 	case PRIORITY: check_priority(program, plan, 2 /* PRIO_USER */); break;

@@ -10,9 +10,12 @@ import { asWord } from './shell-word.js'
 
 const MOST_LINES = 20
 
-/** Limits are always told; refusals, when the command failed or was observed. What was set aside is an error of its own. */
+/**
+ * Limits are always told, and protected names that could not be changed: many a program goes on without them and calls
+ * that a success. Other refusals, when the command failed or was observed. What was set aside is an error of its own.
+ */
 export const explainViolations = (result: CallResult, observed: boolean): readonly string[] => {
-  const told = result.violations.filter(({ kind }) => kind !== 'protected' && kind !== 'unsealed' && (ALWAYS_TOLD.has(kind) || hasFailed(result) || observed))
+  const told = result.violations.filter((violation) => isForEyes(violation) && (isAlwaysTold(violation) || hasFailed(result) || observed))
   return atMost(MOST_LINES, [...new Set(told.map((violation) => `${describeViolation(violation)}${wayOut(violation)}`))])
 }
 
@@ -22,6 +25,12 @@ const atMost = (most: number, lines: readonly string[]): readonly string[] =>
   lines.length > most ? [...lines.slice(0, most), `and ${String(lines.length - most)} more; --facts FILE has all of them`] : lines
 
 const ALWAYS_TOLD: ReadonlySet<Violation['kind']> = new Set(['memory', 'processes', 'cpu', 'wall', 'output', 'scratch'])
+
+const isAlwaysTold = (violation: Violation): boolean => ALWAYS_TOLD.has(violation.kind) || (violation.kind === 'file' && violation.reason.kind === 'protected')
+
+/** Run-times look for the limits of a cgroup that may not be theirs; nobody misses them. */
+const isForEyes = (violation: Violation): boolean =>
+  violation.kind === 'file' ? !(violation.access === 'read' && violation.path.startsWith('/sys/fs/cgroup/')) : violation.kind !== 'protected' && violation.kind !== 'unsealed'
 
 const DNS = 53
 

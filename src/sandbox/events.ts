@@ -22,6 +22,8 @@ export interface OpenEvent {
   readonly event: 'open'
   readonly path: string
   readonly access: 'read' | 'write'
+  /** Whether the cell lacks the object or, of a write, the folder it would be in. */
+  readonly withheld: boolean
 }
 
 export interface ErrorEvent {
@@ -66,7 +68,7 @@ const parseFields = (fields: Fields): CellEvent => {
     case 'violation':
       return { event, violation: parseViolation(fields) }
     case 'open':
-      return { event, path: fields.text('path'), access: fields.oneOf('access', ['read', 'write']) }
+      return { event, path: fields.text('path'), access: fields.oneOf('access', ['read', 'write']), withheld: fields.flag('withheld') }
     case 'stopped':
       return { event, signal: fields.number('signal') }
     case 'error':

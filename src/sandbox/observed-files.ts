@@ -21,20 +21,20 @@ export const refusedOpens = (opens: readonly OpenEvent[], cell: ObservedCell): r
   return refused.filter(({ path, access, openedAs }, at) => refused.findIndex((other) => other.path === path && other.access === access && other.openedAs === openedAs) === at)
 }
 
-const refusal = ({ path: text, access }: OpenEvent, cell: ObservedCell): readonly RefusedOpen[] => {
+const refusal = ({ path: text, access, withheld }: OpenEvent, cell: ObservedCell): readonly RefusedOpen[] => {
   const path = normal(text)
   if (path === undefined || isOwnView(path)) return []
   const real = cell.realPathOf(path) ?? (access === 'write' ? inRealFolder(path, cell) : undefined)
-  if (real === undefined || isGranted(real, access, cell)) return []
+  if (real === undefined || isGranted(real, access, withheld, cell)) return []
   const protection = access === 'write' ? protectionOf(cell.boundary.write, real) : undefined
   const reason: RefusedOpen['reason'] = protection === undefined ? { kind: 'not-granted' } : { kind: 'protected', because: protection.entry.because }
   return [{ kind: 'file', access, path: real, openedAs: path, reason }]
 }
 
-const isGranted = (path: AbsolutePath, access: 'read' | 'write', { boundary, temporary }: ObservedCell): boolean => {
+const isGranted = (path: AbsolutePath, access: 'read' | 'write', withheld: boolean, { boundary, temporary }: ObservedCell): boolean => {
   if (access === 'read') return isReadable(boundary, path)
-  // Its private folder is the tool's to write; what is granted beneath it for reading is not.
-  return isWritable(boundary, path) || (isWithinPath(path, temporary) && !isReadable(boundary, path))
+  // Its private folder is the tool's to write; what is granted beneath it for reading is not, nor what only the host has there.
+  return isWritable(boundary, path) || (!withheld && isWithinPath(path, temporary) && !isReadable(boundary, path))
 }
 
 const inRealFolder = (path: AbsolutePath, cell: ObservedCell): AbsolutePath | undefined => {

@@ -85,7 +85,7 @@ export const planCell = (request: CellRequest, host: HostFacts, system: SystemVi
     cgroup: cgroupOf(boundary, host),
     network: networkOf(boundary, form, host),
     limits: limitsOf(boundary, form, host),
-    traps: trapsOf(request, host),
+    traps: trapsOf(request, host, protectedPlaces.length > 0),
     stdio: request.stdio,
     foreground: request.foreground,
     clock: request.clock,
@@ -165,7 +165,7 @@ const networkOf = ({ network }: Boundary, form: Form, host: HostFacts): Plan['ne
   }
 }
 
-const trapsOf = ({ boundary, form, observe }: CellRequest, host: HostFacts): readonly Trap[] => {
+const trapsOf = ({ boundary, form, observe, stdio }: CellRequest, host: HostFacts, holdsProtected: boolean): readonly Trap[] => {
   if (!host.listener.held) {
     if (observe) throw fail('host-cannot-hold', { mechanism: 'seccomp-listener', problem: host.listener.problem, fix: 'run without --observe' })
     return []
@@ -176,6 +176,9 @@ const trapsOf = ({ boundary, form, observe }: CellRequest, host: HostFacts): rea
   if (boundary.limits.memory !== undefined) traps.push('memory-file')
   if (boundary.exec.kind !== 'all') traps.push('exec')
   if (observe) traps.push('open')
+  // A program that may not replace a protected file often goes on without a word. Telling costs something for each
+  // file that is removed, so it is done where somebody watches one command, and not in every call of a tool.
+  if (form === 'namespaces' && holdsProtected && (observe || stdio.in !== 'frames')) traps.push('name')
   if (form === 'landlock') traps.push('metadata')
   // Whether a socket may listen is asked of the socket itself. Where that cannot be had, or Landlock (before ABI 4)
   // does not see bind(), only such exist that may.

@@ -107,7 +107,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = { kind: REPORTED_KIN
 const filled = (format: string): readonly string[] => {
   const [whole, field = ''] = /"(\w+)":"%s"/.exec(format) ?? []
   if (whole !== undefined) return (VALUES[field] ?? ['/x']).flatMap((value) => filled(format.replace(whole, `"${field}":"${value}"`)))
-  return [format.replaceAll(/%(?:ll|l)?[du]/g, '1').replaceAll('"measurable":%s', '"measurable":true')]
+  return [format.replaceAll(/%(?:ll|l)?[du]/g, '1').replaceAll(/"(measurable|withheld)":%s/g, '"$1":true')]
 }
 
 const isUnderstood = (line: string): boolean => {

@@ -134,3 +134,47 @@ describeForms('a protected name that is there', (run, form) => {
     expect(run(['--write', file, '--', 'sh', '-c', `echo other > ${file}`], { cwd: place }).status).toBe(0)
   })
 })
+
+describeForms('a protected name that the command could not change', (run, form) => {
+  const repository = (name: string): string => {
+    const place = project(`${form}-${name}`)
+    const git = (...words: readonly string[]) => execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...words], { cwd: place })
+    git('init', '-q', '-b', 'main')
+    for (const [branch, text] of [['main', '{}'], ['other', '{ "private": true }']] as const) {
+      if (branch !== 'main') git('checkout', '-q', '-b', branch)
+      writeFileSync(join(place, 'package.json'), text)
+      git('add', '.')
+      git('commit', '-q', '-m', branch)
+    }
+    git('checkout', '-q', 'main')
+    return place
+  }
+  const lines = (stderr: string) => stderr.split('\n').filter((line) => line.startsWith('cordon:'))
+
+  test('is told though git calls it a success, and the status stays that of git', () => {
+    const place = repository('switched')
+    const { status, stderr } = run(['--write', '.', '--', 'git', 'checkout', '-q', 'other'], { cwd: place })
+    // In the landlock form nothing can be removed beside it, so that git fails.
+    if (form === 'landlock') return
+    expect(status, stderr).toBe(0)
+    expect(lines(stderr)).toEqual([expect.stringMatching(new RegExp(`^cordon: refused write of ${place}/package.json \\(protected: .*\\): add --write ${place}/package.json$`))])
+  })
+
+  test('is told of any program that removes or replaces one, by whatever way', () => {
+    const place = repository('removed')
+    mkdirSync(join(place, 'sub'))
+    const script = 'cd sub; rm -f ../package.json; echo x > y; mv y ../.git/config; touch z; rm z'
+    const { stderr } = run(['--write', '.', '--', 'sh', '-c', `${script}; exit 0`], { cwd: place })
+    if (form === 'landlock') return
+    expect(lines(stderr).map((line) => / of (\S+)/.exec(line)?.[1])).toEqual([join(place, 'package.json'), join(place, '.git/config')])
+  })
+
+  test('is not told of a command that left it alone, nor of one that may', () => {
+    const place = repository('left')
+    expect(lines(run(['--write', '.', '--', 'sh', '-c', 'cat package.json > copy; rm -f copy; true'], { cwd: place }).stderr)).toEqual([])
+    const { status, stderr } = run(['--write', '.', '--write', 'package.json', '--', 'git', 'checkout', '-q', 'other'], { cwd: place })
+    if (form === 'landlock') return
+    expect([status, lines(stderr)]).toEqual([0, []])
+    expect(readFileSync(join(place, 'package.json'), 'utf8')).toBe('{ "private": true }')
+  })
+})

@@ -18,7 +18,7 @@ describe('an event of the launcher', () => {
   })
 
   test('tells a name that is no UTF-8 byte by byte', () => {
-    expect(parse('{"event":"open","path":"/a\\u00ff","access":"read"}')).toEqual({ event: 'open', path: '/a\udcff', access: 'read' })
+    expect(parse('{"event":"open","path":"/a\\u00ff","access":"read","withheld":true}')).toEqual({ event: 'open', path: '/a\udcff', access: 'read', withheld: true })
   })
 
   test.each([

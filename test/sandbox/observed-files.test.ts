@@ -12,8 +12,8 @@ const hostOf = (...objects: readonly (string | readonly [string, string])[]) => 
   return (at: AbsolutePath): AbsolutePath | undefined => real.get(at) as AbsolutePath | undefined
 }
 
-const refused = (opens: readonly (readonly ['read' | 'write', string])[], realPathOf: (at: AbsolutePath) => AbsolutePath | undefined) =>
-  refusedOpens(opens.map(([access, at]) => ({ event: 'open', access, path: at })), { boundary: BOUNDARY, temporary: path('/tmp'), realPathOf })
+const refused = (opens: readonly (readonly ['read' | 'write', string, 'withheld'?])[], realPathOf: (at: AbsolutePath) => AbsolutePath | undefined) =>
+  refusedOpens(opens.map(([access, at, withheld]) => ({ event: 'open', access, path: at, withheld: withheld !== undefined })), { boundary: BOUNDARY, temporary: path('/tmp'), realPathOf })
 
 describe('an observed open', () => {
   it('of a file that exists and is not granted was refused by the boundary', () => {
@@ -42,6 +42,11 @@ describe('an observed open', () => {
 
   it('in the private folder or in what the cell has of its own is nobody\'s business', () => {
     expect(refused([['write', '/tmp/f'], ['read', '/proc/1/status'], ['write', '/dev/null'], ['read', '/dev/pts/3']], hostOf('/tmp', '/proc/1/status', '/dev/null', '/dev/pts/3'))).toEqual([])
+  })
+
+  it('to write in a folder beneath /tmp that only the host has was refused', () => {
+    expect(refused([['write', '/tmp/project/f', 'withheld']], hostOf('/tmp/project')).map((violation) => violation.path)).toEqual(['/tmp/project/f'])
+    expect(refused([['write', '/tmp/project/f']], hostOf('/tmp/project'))).toEqual([])
   })
 
   it('is told once, however often it was tried', () => {
