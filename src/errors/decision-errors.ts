@@ -49,6 +49,12 @@ export const DECISION_ERRORS = {
     agent: 'The input is not plain JSON: {where} {problem}.',
     fix: 'pass plain JSON; a schema must not turn values into other objects, which is for the tool to do',
   },
+  'command-invalid': {
+    when: 'The command of a process tool gives something else than words to execute.',
+    message: 'the command of the tool "{tool}" must be a function that gives a list of words; it gave {found}',
+    agent: 'This tool is not set up correctly.',
+    fix: 'let it give a list such as ["ls", "-l"]; no shell reads the words, unless the first is one: ["sh", "-c", line]',
+  },
   'argument-path-denied': {
     when: 'An argument names a path outside of what the tool may use.',
     message: '{where}: {path} is not within what {tool} may {access}; granted: {granted}',

@@ -2,6 +2,18 @@
 import type { ErrorText } from './error-text.js'
 
 export const RUNTIME_ERRORS = {
+  'option-unknown': {
+    when: 'An option was given that does not exist; passing it over could leave a right open.',
+    message: '{of}: there is no option "{option}"',
+    agent: 'Tools are not set up correctly.',
+    fix: '{fix}',
+  },
+  'option-invalid': {
+    when: 'An option has the wrong kind of value, or one that is needed was left out.',
+    message: '{of}: {option} must be {expected}, not {found}',
+    agent: 'Tools are not set up correctly.',
+    fix: '{fix}',
+  },
   'function-not-portable': {
     when: 'A function tool is sent to its cell by its source, and that source does not stand by itself.',
     message: 'the function of the tool "{tool}" cannot be sent to a cell: {problem}',
@@ -12,6 +24,7 @@ export const RUNTIME_ERRORS = {
     when: 'A tool is declared without what it needs to run.',
     message: 'the tool "{tool}" is incomplete: {problem}',
     agent: 'This tool is not set up correctly.',
+    fix: 'give it one of: run (a function), module (the path of a module; "export" names the function in it)',
   },
   'schema-invalid': {
     when: 'The JSON Schema of a tool cannot be used.',

@@ -2,6 +2,7 @@
 // parse, copy, constraints, argument gate.
 import { fail } from '../errors/index.js'
 import type { CordonError } from '../errors/index.js'
+import { describeValue } from '../policy/index.js'
 
 import type { ArgumentGate } from './argument-gate.js'
 import type { CallFacts } from './call-facts.js'
@@ -41,7 +42,9 @@ export const gateParsed = (draft: Draft, tool: GateTool, gate: ArgumentGate, now
   const { paths, urls, usedDeclaredCapability } = gated
   try {
     // Made once: what is judged is what runs, also where making it twice would give two different commands.
-    const command = tool.command === undefined ? undefined : Object.freeze([...tool.command(draft.input)])
+    const given: unknown = tool.command?.(draft.input)
+    if (tool.command !== undefined && !isWords(given)) return refused(draft, 'arguments', 'schema', fail('command-invalid', { tool: tool.name, found: foundIn(given) }))
+    const command = isWords(given) ? Object.freeze([...given]) : undefined
     const facts = factsOf({ tool, input: draft.input, paths, urls, argv: command })
     const outcome = tool.argumentGate === 'off' ? 'not looked at: the host has turned the argument gate off' : `${paths.length} paths and ${urls.length} URLs, all within the policy`
     return { kind: 'gated', draft: withStep(draft, 'arguments', outcome, { usedDeclaredCapability, command }), facts }
@@ -57,6 +60,16 @@ const refused = (draft: Draft, step: 'input' | 'constraints' | 'arguments', sour
   source,
   denial,
 })
+
+/** A text is a list of letters to JavaScript, and would run as that. */
+const isWords = (value: unknown): value is readonly string[] => Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === 'string')
+
+const foundIn = (value: unknown): string => {
+  if (value instanceof Promise) return 'a promise'
+  if (!Array.isArray(value)) return describeValue(value)
+  const at = value.findIndex((word) => typeof word !== 'string')
+  return at === -1 ? 'an empty list' : `a list whose item ${at} is ${describeValue(value[at])}`
+}
 
 const parseSafely = async (tool: GateTool, input: unknown): Promise<ParsedInput> => {
   try {

@@ -11,10 +11,11 @@ import type { Sandbox, SandboxOptions } from '../sandbox/index.js'
 
 import { APPROVAL_DEFAULTS } from './approvals.js'
 import type { ApprovalSettings, Approve } from './approvals.js'
-import type { AuditSettings } from './audit/audit-log.js'
+import type { AuditLog, AuditSettings } from './audit/audit-log.js'
 import { openAuditLog } from './audit/audit-log.js'
 import { foldersOf, shieldAudit } from './audit/shield-audit.js'
 import type { CallServices } from './call-services.js'
+import { checkCallOptions, checkCordonOptions } from './check-options.js'
 import type { EventContext, EventType } from './events/event.js'
 import { createEventStream } from './events/event-stream.js'
 import type { Listener } from './events/event-stream.js'
@@ -32,7 +33,7 @@ import { listOnHost, resolveOnHost } from './resolve-path.js'
 import { ruleSetsOf } from './rule-sets.js'
 import type { RuleOptions } from './rule-sets.js'
 import { openState, sealState } from './session-state.js'
-import type { StateSettings } from './session-state.js'
+import type { SessionState, StateSettings } from './session-state.js'
 import { createSessions } from './sessions.js'
 import type { Session } from './sessions.js'
 import type { ToolResult } from './tool-result.js'
@@ -45,7 +46,7 @@ export interface CordonOptions extends RuleOptions {
   /** What `~` means; the home of the user when not given. */
   readonly home?: string
   readonly mode?: Mode
-  readonly hooks?: readonly Hook[]
+  readonly hooks?: readonly HostHook[]
   /** Asks somebody. Without it a call that would ask is `unavailable`, at once. */
   readonly approve?: Approve
   readonly approval?: { readonly timeout?: number; readonly otherwise?: 'deny' | 'approve' }
@@ -67,6 +68,9 @@ export interface CordonOptions extends RuleOptions {
   readonly telemetry?: 'auto' | 'off'
   readonly sandbox?: SandboxOptions
 }
+
+/** A hook of the host; of the session, unless it says otherwise. */
+export type HostHook = Omit<Hook, 'source'> & Partial<Pick<Hook, 'source'>>
 
 export interface CallOptions {
   readonly signal?: AbortSignal
@@ -107,16 +111,27 @@ export interface Cordon {
 const MAIN_SESSION = 'main'
 
 export const createCordon = async (options: CordonOptions): Promise<Cordon> => {
-  const places = { workspace: parseAbsolutePath(options.workspace, 'workspace'), home: parseAbsolutePath(options.home ?? homedir(), 'home') }
-  const mode = options.mode ?? 'default'
+  checkCordonOptions(options)
   const resumed = options.state === undefined ? undefined : openState(options.state)
   const audit = options.audit === undefined ? undefined : await openAuditLog(options.audit)
+  try {
+    return await assemble(options, resumed, audit)
+  } catch (error) {
+    await audit?.close()
+    throw error
+  }
+}
+
+const assemble = async (options: CordonOptions, resumed: SessionState | undefined, audit: AuditLog | undefined): Promise<Cordon> => {
+  const places = { workspace: parseAbsolutePath(options.workspace, 'workspace'), home: parseAbsolutePath(options.home ?? homedir(), 'home') }
+  const mode = options.mode ?? 'default'
   const register = (definition: ToolDefinition): RegisteredTool => {
     const registered = registerTool(definition, places, mode)
     const boundary = audit === undefined ? registered.gate.boundary : shieldAudit(registered.gate.boundary, audit.places)
     return { ...registered, gate: { ...registered.gate, boundary } }
   }
-  const tools = new Map(options.tools.map((definition) => [definition.name, register(definition)]))
+  const registered = options.tools.map(register)
+  const tools = new Map(registered.map((each) => [each.definition.name, each]))
   const sessionId = randomUUID()
   const events = createEventStream({
     sessionId,
@@ -126,10 +141,11 @@ export const createCordon = async (options: CordonOptions): Promise<Cordon> => {
     ...(options.context === undefined ? {} : { context: options.context }),
   })
   const gate = createGate({
-    tools: [...tools.values()].map((each) => each.gate),
+    // All of them: the gate refuses two by one name.
+    tools: registered.map((each) => each.gate),
     ruleSets: ruleSetsOf(options, places),
     mode,
-    hooks: options.hooks ?? [],
+    hooks: (options.hooks ?? []).map(asHook),
     onHook: (report) => recordHook(events, report),
     sessionId,
     isInteractive: options.approve !== undefined,
@@ -174,10 +190,12 @@ export const createCordon = async (options: CordonOptions): Promise<Cordon> => {
     requestedBy: options.requestedBy ?? 'agent',
     approvals: session.approvals(given),
   })
-  const context = await begin(services, telemetry, resumed?.session_id, () => audit?.close())
+  const context = await begin(services, telemetry, resumed?.session_id)
 
   return {
-    call: async (name, input, { signal, session = MAIN_SESSION, onProgress = () => undefined, approvals } = {}) => {
+    call: async (name, input, given = {}) => {
+      checkCallOptions(given)
+      const { signal, session = MAIN_SESSION, onProgress = () => undefined, approvals } = given
       if (closed) throw fail('runtime-closed', {})
       calls += 1
       const own = sessions.of(session)
@@ -216,7 +234,7 @@ export const createCordon = async (options: CordonOptions): Promise<Cordon> => {
 }
 
 /** Records that the session began, and asks the hooks that want to know. One that objects, or fails, lets no session begin. */
-const begin = async ({ gate, events }: CallServices, telemetry: Telemetry | undefined, resumedFrom: string | undefined, giveUp: () => Promise<void> | undefined): Promise<readonly string[]> => {
+const begin = async ({ gate, events }: CallServices, telemetry: Telemetry | undefined, resumedFrom: string | undefined): Promise<readonly string[]> => {
   try {
     await events.emit({ type: 'session.started', call_id: null, permission_state: gate.state(), ...(resumedFrom === undefined ? {} : { resumed_from: resumedFrom }) })
     const verdict = await gate.runHooks('session_start', {})
@@ -225,10 +243,18 @@ const begin = async ({ gate, events }: CallServices, telemetry: Telemetry | unde
     throw verdict.denial
   } catch (error) {
     telemetry?.stop()
-    await giveUp()
     throw error
   }
 }
+
+/** What it inherits counts too: a hook may be an object of a class. */
+const asHook = (hook: HostHook): Hook => ({
+  name: hook.name,
+  points: hook.points,
+  source: hook.source ?? 'session',
+  ...(hook.timeout === undefined ? {} : { timeout: hook.timeout }),
+  run: (event, given) => hook.run(event, given),
+})
 
 const approvalOf = ({ approve, approval }: CordonOptions): ApprovalSettings | undefined => (approve === undefined ? undefined : { ...APPROVAL_DEFAULTS, ...approval, approve })
 

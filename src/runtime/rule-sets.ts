@@ -4,6 +4,8 @@ import { parseRules } from '../gate/index.js'
 import type { RuleSet } from '../gate/index.js'
 import type { Places } from '../policy/index.js'
 
+import { such } from './option-checks.js'
+import type { OptionCheck } from './option-checks.js'
 import { loadRuleFiles } from './rule-files/index.js'
 
 export interface RuleOptions {
@@ -16,6 +18,16 @@ export interface RuleOptions {
   readonly ruleFiles?: 'managed' | 'all' | 'none'
   /** Where the rule files of the user lie; `.config/cordon` in the home when not given. */
   readonly configFolder?: string
+}
+
+const SHAPE = 'write it like rules: [{ rules: [{ effect: "deny", tool: "bash", because: "…" }] }]; a rule file is read with loadRules() of cordon/gate'
+
+/** A list of sets and not of rules: each set has a source of its own. */
+export const checkRuleOption: OptionCheck = (value, place) => {
+  such('a list of rule sets', Array.isArray, SHAPE)(value, place)
+  for (const [at, set] of (value as readonly unknown[]).entries()) {
+    such('a rule set', (each) => typeof each === 'object' && each !== null && !('effect' in each), SHAPE)(set, { ...place, key: `${place.key}[${String(at)}]` })
+  }
 }
 
 export const ruleSetsOf = (options: RuleOptions, places: Places): readonly RuleSet[] => [...filesOf(options, places), ...(options.rules ?? []).map((set, at) => setOf(set, at, places))]

@@ -4,6 +4,8 @@ import { parseConstraints } from '../gate/index.js'
 import { parsePolicy } from '../policy/index.js'
 import type { ToolPolicy } from '../policy/index.js'
 
+import { checkFunctionToolOptions, checkProcessToolOptions } from './check-tool-options.js'
+
 /** What a function tool gets beside its input. */
 export interface ToolContext {
   /** Tells the caller how far it is; any value that has a JSON form. */
@@ -75,18 +77,23 @@ export type ToolDefinition = CommonDefinition &
 export type FunctionSource = { readonly kind: 'function'; readonly run: ToolRun } | { readonly kind: 'module'; readonly path: string | URL; readonly name: string }
 
 /** A tool that is a program: its words run in a cell. */
-export const processTool = <Input = JsonValue>(options: ProcessToolOptions<Input>): ToolDefinition => ({
-  ...common(options),
-  kind: 'process',
-  command: options.command as (input: JsonValue) => readonly string[],
-  stdin: options.stdin as ((input: JsonValue) => string | Uint8Array) | undefined,
-  successes: options.successes ?? [0],
-})
+export const processTool = <Input = JsonValue>(options: ProcessToolOptions<Input>): ToolDefinition => {
+  checkProcessToolOptions(options)
+  return {
+    ...common(options),
+    kind: 'process',
+    command: options.command as (input: JsonValue) => readonly string[],
+    stdin: options.stdin as ((input: JsonValue) => string | Uint8Array) | undefined,
+    successes: options.successes ?? [0],
+  }
+}
 
 /** A tool that is a JavaScript function, in a Node process in a cell; or, with `inProcess`, in this one. */
 export const tool = <Input = JsonValue, Output = unknown>(options: FunctionToolOptions<Input, Output>): ToolDefinition => {
+  checkFunctionToolOptions(options)
   const { run, module, inProcess = false } = options
   if ((run === undefined) === (module === undefined)) throw fail('tool-incomplete', { tool: options.name, problem: 'it needs either a function (run) or a module' })
+  if (module === undefined && options.export !== undefined) throw fail('tool-incomplete', { tool: options.name, problem: '"export" names a function of a module, and there is none (module)' })
   if (inProcess) {
     if (run === undefined) throw fail('tool-incomplete', { tool: options.name, problem: 'in this process it needs a function (run)' })
     return { ...common(options), kind: 'in-process', run: run as ToolRun }

@@ -1,0 +1,107 @@
+import { HOOK_POINTS, MODES, RULE_SOURCES } from '../gate/index.js'
+import type { Hook, InvocationBudget } from '../gate/index.js'
+import { FORMS } from '../sandbox/index.js'
+import type { SandboxOptions } from '../sandbox/index.js'
+
+import { DURABILITIES } from './audit/audit-log.js'
+import type { AuditSettings } from './audit/audit-log.js'
+import type { CallOptions, CordonOptions } from './create-cordon.js'
+import type { EventContext } from './events/event.js'
+import type { ArgumentSettings } from './events/recorded-arguments.js'
+import { aCount, aFunction, aText, listOf, mappingWith, oneOf, such, wrongOption } from './option-checks.js'
+import type { OptionCheck } from './option-checks.js'
+import { checkRuleOption } from './rule-sets.js'
+import type { StateSettings } from './session-state.js'
+
+/** One check for each option, and none for what is no option: the compiler holds the two together. */
+type ChecksOf<Options> = Readonly<Record<keyof Options, OptionCheck>>
+
+const aFolder = such('the absolute path of a folder', (value) => typeof value === 'string' && value.startsWith('/'), 'make it absolute, for example with resolve() of node:path')
+const milliseconds = aCount('milliseconds')
+
+const HOOK: ChecksOf<Hook> = {
+  name: aText('a name, by which the record tells of it'),
+  points: (value, place) => {
+    listOf(oneOf(HOOK_POINTS), 'a list of points at which it is asked', `points: ${HOOK_POINTS.join(', ')}`)(value, place)
+    if ((value as readonly unknown[]).length === 0) throw wrongOption(place, value, 'a list with at least one point; without one it is never asked', `points: ${HOOK_POINTS.join(', ')}`)
+  },
+  source: oneOf(RULE_SOURCES),
+  timeout: milliseconds,
+  run: aFunction('a function of the event', 'write it like run: ({ input }) => ({ decision: "deny", reason: "…" }), or answer nothing'),
+}
+const HOOK_SHAPE = 'write it like hooks: [{ name: "no-secrets", points: ["pre_tool_use"], run: (event) => … }]'
+
+const AUDIT: ChecksOf<AuditSettings> = {
+  path: aText('the path of a JSONL file'),
+  anchorPath: aText('the path of a file'),
+  durability: oneOf(DURABILITIES),
+  syncAfter: milliseconds,
+  maxFileBytes: aCount('bytes'),
+  lockTimeout: milliseconds,
+  now: aFunction('a function that gives milliseconds since 1970'),
+  newId: aFunction('a function that gives a new id'),
+}
+
+const RECORD: ChecksOf<ArgumentSettings> = { arguments: oneOf(['hash', 'redacted']), redact: aFunction('a function of a text that gives the text to keep') }
+
+const BUDGET: ChecksOf<InvocationBudget> = { toolCalls: aCount('calls'), sameToolInARow: aCount('calls'), argumentBytes: aCount('bytes'), duration: milliseconds }
+
+// Whether the key is good and the text is whole is said with a code of its own.
+const STATE: ChecksOf<StateSettings> = { key: () => undefined, resume: such('what exportState() gave', (value) => typeof value === 'string') }
+
+const CONTEXT: ChecksOf<EventContext> = { request_id: aText('a text'), agent: aText('a text'), skill: aText('a text'), provider: aText('a text'), model: aText('a text'), manifest_hash: aText('a text') }
+
+const SANDBOX: ChecksOf<SandboxOptions> = { form: oneOf(['auto', ...FORMS]), launcher: aText('the path of the launcher'), nursery: oneOf(['start', 'none']) }
+
+const environment: OptionCheck = (value, place) => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrongOption(place, value, 'a mapping of names to texts', 'write it like environment: { LANG: "C" }')
+  for (const [name, text] of Object.entries(value)) if (typeof text !== 'string' && text !== undefined) throw wrongOption({ ...place, key: `${place.key}.${name}` }, text, 'a text')
+}
+
+/** By its parts and not by its maker, so that two copies of this package in one tree understand each other. */
+const isTool = (value: unknown): boolean => {
+  if (typeof value !== 'object' || value === null) return false
+  const { name, kind, policy, constraints } = value as Readonly<Record<string, unknown>>
+  return typeof name === 'string' && typeof kind === 'string' && [policy, constraints].every((part) => typeof part === 'object' && part !== null)
+}
+
+const CORDON: ChecksOf<CordonOptions> = {
+  tools: listOf(such('a tool', isTool, 'make it with tool({ … }) or processTool({ … })'), 'a list of tools', 'write it like tools: [tool({ … }), processTool({ … })]'),
+  workspace: such('the absolute path of a folder', (value) => typeof value === 'string' && value.startsWith('/'), 'name it, for example: workspace: process.cwd()'),
+  home: aFolder,
+  mode: oneOf(MODES),
+  rules: checkRuleOption,
+  ruleFiles: oneOf(['managed', 'all', 'none']),
+  configFolder: aFolder,
+  hooks: listOf(mappingWith({ options: HOOK, required: ['name', 'points', 'run'], expected: 'a hook', fix: HOOK_SHAPE }), 'a list of hooks', HOOK_SHAPE),
+  approve: aFunction('a function of the request', 'write it like approve: async ({ tool, input, reason }) => ({ kind: "approve_once", by: "ann" })'),
+  approval: mappingWith({ options: { timeout: milliseconds, otherwise: oneOf(['deny', 'approve']) }, required: [], expected: 'a mapping', fix: 'write it like approval: { timeout: 60_000, otherwise: "deny" }' }),
+  classify: aFunction('a function of the request'),
+  audit: mappingWith({ options: AUDIT, required: ['path'], expected: 'a mapping with the path of the log', fix: 'write it like audit: { path: "/var/log/my-agent/audit.jsonl" }' }),
+  record: mappingWith({ options: RECORD, required: [], expected: 'a mapping', fix: 'write it like record: { arguments: "redacted" }' }),
+  environment,
+  budget: mappingWith({ options: BUDGET, required: [], expected: 'a mapping', fix: 'write it like budget: { toolCalls: 50 }' }),
+  requestedBy: aText('a name'),
+  context: mappingWith({ options: CONTEXT, required: [], expected: 'a mapping', fix: 'write it like context: { agent: "reviewer", model: "…" }' }),
+  state: mappingWith({ options: STATE, required: ['key'], expected: 'a mapping with a key', fix: 'write it like state: { key }' }),
+  telemetry: oneOf(['auto', 'off']),
+  sandbox: mappingWith({ options: SANDBOX, required: [], expected: 'a mapping', fix: 'write it like sandbox: { form: "auto" }' }),
+}
+const cordonOptions = mappingWith({ options: CORDON, required: ['tools', 'workspace'], expected: 'a mapping with at least tools and workspace' })
+
+const CALL: ChecksOf<CallOptions> = {
+  signal: such('an AbortSignal', (value) => value instanceof AbortSignal),
+  session: aText('a name'),
+  onProgress: aFunction('a function of what the tool tells'),
+  // Each of them is read with errors of its own.
+  approvals: such('a list of approvals', Array.isArray),
+}
+const callOptions = mappingWith({ options: CALL, required: [], expected: 'a mapping', fix: 'write it like call(name, input, { session: "a" })' })
+
+export const checkCordonOptions = (options: unknown): void => {
+  cordonOptions(options, { of: 'createCordon', key: '' })
+}
+
+export const checkCallOptions = (options: unknown): void => {
+  callOptions(options, { of: 'call', key: '' })
+}

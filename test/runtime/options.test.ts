@@ -1,0 +1,134 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { describe, expect, test } from 'vitest'
+
+import { createCordon, processTool, tool } from '../../src/runtime/index.js'
+
+import { openStage } from './stage.js'
+
+const { workspace, newFolder, cordon } = openStage()
+
+const run = () => null
+const TOOL = tool({ name: 'idle', run })
+const create = (given: Readonly<Record<string, unknown>>) => createCordon({ workspace, tools: [], ...given })
+const refusal = (code: string, message: string, fix: RegExp) => ({ code, message, fix: expect.stringMatching(fix) as string })
+const made = (make: (options: never) => unknown, options: unknown): unknown => {
+  try {
+    return make(options as never)
+  } catch (error) {
+    return error
+  }
+}
+
+describe('createCordon refuses what it does not know', () => {
+  test.each([
+    ['an option', { polcy: 1 }, 'createCordon: there is no option "polcy"', /^did you mean "\w+"\?|known: tools, workspace/],
+    ['an option that is nearly one', { hoks: [] }, 'createCordon: there is no option "hoks"', /did you mean "hooks"\?/],
+    ['an option of a hook', { hooks: [{ name: 'a', points: ['stop'], run, point: 'x' }] }, 'createCordon: there is no option "hooks[0].point"', /did you mean "points"\?/],
+    ['an option of the audit log', { audit: { path: '/x', file: '/y' } }, 'createCordon: there is no option "audit.file"', /path/],
+    ['an option of the budget', { budget: { toolCals: 1 } }, 'createCordon: there is no option "budget.toolCals"', /did you mean "toolCalls"\?/],
+  ])('%s', async (_, given, message, fix) => {
+    await expect(create(given)).rejects.toMatchObject(refusal('option-unknown', message, fix))
+  })
+})
+
+describe('createCordon refuses what an option cannot be', () => {
+  test.each([
+    ['a misspelt mode', { mode: 'on_requst' }, /^createCordon: mode must be one of: default, .*, not "on_requst"$/, /did you mean "on_request"\?/],
+    ['an invented mode', { mode: 'yolo' }, /^createCordon: mode must be one of/, undefined],
+    ['a point of a hook that does not exist', { hooks: [{ name: 'a', points: ['pre_tol_use'], run }] }, /^createCordon: hooks\[0\]\.points\[0\] must be one of: session_start, .*, not "pre_tol_use"$/, /did you mean "pre_tool_use"\?/],
+    ['a hook at no point', { hooks: [{ name: 'a', points: [], run }] }, /at least one point; without one it is never asked/, /pre_tool_use/],
+    ['a hook that is a function', { hooks: [run] }, /hooks\[0\] must be a hook, not a function/, /hooks: \[\{ name:/],
+    ['hooks that are no list', { hooks: { pre_tool_use: run } }, /hooks must be a list of hooks, not a mapping/, /hooks: \[\{ name:/],
+    ['a hook without a function', { hooks: [{ name: 'a', points: ['stop'] }] }, /hooks\[0\]\.run must be a function of the event, not nothing/, /run: \(/],
+    ['rules that are a mapping', { rules: { rules: [] } }, /rules must be a list of rule sets, not a mapping/, /rules: \[\{ rules: \[/],
+    ['rules that are a text', { rules: 'rules.yaml' }, /rules must be a list of rule sets, not "rules.yaml"/, /loadRules/],
+    ['rules in place of sets of rules', { rules: [{ effect: 'deny', tool: 'x', because: 'y' }] }, /rules\[0\] must be a rule set, not a mapping/, /rules: \[\{ rules: \[/],
+    ['no workspace', { workspace: undefined }, /workspace must be the absolute path of a folder, not nothing/, /workspace: process\.cwd\(\)/],
+    ['a workspace that is relative', { workspace: '.' }, /workspace must be the absolute path of a folder, not "."/, /process\.cwd\(\)/],
+    ['no tools', { tools: undefined }, /tools must be a list of tools, not nothing/, /tool\(\{/],
+    ['a tool that was not made by one of the makers', { tools: [TOOL, { name: 'x', run }] }, /tools\[1\] must be a tool, not a mapping/, /make it with tool\(/],
+    ['an audit log that is a text', { audit: 'audit.jsonl' }, /audit must be a mapping with the path of the log, not "audit.jsonl"/, /audit: \{ path:/],
+    ['an audit log without a path', { audit: {} }, /audit\.path must be the path of a JSONL file, not nothing/, undefined],
+    ['an approver that is no function', { approve: true }, /approve must be a function of the request, not the boolean true/, /approve_once/],
+    ['a timeout that is a text', { approval: { timeout: '5s' } }, /approval\.timeout must be a number of milliseconds, at least 0, not "5s"/, undefined],
+    ['a variable that is no text', { environment: { PORT: 80 } }, /environment\.PORT must be a text, not the number 80/, undefined],
+    ['a form of the sandbox that does not exist', { sandbox: { form: 'docker' } }, /sandbox\.form must be one of: auto, /, undefined],
+  ])('%s', async (_, given, message, fix) => {
+    const expected = { code: 'option-invalid', message: expect.stringMatching(message) as string }
+    await expect(create(given)).rejects.toMatchObject(fix === undefined ? expected : { ...expected, fix: expect.stringMatching(fix) as string })
+  })
+
+  test('nothing at all', async () => {
+    await expect(createCordon(undefined as never)).rejects.toMatchObject({ code: 'option-invalid', message: 'createCordon: what it is given must be a mapping with at least tools and workspace, not nothing' })
+  })
+
+  test('before it has begun a log', async () => {
+    const path = join(newFolder(), 'log', 'audit.jsonl')
+    await expect(create({ audit: { path }, mode: 'yolo' })).rejects.toMatchObject({ code: 'option-invalid' })
+    expect(existsSync(path)).toBe(false)
+  })
+})
+
+test.each([
+  ['one name', 'idle', 'the tool name "idle" is already taken by "idle"'],
+  ['names that people cannot tell apart', 'Idle', 'the tool name "Idle" is already taken by "idle"'],
+])('createCordon refuses two tools by %s', async (_, name, message) => {
+  await expect(create({ tools: [TOOL, tool({ name, run })] })).rejects.toMatchObject(refusal('tool-name-invalid', message, /each name once/))
+})
+
+test('options that are left out by undefined, and hooks that are objects of a class, are fine', async () => {
+  class Recorder {
+    readonly name = 'recorder'
+    readonly points = ['pre_tool_use'] as const
+    readonly seen: unknown[] = []
+    run(event: { readonly tool: string | null }): void {
+      this.seen.push(event.tool)
+    }
+  }
+  const hook = new Recorder()
+  const runtime = await cordon({ tools: [TOOL], mode: 'never', hooks: [hook, { name: 'first', points: ['stop'], source: 'user', timeout: 1000, run }], ...({ approve: undefined, audit: undefined } as object) })
+  expect(await runtime.evaluate('idle', {})).toMatchObject({ kind: 'permitted' })
+  expect(hook.seen).toEqual(['idle'])
+})
+
+describe('a tool refuses', () => {
+  test.each([
+    ['an option that is nearly one', tool, { name: 'x', plicy: {}, run }, 'option-unknown', 'the tool "x": there is no option "plicy"', /did you mean "policy"\?/],
+    ['what is for the other kind', processTool, { name: 'x', run }, 'option-unknown', 'the tool "x": there is no option "run"', /known: name/],
+    ['a command that is a list', processTool, { name: 'x', command: ['ls'] }, 'option-invalid', 'the tool "x": command must be a function that gives a list of words, not a list', /command: \(/],
+    ['no command', processTool, { name: 'x' }, 'option-invalid', 'the tool "x": command must be a function that gives a list of words, not nothing', /command: \(/],
+    ['a function that is a text', tool, { name: 'x', run: '() => 1' }, 'option-invalid', 'the tool "x": run must be a function, not "() => 1"', /run: async/],
+    ['neither function nor module', tool, { name: 'x' }, 'tool-incomplete', 'the tool "x" is incomplete: it needs either a function (run) or a module', /run \(a function\), module/],
+    ['an export of no module', tool, { name: 'x', run, export: 'y' }, 'tool-incomplete', 'the tool "x" is incomplete: "export" names a function of a module, and there is none (module)', /module/],
+    ['no name', tool, { run }, 'option-invalid', 'tool(): name must be a name, not nothing', /^/],
+    ['successes that are no statuses', processTool, { name: 'x', command: () => ['x'], successes: 1 }, 'option-invalid', 'the tool "x": successes must be a list of exit statuses, not the number 1', /^/],
+    ['what it destroys in other words', tool, { name: 'x', run, destructive: true }, 'option-invalid', expect.stringContaining('destructive must be what a call destroys, { impactScope, rollbackAdvice }') as string, /^/],
+  ])('%s', (_, make, options, code, message, fix) => {
+    const error = made(make, options)
+    expect(error).toMatchObject({ code, message })
+    expect((error as { fix?: string }).fix ?? '').toMatch(fix)
+  })
+})
+
+describe('a process tool runs nothing when its command gives', () => {
+  test.each([
+    ['a text', 'ls -l', '"ls -l"'],
+    ['nothing', undefined, 'nothing'],
+    ['no words', [], 'an empty list'],
+    ['something else than words', ['sleep', 5], 'a list whose item 1 is the number 5'],
+    ['words later', Promise.resolve(['ls']), 'a promise'],
+  ])('%s', async (_, words, found) => {
+    const runtime = await cordon({ tools: [processTool({ name: 'x', command: () => words as never })] })
+    const result = await runtime.call('x', {})
+    expect(result).toMatchObject({ status: 'denied', reason: 'This tool is not set up correctly.', facts: { error: { code: 'command-invalid', message: `the command of the tool "x" must be a function that gives a list of words; it gave ${found}` } } })
+    expect(result.facts.error?.fix).toContain('["ls", "-l"]')
+  })
+})
+
+test('a call refuses options that it does not know, and does not run', async () => {
+  const runtime = await cordon({ tools: [TOOL] })
+  await expect(runtime.call('idle', {}, { sesion: 'a' } as never)).rejects.toMatchObject(refusal('option-unknown', 'call: there is no option "sesion"', /did you mean "session"\?/))
+  await expect(runtime.call('idle', {}, { onProgress: 'x' as never })).rejects.toMatchObject({ code: 'option-invalid' })
+})
