@@ -6,7 +6,7 @@ import { createArgumentGate } from './argument-gate.js'
 import { factsOf } from './call-facts.js'
 import type { CallFacts } from './call-facts.js'
 import { takeSnapshot } from './json-value.js'
-import { ruleMatches } from './match-rule.js'
+import { matcherOf } from './match-rule.js'
 import { resolveByText } from './resolve-path.js'
 import type { Rule } from './rule.js'
 import { describeTool } from './tool.js'
@@ -16,10 +16,11 @@ import { describeTool } from './tool.js'
  * rule is loaded, so that a pattern that means something else than its author thinks is found then.
  */
 export const checkExamples = (rule: Rule, examples: PolicyNode, places: Places): void => {
+  const matches = matcherOf(rule)
   const { match, not_match: notMatch } = mappingOf(examples, ['match', 'not_match'])
   for (const [node, expected] of [[match, true], [notMatch, false]] as const) {
     for (const example of node === undefined ? [] : itemsOf(node, 'a list of examples')) {
-      if (ruleMatches(rule, factsOfExample(example, rule, places)) === expected) continue
+      if (matches(factsOfExample(example, rule, places)) === expected) continue
       throw fail('rule-example-fails', {
         source: sourceOf(example),
         example: JSON.stringify(example.value),

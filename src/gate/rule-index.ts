@@ -2,7 +2,7 @@ import { bug } from '../errors/index.js'
 
 import type { CallFacts } from './call-facts.js'
 import type { RuleSet } from './load-rules.js'
-import { ruleMatches } from './match-rule.js'
+import { matcherOf } from './match-rule.js'
 import { EFFECTS, RULE_SOURCES } from './rule.js'
 import type { Effect, Rule } from './rule.js'
 import { createRuleBucket } from './rule-bucket.js'
@@ -36,7 +36,8 @@ export const indexRules = (sets: readonly RuleSet[]): RuleIndex => {
     .toSorted((a, b) => RULE_SOURCES.indexOf(a.source) - RULE_SOURCES.indexOf(b.source))
     .flatMap(({ rules }) => rules)
   const unvouched = new Set(sets.flatMap(({ isTrusted, rules }) => (isTrusted ? [] : rules.filter(({ effect }) => effect === 'allow'))))
-  const rank = new Map(ordered.map((rule, at) => [rule, at]))
+  const filed = new Map(ordered.map((rule, rank) => [rule, { rank, matches: matcherOf(rule) }]))
+  const fileOf = (rule: Rule) => filed.get(rule) ?? bug('a rule that is in no set')
 
   const byName = new Map<string, RuleBucket>()
   const byPrefix = new Map<string, RuleBucket>()
@@ -53,14 +54,14 @@ export const indexRules = (sets: readonly RuleSet[]): RuleIndex => {
     const consider = (rule: Rule) => {
       if (checked.has(rule)) return
       checked.add(rule)
-      if (ruleMatches(rule, facts)) matching.push(rule)
+      if (fileOf(rule).matches(facts)) matching.push(rule)
     }
     byName.get(facts.tool)?.visit(facts, consider)
     for (const length of prefixLengths) {
       if (length <= facts.tool.length) byPrefix.get(facts.tool.slice(0, length))?.visit(facts, consider)
     }
     if (matching.length === 0) return UNMATCHED
-    const inOrder = matching.sort((a, b) => rankOf(rank, a) - rankOf(rank, b))
+    const inOrder = matching.sort((a, b) => fileOf(a).rank - fileOf(b).rank)
     const locked = isAllowLocked ? inOrder.filter(({ effect, source }) => effect === 'allow' && source !== 'managed') : []
     const untrusted = unvouched.size === 0 ? [] : inOrder.filter((rule) => unvouched.has(rule) && !locked.includes(rule))
     const counting = inOrder.filter((rule) => !locked.includes(rule) && !untrusted.includes(rule))
@@ -71,8 +72,6 @@ export const indexRules = (sets: readonly RuleSet[]): RuleIndex => {
 }
 
 const UNMATCHED: RuleVerdict = { effect: 'unmatched', deciding: [], overruled: [], locked: [], untrusted: [] }
-
-const rankOf = (rank: ReadonlyMap<Rule, number>, rule: Rule): number => rank.get(rule) ?? bug('a rule that is in no set')
 
 const bucketIn = (buckets: Map<string, RuleBucket>, key: string): RuleBucket => {
   let bucket = buckets.get(key)

@@ -39,19 +39,30 @@ export interface Exactly {
   readonly exactly: JsonValue
 }
 
-/** Every condition that is given must hold. */
-export interface Rule {
+/**
+ * What a rule can ask of a call. Whatever is added here is asked for by the compiler in `conditions.ts`,
+ * where it says how it is written, when it holds and what it says about everything, and in `rule-shelves.ts`.
+ */
+export interface ConditionItems {
+  readonly tools: TextPattern
+  readonly arguments: ArgumentCondition
+  readonly paths: PathCondition
+  readonly hosts: HostCondition
+  readonly commands: CommandPattern
+}
+
+export type ConditionKey = keyof ConditionItems
+
+/** Empty: not asked for. Every condition that is given must hold. */
+export type RuleConditions = { readonly [Key in ConditionKey]: readonly ConditionItems[Key][] }
+
+/** A condition belongs into `ConditionItems`: what stands here is never compared with a call. */
+export interface Rule extends RuleConditions {
   readonly id: string
   readonly effect: Effect
   readonly source: RuleSource
   /** `rules.yaml:12`, or how a rule that is not from a file is known. */
   readonly place: string
-  /** Empty: every tool. */
-  readonly tools: readonly TextPattern[]
-  readonly arguments: readonly ArgumentCondition[]
-  readonly paths: readonly PathCondition[]
-  readonly hosts: readonly HostCondition[]
-  readonly commands: readonly CommandPattern[]
   readonly because: string
   readonly destructive: DestructiveFacts | undefined
 }

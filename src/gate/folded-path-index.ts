@@ -6,13 +6,13 @@ interface Node<Item> {
 }
 
 /** Finds items by path patterns: walking down a path meets every pattern whose literal beginning it has. */
-export interface PathTrie<Item> {
+export interface FoldedPathIndex<Item> {
   readonly add: (pattern: FoldedPattern, item: Item) => void
   /** A superset of what matches. */
   readonly visit: (names: readonly string[], found: (item: Item) => void) => void
 }
 
-export const createPathTrie = <Item>(): PathTrie<Item> => {
+export const createFoldedPathIndex = <Item>(): FoldedPathIndex<Item> => {
   const root: Node<Item> = { children: new Map(), items: [] }
   // `**/name` begins with nothing literal; it is found by its last name instead.
   const byLastName = new Map<string, Item[]>()
