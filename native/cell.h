@@ -53,11 +53,11 @@ enum frame_kind {
 	FRAME_HEAD_START = 'H', /* before the plan, and only then: namespaces may be made for one with this network */
 	FRAME_PLAN = 'P',
 	FRAME_COMMAND = 'C',
-	FRAME_STDIN = 'I',   /* empty: end of input */
+	FRAME_INPUT = 'I',   /* empty: end of input */
 	FRAME_KILL = 'K',
 	FRAME_SIGNAL = 'S',
 	FRAME_WINDOW = 'W',  /* the caller's terminal has another size now */
-	FRAME_TAKE = 'T',    /* the tool may have the caller's terminal */
+	FRAME_TAKE_TERMINAL = 'T',    /* the tool may have the caller's terminal */
 	FRAME_BEGIN = 'B',   /* the call begins: its clock starts, where the plan says that it waits for this */
 	/* to the host */
 	FRAME_EVENT = 'E',
@@ -120,7 +120,7 @@ enum trap {
 struct limits {
 	uint64_t memory;    /* bytes, of all processes together */
 	uint64_t processes; /* processes and threads, counted as they are made */
-	uint64_t user_processes; /* the same by rlimit: no report, and nothing for root */
+	uint64_t user_processes; /* the default, counted only now and then, and by rlimit for all but root */
 	uint64_t cpu;       /* milliseconds, of all processes together */
 	uint64_t wall;      /* milliseconds */
 	uint64_t output;    /* bytes of stdout and stderr together */

@@ -1,12 +1,14 @@
 /*
  * Names that a policy takes out of what it grants, anywhere. What hides or seals
- * one in a cell is a mount, which follows its file when somebody renames it; and
- * one that did not exist has none. So the folders that they lie in are watched.
+ * one in a cell is a mount, which follows its file, or a folder above it, when
+ * somebody renames that; and one that did not exist has none. So the folders that
+ * they lie in are watched, all the way up.
  */
 #include "cell.h"
 #include "scout.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +18,13 @@
 
 #define WATCHED (IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR | IN_EXCL_UNLINK)
 
+/* One part of a path. */
 struct held_name {
 	unsigned long number; /* of the call */
 	int folder;           /* its watch */
-	const char *name;     /* in `path` */
+	char name[NAME_MAX + 1];
 	struct held_name *next;
-	char path[];
+	char path[]; /* the whole of it */
 };
 
 static const char *open_watch(struct held_names *held)
@@ -32,29 +35,37 @@ static const char *open_watch(struct held_names *held)
 	return held->inotify > 0 ? NULL : "carve-outs need inotify, which is used up (fs.inotify.max_user_instances)";
 }
 
-const char *hold_name(struct held_names *held, unsigned long number, const char *path)
+/* `length`: of the path up to the part that is held. */
+static const char *hold_part(struct held_names *held, unsigned long number, const char *path, size_t length)
 {
-	const char *problem = open_watch(held);
-	const char *slash = strrchr(path, '/');
+	FREE_ON_RETURN char *folder = strndup(path, length);
+	struct held_name *part = malloc(sizeof *part + strlen(path) + 1);
 
-	if (problem || !slash)
-		return problem;
-	FREE_ON_RETURN char *folder = strndup(path, slash == path ? 1 : slash - path);
-	struct held_name *name = malloc(sizeof *name + strlen(path) + 1);
-	if (!folder || !name)
+	if (!folder || !part)
 		abort();
-	name->folder = inotify_add_watch(held->inotify, folder, WATCHED);
-	if (name->folder < 0) {
-		free(name);
+	char *slash = strrchr(folder, '/');
+	snprintf(part->name, sizeof part->name, "%s", slash + 1);
+	slash[slash == folder] = '\0';
+	part->folder = inotify_add_watch(held->inotify, folder, WATCHED);
+	if (part->folder < 0) {
+		free(part);
 		/* A folder that is not there, or that its user may not list, is closed to the tool as well. */
 		return errno == ENOSPC || errno == ENOMEM ? "carve-outs need inotify, which is used up (fs.inotify.max_user_watches)" : NULL;
 	}
-	strcpy(name->path, path);
-	name->name = name->path + (slash + 1 - path);
-	name->number = number;
-	name->next = held->list;
-	held->list = name;
+	strcpy(part->path, path);
+	part->number = number;
+	part->next = held->list;
+	held->list = part;
 	return NULL;
+}
+
+const char *hold_name(struct held_names *held, unsigned long number, const char *path)
+{
+	const char *problem = open_watch(held);
+
+	for (const char *end = strchr(path + 1, '/'); !problem && end; end = strchr(end + 1, '/'))
+		problem = hold_part(held, number, path, end - path);
+	return problem ? problem : hold_part(held, number, path, strlen(path));
 }
 
 static bool is_watched(const struct held_names *held, int folder)

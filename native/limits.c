@@ -1,7 +1,9 @@
 /* The limits that no kernel mechanism holds for all processes of a cell together: the supervisor looks. */
 #include "supervise.h"
 
+#include <signal.h>
 #include <sys/statfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define MOST_CPU_WAITING 10000 /* milliseconds, for starting and loading */
@@ -19,6 +21,18 @@ void stop_for_limit(struct call *call, const char *limit, uint64_t allowed, uint
 	call->limit = limit;
 	tell_violation(call, limit, allowed, used, "ended");
 	kill_cell(call);
+}
+
+/* Limits that the kernel holds by a signal of its own. */
+void name_limit_of_signal(struct call *call)
+{
+	const struct limits *limits = &call->plan->limits;
+	int signal = call->exit_known && WIFSIGNALED(call->exit_status) ? WTERMSIG(call->exit_status) : 0;
+
+	if (signal == SIGXFSZ && limits->file_size)
+		stop_for_limit(call, "fileSize", limits->file_size, limits->file_size);
+	if (signal == SIGXCPU && limits->cpu)
+		stop_for_limit(call, "cpu", limits->cpu, limits->cpu);
 }
 
 /* Bytes of memory in the private folder. A full one stops by itself (tmpfs) or is stopped here, and is told. */

@@ -152,22 +152,26 @@ static void list_one(FILE *list, const struct territory *territory, char kind, c
 	fputc(0, list);
 }
 
-static void guard(FILE *list, struct watch_order *order, const char *path, const char *rest)
+static void guard(struct watch_order *order, const char *path, const char *rest)
 {
 	char kind = 0;
 	FREE_ON_RETURN char *target = destination(order->territory, path, rest, &kind);
 	FREE_ON_RETURN char *word = NULL;
 
-	if (target && kind)
-		list_one(list, order->territory, kind, target);
-	if (!target || kind)
+	if (target && kind) {
+		/* Remembered, so that it is noticed when somebody takes it away; and listed in its turn. */
+		if (remember(order->territory, target, kind))
+			find(&order->territory->found, target)->on_the_way = true;
+		return;
+	}
+	if (!target)
 		return;
 	if (asprintf(&word, "!%s", target) < 0)
 		abort();
 	add_word(order, word);
 }
 
-static void guard_target(FILE *list, struct watch_order *order, const struct names *names, const char *path)
+static void guard_target(struct watch_order *order, const struct names *names, const char *path)
 {
 	const char *rest;
 	bool is_folder_of_name = false;
@@ -179,22 +183,22 @@ static void guard_target(FILE *list, struct watch_order *order, const struct nam
 		if (!leads_to_name(path, names->list[i].path, &rest))
 			continue;
 		is_folder_of_name = true;
-		guard(list, order, path, rest);
+		guard(order, path, rest);
 	}
 	if (!is_folder_of_name || ends_in_name(path, ".git"))
-		guard(list, order, path, "");
+		guard(order, path, "");
 }
 
 void list_guarded(FILE *list, struct watch_order *order, const struct names *names)
 {
 	struct findings *found = &order->territory->found;
 
-	/* Links on the way to another are remembered as we go, at the end of the list. */
+	/* Where links lead, and through which others, is remembered as we go, at the end of the list. */
 	for (size_t i = 0; i < found->count; i++) {
 		list_one(list, order->territory, found->list[i].kind, found->list[i].path);
 		if (!found->list[i].target || found->list[i].on_the_way)
 			continue;
 		FREE_ON_RETURN char *path = strdup(found->list[i].path);
-		guard_target(list, order, names, path);
+		guard_target(order, names, path);
 	}
 }

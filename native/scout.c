@@ -68,13 +68,16 @@ static void tell(const struct watch_order *order, enum deed deed, const char *pa
 	tell_host(order->number, deed, order->territory->root, path, aside);
 }
 
-/* A seal is a mount, and goes where its file goes. What takes its place is open to the tool. */
+/*
+ * A seal is a mount, and goes where its file goes, also with a folder above it. What takes its place is open to
+ * the tool. It is none of the tool's doing: what is sealed, and what that lies in, cannot be moved from inside.
+ */
 static void on_replacement(struct territory *territory, const char *path, void *context)
 {
 	const struct scout *scout = context;
 
 	for (struct watch_order *order = scout->orders; order; order = order->next)
-		if (order->territory == territory && was_sealed(order, path) && !is_exempt(order, path))
+		if (order->territory == territory && has_seal_in(order, path))
 			tell(order, REPLACED, path, NULL);
 }
 
@@ -279,10 +282,18 @@ static void finish_held(struct scout *scout, unsigned long number)
 	release_names(&scout->held, number);
 }
 
+/* A host that says what we do not understand would believe that we do: better that it hears of our end. */
+static _Noreturn void refuse_host(void)
+{
+	exit(EXIT_REFUSED);
+}
+
 static void take_names(struct scout *scout, char *words, char *end)
 {
 	for (; words < end; words += strlen(words) + 1) {
 		struct names *names = &scout->names;
+		if (!*words || !strchr(SCOPE_LETTERS, *words))
+			refuse_host();
 		names->list = realloc(names->list, (names->count + 1) * sizeof *names->list);
 		if (!names->list)
 			abort();
@@ -315,6 +326,8 @@ static void answer(struct scout *scout, struct frame *frame)
 			finish_held(scout, number);
 		write_frame(HOST_FD, SCOUT_DONE, words, strlen(words) + 1);
 		break;
+	default:
+		refuse_host();
 	}
 	free(frame->payload);
 }

@@ -1,7 +1,7 @@
 /*
  * The scout's own structures: scout.c (requests), watch-order.c (what a call may
- * make appear), held.c (single names), territories.c (write roots), territory.c (what happens in a write root), explore.c (walking
- * it), found.c (the protected names found in it), links.c (those that are links),
+ * make appear), held.c (single names), territories.c (write roots), territory.c
+ * (what happens in one), explore.c (walking it), found.c (the protected names found in it), links.c (those that are links),
  * aside.c and git-config.c (what is put aside).
  */
 #ifndef CORDON_SCOUT_H
@@ -31,6 +31,7 @@ enum scope {
 	SCOPE_ROOT = 'r',     /* directly in the write root */
 	SCOPE_FILE = 'f',     /* at every depth, unless it is a folder */
 };
+#define SCOPE_LETTERS "aprf"
 
 struct name {
 	enum scope scope;
@@ -51,7 +52,7 @@ struct found {
 	char kind;     /* d, f or l */
 	bool closed;   /* a folder that its own user may not read: sealed as a whole, because nobody knows what is in it */
 	char *target;  /* of a link: a link cannot be sealed by a mount, so it is put back when it was changed */
-	bool on_the_way; /* a link that is no protected name itself, but one leads through it */
+	bool on_the_way; /* no protected name itself, but a link that is one leads through it, or there */
 	uint64_t seen; /* the turn in which it was found */
 };
 
@@ -111,7 +112,7 @@ void close_territory(struct territory *territory);
 struct observer {
 	/* A protected or carved-out name was created or moved in. True when it is no longer there. */
 	bool (*appeared)(struct territory *territory, const char *path, bool is_protected, void *context);
-	/* Something was removed, moved or put at a name that is remembered. */
+	/* Something was removed, moved or put at a name that is remembered, or that is a folder's. */
 	void (*replaced)(struct territory *territory, const char *path, void *context);
 	void *context;
 };
@@ -187,6 +188,9 @@ bool is_exempt(const struct watch_order *order, const char *path);
 bool is_carved_out(const struct watch_order *order, const char *path);
 /* There before the call, and no link: sealed in its cell. If it was replaced, then by somebody else. */
 bool was_sealed(const struct watch_order *order, const char *path);
+bool lies_in(const char *path, const char *folder);
+/* Whether something that is sealed for this call is at this path, or in the folder there. */
+bool has_seal_in(const struct watch_order *order, const char *path);
 /* Protected, and to be taken away at once; the rest of a new repository is looked at when the call has ended. */
 bool must_not_appear(const struct names *names, const struct watch_order *order, const char *path, char kind);
 /* A link that was there before the call, protected or on the way from one that is. */

@@ -30,22 +30,22 @@ bool mounts_changed(int table)
 	return poll(&polled, 1, 0) > 0 && polled.revents & (POLLPRI | POLLERR);
 }
 
-static bool is_mounted(const struct step *step)
+/* `closed`: what is said of one that cannot be reached. */
+static bool is_mounted(const struct step *step, bool closed)
 {
 	struct statx status;
 
 	if (step->kind != STEP_BIND && step->kind != STEP_HIDE)
 		return true;
-	/* What we cannot reach, without any privilege, the tool cannot reach either. */
 	if (statx(AT_FDCWD, step->path, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, 0, &status) < 0)
-		return errno == EACCES;
+		return errno == EACCES && closed;
 	return status.stx_attributes & STATX_ATTR_MOUNT_ROOT;
 }
 
-static const char *find_fallen(const struct plan *plan)
+static const char *find_fallen(const struct plan *plan, bool closed)
 {
 	for (size_t i = 0; i < plan->step_count; i++)
-		if (!is_mounted(&plan->steps[i]))
+		if (!is_mounted(&plan->steps[i], closed))
 			return plan->steps[i].path;
 	return NULL;
 }
@@ -54,7 +54,7 @@ void begin_seal_watch(const struct plan *plan, int table)
 {
 	/* Our own mounts were changes, too; and one that came among them would be overlooked. */
 	mounts_changed(table);
-	const char *fallen = find_fallen(plan);
+	const char *fallen = find_fallen(plan, true);
 	if (fallen)
 		die("root", fallen);
 }
@@ -62,7 +62,8 @@ void begin_seal_watch(const struct plan *plan, int table)
 bool tell_fallen_seal(const struct plan *plan, int supervisor)
 {
 	char path[3000], event[3500];
-	const char *fallen = find_fallen(plan);
+	/* A tool may close the folder of one in this moment, and open it again. */
+	const char *fallen = find_fallen(plan, false);
 
 	if (!fallen)
 		return false;

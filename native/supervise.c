@@ -141,7 +141,7 @@ static void hear_host(struct call *call)
 		return;
 	}
 	switch (frame.kind) {
-	case FRAME_STDIN:
+	case FRAME_INPUT:
 		if (frame.length == 0)
 			call->input.ends = true;
 		else
@@ -161,11 +161,14 @@ static void hear_host(struct call *call)
 	case FRAME_BEGIN:
 		begin_clocks(call);
 		break;
-	case FRAME_TAKE:
+	case FRAME_TAKE_TERMINAL:
 		terminal_take(&call->terminal);
 		break;
 	default:
-		break;
+		if (frame.kind == FRAME_COMMAND && call->plan->probe)
+			break; /* it waits for none */
+		errno = EPROTO;
+		die("supervise", "a frame of an unknown kind");
 	}
 	free(frame.payload);
 }
@@ -239,9 +242,7 @@ static bool turn(struct call *call)
 	if (call->resting && (wait < 0 || wait > 1))
 		wait = 1;
 	call->resting = false;
-	struct timespec time = { .tv_sec = wait / 1000, .tv_nsec = wait % 1000 * 1000000L };
-	if (call->looks_left)
-		time = (struct timespec){ .tv_nsec = 100000 };
+	struct timespec time = { .tv_sec = call->looks_left ? 0 : wait / 1000, .tv_nsec = call->looks_left ? 100000 : wait % 1000 * 1000000L };
 	if (ppoll(polled, sizeof polled / sizeof *polled, wait < 0 && !call->looks_left ? NULL : &time, NULL) < 0 && errno != EINTR)
 		die("supervise", "poll");
 	if (polled[1].revents)
@@ -383,6 +384,7 @@ int supervise(const struct plan *plan, int host, int cell, pid_t keeper, const s
 			kill_descendants(getpid(), copiers);
 	}
 	look_at_cgroup(&call);
+	name_limit_of_signal(&call);
 	remove_scratch(plan);
 	drain(&call);
 	finish_input(copiers);

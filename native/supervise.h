@@ -49,6 +49,8 @@ void look_whether_gone(struct call *call);
 /* ---- limits.c ---- */
 
 void stop_for_limit(struct call *call, const char *limit, uint64_t allowed, uint64_t used);
+/* Once it has ended. */
+void name_limit_of_signal(struct call *call);
 /* Bytes of memory in the private folder. */
 uint64_t look_at_scratch(struct call *call);
 /* The call begins: what was used before does not count. */

@@ -36,14 +36,15 @@ static void make_room(struct territories *all)
 
 struct territory *territory_of(struct territories *all, const char *root)
 {
-	for (size_t i = 0; i < all->count; i++) {
+	for (size_t i = all->count; i-- > 0;) {
 		struct territory *known = all->list[i];
 		if (strcmp(known->root, root) != 0)
 			continue;
-		if (is_still_there(known) || known->calls)
+		if (is_still_there(known))
 			return known;
-		drop(all, i);
-		break;
+		/* Calls that began before go on in the folder that they were given, wherever it is now. */
+		if (!known->calls)
+			drop(all, i);
 	}
 	make_room(all);
 	errno = EMFILE;

@@ -72,7 +72,7 @@ static void take_event(struct territory *territory, const struct inotify_event *
 		territory->too_large = true;
 		return;
 	}
-	if (find(&territory->found, path))
+	if (event->mask & IN_ISDIR || find(&territory->found, path))
 		observer->replaced(territory, path, observer->context);
 	char kind = event->mask & (IN_CREATE | IN_MOVED_TO) ? kind_at(territory, path) : 0;
 	if (!kind)
@@ -100,13 +100,6 @@ static int by_place(const void *left, const void *right)
 	while (*a && *a == *b)
 		a++, b++;
 	return (*a == '/' ? 1 : (unsigned char)*a) - (*b == '/' ? 1 : (unsigned char)*b);
-}
-
-static bool lies_in(const char *path, const char *folder)
-{
-	size_t length = strlen(folder);
-
-	return length == 0 || (strncmp(path, folder, length) == 0 && (path[length] == '/' || path[length] == '\0'));
 }
 
 static void explore_the_new(struct territory *territory, const struct names *names, const struct observer *observer)

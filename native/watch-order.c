@@ -42,6 +42,25 @@ bool was_sealed(const struct watch_order *order, const char *path)
 	return known && known->seen <= order->since && !known->target;
 }
 
+bool lies_in(const char *path, const char *folder)
+{
+	size_t length = strlen(folder);
+
+	return length == 0 || (strncmp(path, folder, length) == 0 && (path[length] == '/' || path[length] == '\0'));
+}
+
+bool has_seal_in(const struct watch_order *order, const char *path)
+{
+	const struct findings *found = &order->territory->found;
+
+	for (size_t i = 0; i < found->count; i++) {
+		const struct found *seal = &found->list[i];
+		if (seal->seen <= order->since && !seal->target && lies_in(seal->path, path) && !is_exempt(order, seal->path))
+			return true;
+	}
+	return false;
+}
+
 bool is_guarded_link(const struct watch_order *order, const char *path)
 {
 	const struct found *known = find(&order->territory->found, path);

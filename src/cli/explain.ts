@@ -51,7 +51,8 @@ const wayOut = (violation: Violation): string => {
     case 'unsealed':
       return ''
     case 'scratch':
-      return ' (limits.scratch)'
+    case 'fileSize':
+      return ` (limits.${violation.kind})`
     case 'wall':
       return ' (--timeout)'
     case 'memory':

@@ -3,6 +3,7 @@
 // recorded before the next one is taken: a call that cannot be recorded does not run.
 import { CordonError } from '../errors/index.js'
 import type { ApprovalGrant, Evaluation, GateCall, JsonValue } from '../gate/index.js'
+import { resultOfInterrupted } from '../sandbox/index.js'
 
 import { settleQuestions } from './approvals.js'
 import { factsOf } from './call-services.js'
@@ -71,7 +72,8 @@ const run = async ({ executor }: CallServices, tool: RegisteredTool, { permit, i
     if (!(error instanceof CordonError)) throw error
     const status = error.code === 'cancelled' || error.code === 'sandbox-closed' ? 'cancelled' : 'failed'
     const ending = tool.definition.kind === 'in-process' ? null : endedBy(status === 'cancelled' ? 'cancelled' : 'setup')
-    return { ...NOTHING, status, error, ending, durationMs: performance.now() - began }
+    const { profile = null, violations = [], usage = null } = resultOfInterrupted(error) ?? {}
+    return { ...NOTHING, status, error, ending, profile, violations, usage, durationMs: performance.now() - began }
   }
 }
 

@@ -31,7 +31,8 @@ export const listenToFunction = (onProgress: (value: unknown) => void): ReplyLis
         onProgress(message.value)
         break
       case 'text':
-        printed = (printed + message.text).slice(0, MOST_PRINTED)
+        // Nothing is done for what is no longer kept: a tool may say very much, in very small pieces.
+        if (printed.length < MOST_PRINTED) printed += message.text.slice(0, MOST_PRINTED - printed.length)
         break
       case 'value':
         answer ??= { kind: 'value', value: readValue(message.value) }

@@ -63,6 +63,7 @@ const grantsFor = (violations: readonly Violation[], { exec }: Boundary): MoreGr
       case 'cpu':
       case 'output':
       case 'scratch':
+      case 'fileSize':
         limits[violation.kind] = 2 * violation.limit
         break
       case 'wall':

@@ -103,6 +103,7 @@ const parseViolation = (fields: Fields): ReportedViolation => {
     case 'wall':
     case 'output':
     case 'scratch':
+    case 'fileSize':
       return { kind, limit: fields.number('limit'), used: fields.number('used'), effect: fields.oneOf('effect', ['ended', 'refused']) }
   }
 }

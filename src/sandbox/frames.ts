@@ -9,9 +9,7 @@ export const FROM_SCOUT = { found: 'F', done: 'D', aside: 'A' } as const
 
 type LetterOf<Frames> = Frames[keyof Frames]
 export type FrameToCell = LetterOf<typeof TO_CELL>
-export type FrameFromCell = LetterOf<typeof FROM_CELL>
 export type FrameToScout = LetterOf<typeof TO_SCOUT>
-export type FrameFromScout = LetterOf<typeof FROM_SCOUT>
 
 const HEADER = 5
 

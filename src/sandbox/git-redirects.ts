@@ -1,43 +1,36 @@
 // Where git is sent by what a repository holds: another folder of hooks, another configuration, a repository elsewhere.
 // Whoever can write there needs no `.git/hooks`, so it is sealed with it.
 import { readFileSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { basename, dirname, resolve } from 'node:path'
 
+import { fail } from '../errors/index.js'
 import type { AbsolutePath } from '../policy/index.js'
+import { parentOf } from '../policy/index.js'
 
 import { pathFor } from './file-names.js'
-import { placeAt, realPathOf } from './object-at.js'
+import { objectAt, placeAt, realPathOf } from './object-at.js'
 import type { Place } from './object-at.js'
 import type { FoundName } from './scout.js'
 
-const LARGEST = 1 << 20
+const LARGEST = 16 << 20
 const MOST_REMEMBERED = 1_000
+/** As git itself. */
+const DEEPEST_INCLUDE = 10
 
-interface Redirects {
-  readonly of: (found: readonly FoundName[]) => readonly Place[]
+export interface Redirects {
+  /** For the names found in write roots, and for the repositories that these roots lie in. */
+  readonly of: (found: readonly FoundName[], roots: readonly AbsolutePath[]) => readonly Place[]
 }
 
-/** Remembers what a file said for as long as it is the same file, because it is asked before every call. */
 export const createRedirects = (): Redirects => {
-  const remembered = new Map<string, { readonly state: string; readonly paths: readonly string[] }>()
-  const pathsIn = (file: AbsolutePath, read: (text: string, file: string) => readonly string[]): readonly string[] => {
-    const state = stateOf(file)
-    const known = remembered.get(file)
-    if (state === undefined) return []
-    if (known?.state === state) return known.paths
-    const paths = read(textOf(file), file)
-    if (remembered.size >= MOST_REMEMBERED) remembered.clear()
-    remembered.set(file, { state, paths })
-    return paths
-  }
+  const read = rememberTexts()
   return {
-    of: (found) => {
-      const paths = found.flatMap(({ path, object }) => {
-        if (object !== 'file') return []
-        if (basename(path) === '.git') return pathsIn(path, partsElsewhere)
-        return path.endsWith('/.git/config') || path.endsWith('/.git/config.worktree') ? pathsIn(path, namedByConfig) : []
-      })
-      return [...new Set(paths)].flatMap((path) => {
+    of: (found, roots) => {
+      const inside = found.filter(({ path }) => path.endsWith('/.git') || path.endsWith('/.git/config')).map(({ path }) => (basename(path) === '.git' ? path : parentOf(path)))
+      const entries = new Set<AbsolutePath>([...inside, ...roots.flatMap(repositoryAround)])
+      const paths = new Set([...entries].flatMap((entry) => redirectedBy(entry, read)))
+      return [...paths].flatMap((path) => {
         const real = realPathOf(path)
         return real === undefined ? [] : placeAt(real)
       })
@@ -45,16 +38,36 @@ export const createRedirects = (): Redirects => {
   }
 }
 
-const stateOf = (file: AbsolutePath): string | undefined => {
+type Read = (file: string) => string
+
+/** Remembers what a file said for as long as it is the same file, because it is asked before every call. */
+const rememberTexts = (): Read => {
+  const remembered = new Map<string, { readonly state: string; readonly text: string }>()
+  return (file) => {
+    const state = stateOf(file)
+    const known = remembered.get(file)
+    if (state === undefined) return ''
+    if (known?.state === state) return known.text
+    const text = textOf(file)
+    if (remembered.size >= MOST_REMEMBERED) remembered.clear()
+    remembered.set(file, { state, text })
+    return text
+  }
+}
+
+const stateOf = (file: string): string | undefined => {
   try {
-    const { dev, ino, size, mtimeMs, ctimeMs } = statSync(pathFor(file))
-    return size > LARGEST ? undefined : [dev, ino, size, mtimeMs, ctimeMs].join()
-  } catch {
+    const status = statSync(pathFor(file))
+    if (!status.isFile()) return undefined
+    if (status.size > LARGEST) throw fail('plan-rejected', { problem: `${file} is larger than a configuration of git can be (${String(LARGEST >> 20)}M), so nobody knows what it names` })
+    return [status.dev, status.ino, status.size, status.mtimeMs, status.ctimeMs].join()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error
     return undefined
   }
 }
 
-const textOf = (file: AbsolutePath): string => {
+const textOf = (file: string): string => {
   try {
     return readFileSync(pathFor(file), 'utf8')
   } catch {
@@ -62,25 +75,46 @@ const textOf = (file: AbsolutePath): string => {
   }
 }
 
+/** The `.git` of the work tree that a write root is a part of. */
+const repositoryAround = (root: AbsolutePath): readonly AbsolutePath[] => {
+  for (let folder = root; folder !== '/'; folder = parentOf(folder)) {
+    const entry = `${folder === '/' ? '' : folder}/.git` as AbsolutePath
+    if (folder !== root && objectAt(entry) !== undefined) return [entry]
+  }
+  return []
+}
+
 const PARTS = ['hooks', 'config', 'config.worktree', 'commondir', 'modules', 'worktrees']
 
-/** A `.git` that is a file says where the repository is: what git runs lies there, or in the one that it shares. */
-const partsElsewhere = (text: string, file: string): readonly string[] => {
-  const [, named] = /^gitdir: (.+)/.exec(text) ?? []
-  if (named === undefined) return []
-  const repository = resolve(dirname(file), named.trimEnd())
-  const shared = textOf(`${repository}/commondir` as AbsolutePath).trimEnd()
+/** `entry`: a `.git`, whether it is the repository, a file that says where that is, or a link to one of these. */
+const redirectedBy = (entry: AbsolutePath, read: Read): readonly string[] => {
+  const tree = parentOf(entry)
+  const named = /^gitdir: (.+)/.exec(read(entry))?.[1]?.trimEnd()
+  const repository = named === undefined ? entry : resolve(tree, named)
+  const shared = read(`${repository}/commondir`).trimEnd()
   const repositories = shared === '' ? [repository] : [repository, resolve(repository, shared)]
-  return repositories.flatMap((folder) => PARTS.map((part) => `${folder}/${part}`))
+  // Of the plain repository the names themselves are protected already.
+  const parts = named === undefined && shared === '' ? [] : repositories.flatMap((folder) => PARTS.map((part) => `${folder}/${part}`))
+  const configs = repositories.flatMap((folder) => [`${folder}/config`, `${folder}/config.worktree`])
+  return [...parts, ...configs.flatMap((config) => namedByConfig(config, { tree, repository }, read, DEEPEST_INCLUDE))]
+}
+
+interface Where {
+  readonly tree: string
+  readonly repository: string
 }
 
 /** Folders of hooks are named from the work tree or, by those who err, from the repository; included files from the file itself. */
-const namedByConfig = (text: string, file: string): readonly string[] =>
-  settingsIn(text).flatMap(({ section, key, value }) => {
-    const repository = dirname(file)
-    if (section === 'core' && key === 'hookspath') return [resolve(dirname(repository), value), resolve(repository, value)]
-    return (section === 'include' || section === 'includeif') && key === 'path' ? [resolve(repository, value)] : []
+const namedByConfig = (config: string, where: Where, read: Read, depth: number): readonly string[] =>
+  settingsIn(read(config)).flatMap(({ section, key, value }) => {
+    if (value === '') return []
+    if (section === 'core' && key === 'hookspath') return [from(where.tree, value), from(where.repository, value)]
+    if ((section !== 'include' && section !== 'includeif') || key !== 'path') return []
+    const included = from(dirname(config), value)
+    return depth === 0 ? [included] : [included, ...namedByConfig(included, where, read, depth - 1)]
   })
+
+const from = (folder: string, value: string): string => resolve(folder, value.replace(/^~(?=\/|$)/, homedir()))
 
 interface Setting {
   readonly section: string

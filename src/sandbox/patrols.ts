@@ -39,11 +39,13 @@ export const beginPatrol = async (scout: Scout, boundary: Boundary, onAppearance
     throw failed.reason
   }
   const found = patrols.flatMap((patrol) => patrol.found)
-  const sealed = withoutRepeats([...found, ...redirects.of(found).filter(({ path }) => isBelow(folders, path))].flatMap((name) => sealable(real, name)))
+  const redirected = redirects.of(found, folders).filter(({ path }) => isBelow(folders, path))
+  const sealed = withoutRepeats([...found, ...redirected].flatMap((name) => sealable(real, name)))
   let held: Pick<Patrol, 'end'> | undefined
   const end = async () => (await Promise.all([...patrols, ...(held === undefined ? [] : [held])].map((patrol) => patrol.end()))).flat()
   const hold = async (carved: readonly AbsolutePath[]) => {
-    const names = [...carved, ...missingElsewhere(real, folders)]
+    // The scout knows the protected names, and what their links lead to; the rest it must be told.
+    const names = [...carved, ...redirected.map(({ path }) => path), ...missingElsewhere(real, folders)]
     if (names.length > 0) held = await scout.hold(names, onAppearance)
   }
   if (sealed.length > MOST_SEALED) {

@@ -101,7 +101,7 @@ export const planCell = (request: CellRequest, host: HostFacts, system: SystemVi
     closed: form === 'landlock' ? closedFolders(survey.write, [...sealed, ...survey.hidden].map(({ path }) => path)) : [],
   }
   const ground = paths([...granted.read, ...granted.write, ...granted.hidden, ...granted.sealed, ...protectedPlaces, ...input.loaded])
-  return { plan, encoded: encodedOnce(plan), program, profile: describeProfile(plan, host, boundary, roots, variables), ground: [...ground, cwd], carved: paths([...granted.hidden, ...granted.sealed]) }
+  return { plan, encoded: encodedOnce(plan), program, profile: describeProfile(plan, host, roots, variables), ground: [...ground, cwd], carved: paths([...granted.hidden, ...granted.sealed]) }
 }
 
 /** Links are followed: a working directory grants nothing, so nothing is moved by one. */

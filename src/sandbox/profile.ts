@@ -91,7 +91,11 @@ export interface ProfiledRoots {
   readonly closed: readonly string[]
 }
 
-export const describeProfile = (plan: Plan, host: HostFacts, boundary: Boundary, roots: ProfiledRoots, variables: readonly string[]): SandboxProfile => ({
+/** What the policy leaves open has a default, and that is applied, too. */
+const limitsAsApplied = ({ userProcesses, ...limits }: Plan['limits']): Boundary['limits'] =>
+  userProcesses === undefined ? limits : { processes: userProcesses, ...limits }
+
+export const describeProfile = (plan: Plan, host: HostFacts, roots: ProfiledRoots, variables: readonly string[]): SandboxProfile => ({
   mode: 'sandboxed',
   backend: 'native',
   form: plan.form,
@@ -102,7 +106,7 @@ export const describeProfile = (plan: Plan, host: HostFacts, boundary: Boundary,
   closed_folders: roots.closed,
   network: plan.network,
   environment_ref: [...variables].sort(),
-  process_limits: boundary.limits,
+  process_limits: limitsAsApplied(plan.limits),
   violation_refs: [],
   enforced: enforcedBy(plan, host),
 })

@@ -17,6 +17,7 @@ import { buildEnvironment } from './environment.js'
 import { probeHost } from './host.js'
 import type { HostFacts } from './host.js'
 import { TO_CELL, encodeFrame } from './frames.js'
+import { interrupted } from './interrupted.js'
 import { findLauncher } from './launcher.js'
 import { spawnLauncher, startNursery } from './nursery.js'
 import { chooseForm, headStartOf } from './plan-cell.js'
@@ -117,7 +118,7 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
     running.add(cell)
     try {
       const result = await call
-      refuseClosed()
+      if (closed) throw interrupted(fail('sandbox-closed', { what: 'sandbox' }), result)
       return result
     } finally {
       running.delete(cell)
@@ -276,20 +277,19 @@ const runIn = async (cell: Cell, planned: PlannedCell, settings: CellSettings, i
   const stdout = collect(input.onStdout)
   const stderr = collect(input.onStderr)
   const { signal } = input
-  const refuseCancelled = () => {
-    if (signal?.aborted === true) throw fail('cancelled', {}, signal.reason)
-  }
+  const isCancelled = () => signal?.aborted === true
   const abort = () => {
     cell.kill()
   }
   signal?.addEventListener('abort', abort, { once: true })
   try {
-    refuseCancelled()
+    if (isCancelled()) throw fail('cancelled', {}, signal?.reason)
     const [stdin, streams] = [bytesOf(input.stdin), { onStdout: stdout.take, onStderr: stderr.take }]
     const end = await (started?.begin(stdin, streams) ?? cell.start(commandOf(planned, settings, input.argv), stdin, streams))
-    refuseCancelled()
     const found = await patrol.end()
-    return describeEnd(end, { planned, boundary: settings.boundary, found }, stdout.bytes(), stderr.bytes())
+    const result = describeEnd(end, { planned, boundary: settings.boundary, found }, stdout.bytes(), stderr.bytes())
+    if (isCancelled()) throw interrupted(fail('cancelled', {}, signal?.reason), result)
+    return result
   } finally {
     signal?.removeEventListener('abort', abort)
     cell.discard()

@@ -1,5 +1,5 @@
 /** A limit whose reaching is told; `processes` counts threads too. */
-export const LIMIT_KINDS = ['memory', 'processes', 'cpu', 'wall', 'output', 'scratch'] as const
+export const LIMIT_KINDS = ['memory', 'processes', 'cpu', 'wall', 'output', 'scratch', 'fileSize'] as const
 export type LimitKind = (typeof LIMIT_KINDS)[number]
 
 /** Where a socket leads, as far as the launcher could tell. */
@@ -51,6 +51,9 @@ export interface ReachedLimit {
   readonly effect: 'ended' | 'refused'
 }
 
+/** What may not count as a success, however the call ended: something protected was touched, or fell open. */
+export const isIntrusion = ({ kind }: Violation): boolean => kind === 'protected' || kind === 'unsealed'
+
 export type ViolationKind = Violation['kind']
 
 /** A violation in words for people, without what would have allowed it: that depends on who is asked. */
@@ -71,9 +74,12 @@ export const describeViolation = (violation: Violation): string => {
     case 'unsealed':
       return `${violation.path} was replaced or removed by somebody else while the call ran, which opened it; the call was ended`
     case 'memory':
+      if (violation.effect === 'refused') return `refused shared memory: ${asSize(violation.used)} would be beyond its memory limit of ${asSize(violation.limit)}`
+      return `ended by its memory limit of ${asSize(violation.limit)}: ${asSize(violation.used)} used`
     case 'output':
-      if (violation.effect === 'refused') return `refused shared memory: ${asSize(violation.used)} would be beyond its ${violation.kind} limit of ${asSize(violation.limit)}`
-      return `ended by its ${violation.kind} limit of ${asSize(violation.limit)}: ${asSize(violation.used)} used`
+      return `ended by its output limit of ${asSize(violation.limit)}: ${asSize(violation.used)} used`
+    case 'fileSize':
+      return `ended by its limit of ${asSize(violation.limit)} for one file`
     case 'scratch':
       return `its private folder is full: limit of ${asSize(violation.limit)}`
     case 'processes':

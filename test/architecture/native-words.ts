@@ -9,8 +9,8 @@ export interface NativeWords {
   readonly constant: (name: string) => string | undefined
   /** Single words in quotes in one file, but for the stages of die(). */
   readonly wordsIn: (file: string) => readonly string[]
-  /** `case 'x':` in one function. */
-  readonly casesIn: (file: string, functionName: string) => readonly string[]
+  /** Letters that a function tells apart, by the constants that they stand for. */
+  readonly casesIn: (file: string, functionName: string, prefix: string) => Readonly<Record<string, string>>
   readonly stages: readonly string[]
   /** Format strings of whole events, unescaped. */
   readonly events: readonly string[]
@@ -33,12 +33,16 @@ export const readNativeWords = (files: readonly SourceFile[]): NativeWords => {
     namesOf: (enumeration) => all(bodyOf(enumeration), /\b([A-Z][A-Z_]+)\b/g),
     constant: (name) => new RegExp(`#define ${name} "([^"]*)"`).exec(everything)?.[1],
     wordsIn: (file) => all(textOf(file).replaceAll(/die\("[^"]*"/g, ''), /"([A-Za-z]+(?:-[a-z]+)*)"/g),
-    casesIn: (file, functionName) => all(new RegExp(`\\b${functionName}\\([^;{]*\\)\\n\\{[\\s\\S]*?\\n\\}`).exec(textOf(file))?.[0] ?? '', /case '(.)'/g),
+    casesIn: (file, functionName, prefix) => {
+      const body = new RegExp(`\\b${functionName}\\([^;{]*\\)\\n\\{[\\s\\S]*?\\n\\}`).exec(textOf(file))?.[0] ?? ''
+      const cases = body.matchAll(new RegExp(`case '(.)':[^;]*${prefix}(\\w+);`, 'g'))
+      return Object.fromEntries(Array.from(cases, ([, letter = '', name = '']) => [name.toLowerCase(), letter]))
+    },
     stages: [...all(everything, /\bdie\("([^"]+)"/g), ...literals.flatMap((literal) => all(literal, /"stage":"([a-z-]+)"/g))],
     events: literals.filter((literal) => literal.startsWith('{"event":')),
     violationFields: literals.filter((literal) => /^"\w+":/.test(literal)),
     violationKinds: [
-      ...all(everything, /\b(?:report_violation|report_path_violation|stop_for_limit|tell_violation)\(call, "([a-z]+)"/g),
+      ...all(everything, /\b(?:report_violation|report_path_violation|stop_for_limit|tell_violation)\(call, "([a-zA-Z]+)"/g),
       ...all(everything, /\\"kind\\":\\"([a-z]+)\\"/g),
     ],
   }

@@ -27,6 +27,12 @@ const sorted = (words: Iterable<string>): readonly string[] => [...new Set(words
 const inTable = (heading: string): readonly string[] => sorted(tables.get(heading) ?? [])
 const letters = (enumeration: string): readonly string[] => sorted(native.lettersOf(enumeration).map(([, letter]) => letter))
 
+/** The letters of an enumeration by its names, as TypeScript writes them. */
+const named = (enumeration: string, prefix: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(native.lettersOf(enumeration).map(([name, letter]) => [camelCase(name.slice(prefix.length)), letter]))
+
+const camelCase = (name: string): string => name.toLowerCase().replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase())
+
 const path = '/' as AbsolutePath
 
 const STEPS: { readonly [Kind in Step['kind']]: Extract<Step, { kind: Kind }> | { readonly kind: Kind; readonly path: AbsolutePath } } = {
@@ -64,10 +70,12 @@ const planWords = (plan: Plan): readonly string[] =>
 
 describe('the words between TypeScript and C', () => {
   test('are frames of the same letters', () => {
-    const both = [...Object.values(TO_CELL), ...Object.values(FROM_CELL)]
-    expect(letters('frame_kind')).toEqual(sorted(both))
-    expect(letters('scout_frame')).toEqual(sorted([...Object.values(TO_SCOUT), ...Object.values(FROM_SCOUT)]))
-    expect(inTable('frame')).toEqual(sorted([...both, ...letters('scout_frame')]))
+    expect(named('frame_kind', 'FRAME_')).toEqual({ ...TO_CELL, ...FROM_CELL })
+    expect(named('scout_frame', 'SCOUT_')).toEqual({ ...TO_SCOUT, ...FROM_SCOUT })
+    expect(inTable('to a cell')).toEqual(sorted(Object.values(TO_CELL)))
+    expect(inTable('from a cell')).toEqual(sorted(Object.values(FROM_CELL)))
+    expect(inTable('to the scout')).toEqual(sorted(Object.values(TO_SCOUT)))
+    expect(inTable('from the scout')).toEqual(sorted(Object.values(FROM_SCOUT)))
   })
 
   test('are a plan of the same version and the same words', () => {
@@ -80,10 +88,11 @@ describe('the words between TypeScript and C', () => {
   })
 
   test('are the same letters of access, streams, scopes and deeds', () => {
-    expect(sorted(native.casesIn('plan.c', 'parse_access'))).toEqual(sorted(Object.values(ACCESS_LETTERS)))
-    expect(sorted(native.casesIn('plan.c', 'parse_streams'))).toEqual(sorted(Object.values(STREAM_LETTERS)))
-    expect(letters('scope')).toEqual(sorted([...Object.values(SCOPE_LETTERS), 'f']))
-    expect(letters('deed')).toEqual(sorted(Object.keys(DEED_LETTERS)))
+    expect(native.casesIn('plan.c', 'parse_access', 'ACCESS_')).toEqual(ACCESS_LETTERS)
+    expect(native.casesIn('plan.c', 'parse_streams', 'STREAM_')).toEqual(STREAM_LETTERS)
+    expect(named('scope', 'SCOPE_')).toEqual({ ...SCOPE_LETTERS, file: 'f' })
+    const deeds = Object.entries(DEED_LETTERS).map(([letter, deed]) => [camelCase(deed.replaceAll('-', '_')), letter])
+    expect(named('deed', '')).toEqual(Object.fromEntries(deeds))
   })
 
   test('are the same statuses of a probe, in the same order', () => {

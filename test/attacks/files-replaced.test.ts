@@ -1,6 +1,6 @@
 // Sealed and hidden files that somebody else replaces while a call runs: the kernel drops what was mounted over them.
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
@@ -120,6 +120,59 @@ describeForms('files that are replaced while a call runs', (cell) => {
     })
     expect(call.stdout).not.toContain('SECRET')
     expectEnded(call, secret)
+  })
+
+  test('one in a folder that is swapped for another is not open to the tool', async () => {
+    const { inside, file } = playground()
+    for (const name of ['.git/config', 'sub/.git/config']) {
+      const top = join(inside, name.split('/')[0] ?? '')
+      const config = file(`inside/${name}`, 'original\n')
+      file(`outside/new/${name}`, 'new\n')
+      const call = await whileItRuns(cell, inside, { filesystem: { write: [inside] } }, onceReplaced(config, "open(path, 'a').write('evil')"), () => {
+        renameSync(top, `${top}.old`)
+        renameSync(join(inside, '../outside/new', name.split('/')[0] ?? ''), top)
+      })
+      expect(readFileSync(config, 'utf8'), name).toBe('new\n')
+      expect(call.result.violations, name).toMatchObject([{ kind: 'unsealed', path: top }])
+      rmSync(`${top}.old`, { recursive: true })
+    }
+  })
+
+  test('a carved-out one in a folder that is swapped for another cannot be read', async () => {
+    const { inside, file } = playground()
+    const secret = file('inside/a/b/secret', 'before\n')
+    const call = await whileItRuns(cell, inside, { filesystem: { read: [inside, `!${secret}`] } }, onceReplaced(secret, 'print(open(path).read())'), () => {
+      renameSync(join(inside, 'a'), join(inside, 'a.old'))
+      file('inside/a/b/secret', 'SECRET\n')
+    })
+    expect(call.stdout).not.toContain('SECRET')
+    expectEnded(call, secret)
+  })
+
+  test('what a protected link leads to, moved away, is not open to the tool', async () => {
+    const { inside, file } = playground()
+    const target = file('inside/dot/envrc', 'original\n')
+    symlinkSync('dot/envrc', join(inside, '.envrc'))
+    const call = await whileItRuns(cell, inside, { filesystem: { write: [inside] } }, onceReplaced(target, "open(path, 'a').write('evil')"), () => {
+      renameSync(target, `${target}~`)
+      writeFileSync(target, 'new\n')
+    })
+    expect(readFileSync(target, 'utf8')).toBe('new\n')
+    expectEnded(call, target)
+  })
+
+  test('a call that begins in a folder that took the place of a write root has its seals', async () => {
+    const { inside, file } = playground()
+    const policy = { filesystem: { write: [inside] } }
+    let second: Promise<RanCall> | undefined
+    await whileItRuns(cell, inside, policy, ['/bin/sh', '-c', 'echo ready; sleep 1'], () => {
+      renameSync(inside, `${inside}.old`)
+      file('inside/.git/config', 'original\n')
+      second = cell.run(['/bin/sh', '-c', 'echo evil >> .git/config; echo evil > .envrc; true'], { policy, workspace: inside, cwd: inside })
+    })
+    await second
+    expect(readFileSync(join(inside, '.git/config'), 'utf8')).toBe('original\n')
+    expect(existsSync(join(inside, '.envrc'))).toBe(false)
   })
 
   test('a hidden one cannot be read', async () => {

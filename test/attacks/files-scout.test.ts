@@ -1,7 +1,8 @@
 // Against the process that watches over write roots: links, folders that were closed, and very much at once.
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, readlinkSync, symlinkSync } from 'node:fs'
-import { join } from 'node:path'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join, relative } from 'node:path'
 
 import { expect, test } from 'vitest'
 
@@ -237,6 +238,43 @@ describeForms('where git is sent by what a repository holds', (cell) => {
       expect(readdirSync(join(inside, 'scripts/hooks')), value).toEqual(['pre-commit'])
       expect(readFileSync(join(inside, 'scripts/hooks/pre-commit'), 'utf8'), value).toBe('original\n')
       expect(readFileSync(join(inside, 'shared.gitconfig'), 'utf8'), value).toContain('somebody')
+    }
+  })
+
+  test('cannot change it by any of the other ways to name it', async () => {
+    const ways: Readonly<Record<string, (inside: string) => { readonly at: string; readonly root: string }>> = {
+      'an included file': (inside) => {
+        execFileSync('git', ['init', '-q', '--template=', inside])
+        writeFileSync(join(inside, 'one.inc'), '[include]\n\tpath = two.inc\n')
+        writeFileSync(join(inside, 'two.inc'), '[core]\n\thooksPath = h\n')
+        execFileSync('git', ['-C', inside, 'config', 'include.path', '../one.inc'])
+        return { at: join(inside, 'h'), root: inside }
+      },
+      'from the home folder': (inside) => {
+        execFileSync('git', ['init', '-q', '--template=', inside])
+        execFileSync('git', ['-C', inside, 'config', 'core.hooksPath', `~/${relative(homedir(), inside)}/h`])
+        return { at: join(inside, 'h'), root: inside }
+      },
+      'of a linked work tree': (inside) => {
+        const main = `${inside}-main`
+        execFileSync('git', ['init', '-q', '--template=', main])
+        execFileSync('git', ['-C', main, '-c', 'user.name=x', '-c', 'user.email=x', 'commit', '-q', '--allow-empty', '-m', 'x'])
+        execFileSync('git', ['-C', main, 'worktree', 'add', '-q', join(inside, 'tree')])
+        execFileSync('git', ['-C', main, 'config', 'core.hooksPath', 'h'])
+        return { at: join(inside, 'tree/h'), root: inside }
+      },
+      'of a part of a repository': (inside) => {
+        execFileSync('git', ['init', '-q', '--template=', inside])
+        mkdirSync(join(inside, 'part'))
+        execFileSync('git', ['-C', inside, 'config', 'core.hooksPath', 'part/h'])
+        return { at: join(inside, 'part/h'), root: join(inside, 'part') }
+      },
+    }
+    for (const [way, prepare] of Object.entries(ways)) {
+      const { at, root } = prepare(playground().inside)
+      mkdirSync(at, { recursive: true })
+      await shell(cell, root, `echo evil > ${at}/pre-commit; true`)
+      expect(readdirSync(at), way).toEqual([])
     }
   })
 

@@ -61,7 +61,7 @@ describe('cordon run --policy FILE', () => {
     const facts = JSON.parse(readFileSync(join(folder, 'facts'), 'utf8')) as Facts
     expect(facts.permission_decision.decision_reason).toBe('typed on the command line: --read extra, --policy ./policy.yaml')
     expect(facts.permission_state.policy_sources).toEqual(['./policy.yaml'])
-    expect(facts.sandbox_profile?.process_limits).toEqual({ wall: 20_000 })
+    expect(facts.sandbox_profile?.process_limits).toMatchObject({ wall: 20_000 })
     expect(cordon(['run', '--policy', './policy.yaml', '--', 'cat', 'extra'], { cwd: folder }).status).toBe(1)
   })
 

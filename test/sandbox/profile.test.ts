@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import type { Plan } from '../../src/sandbox/plan.js'
 import { describeProfile, enforcedBy } from '../../src/sandbox/profile.js'
-import { boundaryOf, path } from '../policy/places.js'
+import { path } from '../policy/places.js'
 
 import { hostWith, notHeld } from './host-facts.js'
 import { planWith } from './plans.js'
@@ -67,9 +67,8 @@ describe('what a profile claims', () => {
     expect(enforced['end_of_call']).toEqual(['landlock:7'])
   })
 
-  it('holds the names of variables, and never their values', () => {
-    const profile = describeProfile(connecting(), hostWith(), boundaryOf({ environment: ['TOKEN=secret'] }), { read: ['/usr'], write: [], sealed: [], closed: [] }, ['TOKEN', 'PATH'])
+  it('holds the names of variables, sorted', () => {
+    const profile = describeProfile(connecting(), hostWith(), { read: ['/usr'], write: [], sealed: [], closed: [] }, ['TOKEN', 'PATH'])
     expect(profile.environment_ref).toEqual(['PATH', 'TOKEN'])
-    expect(JSON.stringify(profile)).not.toContain('secret')
   })
 })

@@ -2,6 +2,7 @@ import { getEventListeners } from 'node:events'
 
 import { expect } from 'vitest'
 
+import { resultOfInterrupted } from '../../../src/sandbox/index.js'
 import { area } from '../claim.js'
 import type { Area } from '../claim.js'
 import { textOf } from '../stage.js'
@@ -24,6 +25,17 @@ export const cancelling: Area = area('Cancelling', [
       const call = run(`(setsid sh -c 'sleep 300; : ${mark}' &) ; trap "" TERM; echo up; sleep 300; : ${mark}`, { signal: abort.signal, onStdout: () => { abort.abort(new Error('enough')) } })
       await expect(call).rejects.toMatchObject({ code: 'cancelled', cause: { message: 'enough' } })
       expect(await survivorsOf(mark)).toEqual([])
+    },
+  },
+  {
+    claim: 'what a cancelled call had planted is set aside, and told',
+    given: { '@/w/': '' },
+    tell: async ({ refusal, at }) => {
+      const abort = new AbortController()
+      const plant = 'mkdir -p @/w/sub/.git/hooks; echo evil > @/w/sub/.git/hooks/pre-commit; echo up; sleep 300'
+      const error = await refusal(plant, { policy: { filesystem: { write: ['@/w'] } }, signal: abort.signal, onStdout: () => { abort.abort() } })
+      expect(error).toMatchObject({ code: 'cancelled' })
+      expect(resultOfInterrupted(error)?.violations).toMatchObject([{ kind: 'protected', deed: 'set-aside', path: at('@/w/sub/.git/hooks/pre-commit') }])
     },
   },
   {

@@ -37,6 +37,13 @@ export const limits: Area = area('Limits', [
   { claim: 'threads count as processes', policy: { limits: { processes: 6, wall: '60s' } }, run: python('import threading, time\nfor i in range(20):\n  try: threading.Thread(target=time.sleep, args=(1,), daemon=True).start()\n  except RuntimeError: print("refused"); break'), then: { stdout: 'refused\n', violations: [{ kind: 'processes' }] } },
   { claim: 'a descriptor beyond the limit is refused', policy: { limits: { openFiles: 16 } }, run: python('try:\n  files = [open("/dev/null") for i in range(32)]\nexcept OSError as error: print(error.errno)'), then: { stdout: '24\n' } },
   { claim: 'a file beyond the limit is refused', policy: { limits: { fileSize: 1024 } }, run: '(head -c 5000 /dev/zero > "$TMPDIR/f") 2> /dev/null; wc -c < "$TMPDIR/f"', then: { stdout: '1024\n' } },
+  {
+    claim: 'a program that a file beyond the limit ends was ended by that limit',
+    tell: async ({ run }) => {
+      const result = await run(['/bin/sh', '-c', 'exec head -c 5000 /dev/zero > "$TMPDIR/f"'], { policy: { limits: { fileSize: 1024 } } })
+      expect(result).toMatchObject({ status: 'limit', limit: 'fileSize', violations: [{ kind: 'fileSize', limit: 1024, effect: 'ended' }] })
+    },
+  },
   { claim: 'private folders within their limit can be filled', policy: { limits: { scratch: '8M' } }, run: 'head -c 4000000 /dev/zero > "$TMPDIR/f" && echo filled', then: { stdout: 'filled\n' } },
   {
     // Where the folder is a file system of its own the write fails; elsewhere the call is ended.
