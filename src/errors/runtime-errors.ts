@@ -20,6 +20,12 @@ export const RUNTIME_ERRORS = {
     agent: 'This tool is not set up correctly.',
     fix: 'pass what it needs as input, import it inside the function (await import(…)), or put the function into a module and give its path (module)',
   },
+  'module-unreadable': {
+    when: 'The module of a function tool is not where the tool says.',
+    message: 'the module {module} of the tool "{tool}" cannot be read',
+    agent: 'This tool is not set up correctly.',
+    fix: 'name a file that is there; a relative path begins at the working directory of this process ({cwd}), new URL("./tool.mjs", import.meta.url) at the file that says so',
+  },
   'tool-incomplete': {
     when: 'A tool is declared without what it needs to run.',
     message: 'the tool "{tool}" is incomplete: {problem}',

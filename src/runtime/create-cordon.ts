@@ -24,6 +24,7 @@ import { connectTelemetry } from './events/telemetry.js'
 import type { Telemetry } from './events/telemetry.js'
 import { createExecutor } from './execute.js'
 import { createFunctionCells } from './function-cells.js'
+import { requirePortable } from './function-source.js'
 import { recordHook } from './hook-events.js'
 import { liveCall } from './life-of-a-call.js'
 import { createProcessCells } from './process-cells.js'
@@ -112,6 +113,7 @@ const MAIN_SESSION = 'main'
 
 export const createCordon = async (options: CordonOptions): Promise<Cordon> => {
   checkCordonOptions(options)
+  for (const each of options.tools) requirePortable(each)
   const resumed = options.state === undefined ? undefined : openState(options.state)
   const audit = options.audit === undefined ? undefined : await openAuditLog(options.audit)
   try {

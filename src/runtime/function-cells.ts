@@ -13,7 +13,7 @@ import { encodeMessage } from './function-cell/messages.js'
 import type { FunctionOrigin, ThrownError } from './function-cell/messages.js'
 import { listenToFunction } from './function-reply.js'
 import type { FunctionReply } from './function-reply.js'
-import { selfContainedSource } from './function-source.js'
+import { pathOf, selfContainedSource } from './function-source.js'
 import { moduleFiles } from './module-files.js'
 import { isObserved } from './process-cells.js'
 import { endingOf } from './process-ending.js'
@@ -89,7 +89,7 @@ const canOnlyCompute = ({ write, network }: Boundary): boolean => network.kind =
 const originOf = (tool: string, from: FunctionDefinition['from'], boundary: Boundary): { readonly origin: FunctionOrigin; readonly boundary: Boundary } => {
   const own = [dirname(RUNNER)]
   if (from.kind === 'function') return { origin: { kind: 'source', source: selfContainedSource(tool, from.run) }, boundary: alsoReading(boundary, own) }
-  const { path, read } = moduleFiles(tool, typeof from.path === 'string' ? from.path : fileURLToPath(from.path))
+  const { path, read } = moduleFiles(tool, pathOf(from.path))
   return { origin: { kind: 'module', url: pathToFileURL(path).href, name: from.name }, boundary: alsoReading(boundary, [...own, ...read]) }
 }
 
@@ -100,7 +100,7 @@ const alsoReading = (boundary: Boundary, paths: readonly string[]): Boundary => 
 
 const describeFunction = (tool: RegisteredTool, result: CallResult, reply: FunctionReply): Execution => {
   const { name } = tool.gate
-  const refused = reply.kind === 'thrown' ? refusedAccess(tool.gate.boundary, reply.error) : undefined
+  const refused = reply.kind === 'thrown' ? refusedAccess(tool.gate.boundary, tool.cwd, reply.error) : undefined
   const violations = violationsOf(tool, result, refused)
   const common = { profile: { ...result.profile, violation_refs: violations.map((_, at) => `violations/${String(at)}`) }, violations, usage: result.usage, printed: reply.printed, ending: endingOfFunction(result, reply) }
   if (refused !== undefined) return { ...common, status: 'violated', output: undefined, error: violated(name, violations) }

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { runInNewContext } from 'node:vm'
 
 import { parse } from 'acorn'
@@ -5,6 +6,8 @@ import { parse } from 'acorn'
 import { fail } from '../errors/index.js'
 
 import { freeVariables } from './free-variables.js'
+import { realFile } from './module-files.js'
+import type { ToolDefinition } from './tools.js'
 
 // What a function finds in every Node process. Asked of a fresh context and not of this one, which has
 // whatever the host program put there; `require` and its kin are of modules, and it is in none.
@@ -26,6 +29,15 @@ export const selfContainedSource = (tool: string, run: (...args: never) => unkno
   if (outside.length > 0) throw fail('function-not-portable', { tool, problem: `it uses ${outside.map((name) => `"${name}"`).join(', ')} from outside of itself` })
   return source
 }
+
+/** Refuses what could never run when it is declared, and not when a model first calls it. */
+export const requirePortable = (tool: ToolDefinition): void => {
+  if (tool.kind !== 'function') return
+  if (tool.from.kind === 'function') selfContainedSource(tool.name, tool.from.run)
+  else realFile(tool.name, pathOf(tool.from.path))
+}
+
+export const pathOf = (module: string | URL): string => (typeof module === 'string' && !module.startsWith('file:') ? module : fileURLToPath(module))
 
 const PARSING = { ecmaVersion: 'latest', sourceType: 'script', allowAwaitOutsideFunction: false } as const
 

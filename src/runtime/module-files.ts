@@ -44,11 +44,12 @@ export const moduleFiles = (tool: string, module: string): ModuleFiles => {
   return { path, read: [...files, ...packages] }
 }
 
-const realFile = (tool: string, module: string): string => {
+/** The module itself, links resolved. */
+export const realFile = (tool: string, module: string): string => {
   try {
     return realpathSync(module)
   } catch (cause) {
-    throw fail('function-not-portable', { tool, problem: `its module ${module} cannot be read` }, cause)
+    throw fail('module-unreadable', { tool, module, cwd: process.cwd() }, cause)
   }
 }
 

@@ -9,16 +9,19 @@ import { resolveOnHost } from './resolve-path.js'
 
 const REFUSALS: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS'])
 const WRITING: ReadonlySet<string> = new Set(['mkdir', 'rmdir', 'unlink', 'rename', 'link', 'symlink', 'chmod', 'chown', 'utime', 'truncate', 'ftruncate', 'copyfile', 'mkdtemp', 'rm'])
+// An error of open() does not say what for; the function of Node that called it does.
+const WRITING_FRAME = /^\s*at (?:async )?(?:\w+\.)?(?:write|append)File(?:Sync)? \(node:/m
 
 /**
  * JavaScript says itself which file it was refused. That is a violation and no result, also when the
  * file seems not to be there: what is not granted does not exist in a cell, whether it exists or not.
  */
-export const refusedAccess = (boundary: Boundary, { code, syscall, path }: ThrownError): RefusedOpen | undefined => {
+export const refusedAccess = (boundary: Boundary, cwd: AbsolutePath, { code, syscall, path, stack }: ThrownError): RefusedOpen | undefined => {
   if (code === undefined || path === undefined) return undefined
-  const found = resolveOnHost(resolve(path))
-  const object = (found.kind === 'object' ? found.path : resolve(path)) as AbsolutePath
-  const access = code === 'EROFS' || WRITING.has(syscall ?? '') || isReadable(boundary, object) ? 'write' : 'read'
+  const named = resolve(cwd, path)
+  const found = resolveOnHost(named)
+  const object = (found.kind === 'object' ? found.path : named) as AbsolutePath
+  const access = code === 'EROFS' || WRITING.has(syscall ?? '') || WRITING_FRAME.test(stack) || isReadable(boundary, object) ? 'write' : 'read'
   const isGranted = access === 'write' ? isWritable(boundary, object) : isReadable(boundary, object)
   if (isGranted || !(REFUSALS.has(code) || code === 'ENOENT')) return undefined
   const protection = access === 'write' ? protectionOf(boundary.write, object) : undefined

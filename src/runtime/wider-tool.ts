@@ -49,8 +49,10 @@ const grantsFor = (violations: readonly Violation[], { exec }: Boundary): MoreGr
     switch (violation.kind) {
       case 'file':
         if (violation.reason.kind === 'protected') break
-        if (violation.access === 'read') addPath(read, violation.path)
-        else addPath(write, existing(violation.path))
+        // To read what is not there nobody can be given.
+        if (violation.access === 'read') {
+          if (existsSync(violation.path)) addPath(read, violation.path)
+        } else addPath(write, existing(violation.path))
         break
       case 'metadata':
         addPath(write, existing(violation.path))

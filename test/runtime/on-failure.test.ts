@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { processTool, tool } from '../../src/runtime/index.js'
 import type { ApprovalRequest, Approve } from '../../src/runtime/index.js'
 
-import { READ, WRITE, eventsOf, openStage } from './stage.js'
+import { READ, WRITE, asWritten, eventsOf, openStage } from './stage.js'
 
 const { newFolder, cordon } = openStage()
 
@@ -56,6 +56,27 @@ describe('on_failure: a call that met its boundary', () => {
     const runtime = await inMode(approving())
     expect(await runtime.call('write', { path: join(folder, 'made'), text: 'x' })).toMatchObject({ status: 'ok' })
     expect(readFileSync(join(folder, 'made'), 'utf8')).toBe('x')
+  })
+
+  test.each([
+    ['at once', "async () => { (await import('node:fs')).writeFileSync('data/f', 'x') }"],
+    ['by a promise', "async () => { await (await import('node:fs/promises')).writeFile('data/f', 'x') }"],
+    ['at its end', "async () => { (await import('node:fs')).appendFileSync('data/f', 'x') }"],
+  ])('is offered the folder that it wanted to write in, by a name relative to its own folder (%s)', async (_, source) => {
+    const folder = newFolder()
+    for (const name of ['out', 'data']) mkdirSync(join(folder, name))
+    const asked: ApprovalRequest[] = []
+    const write = tool({ name: 'write', cwd: folder, policy: { filesystem: { write: [join(folder, 'out')] } }, run: asWritten(source) })
+    const result = await (await cordon({ tools: [write], mode: 'on_failure', approve: approving(asked) })).call('write', {})
+    expect(asked[0]?.decision.widening?.added).toEqual([`filesystem.write ${join(folder, 'data')}`])
+    expect(result).toMatchObject({ status: 'ok', facts: { first_attempt: { violations: [{ kind: 'file', access: 'write', path: join(folder, 'data', 'f') }] } } })
+    expect(readFileSync(join(folder, 'data', 'f'), 'utf8')).toBe('x')
+  })
+
+  test('is offered nothing where it wanted to read what is not there', async () => {
+    const asked: ApprovalRequest[] = []
+    expect(await (await inMode(approving(asked))).call('read', { path: join(newFolder(), 'missing') })).toMatchObject({ status: 'violated' })
+    expect(asked).toEqual([])
   })
 
   test('is not granted anything for the next call', async () => {

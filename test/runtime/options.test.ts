@@ -132,3 +132,24 @@ test('a call refuses options that it does not know, and does not run', async () 
   await expect(runtime.call('idle', {}, { sesion: 'a' } as never)).rejects.toMatchObject(refusal('option-unknown', 'call: there is no option "sesion"', /did you mean "session"\?/))
   await expect(runtime.call('idle', {}, { onProgress: 'x' as never })).rejects.toMatchObject({ code: 'option-invalid' })
 })
+
+describe('createCordon refuses a function tool that could never run', () => {
+  test('because it uses what is outside of it', async () => {
+    const outside = 1
+    await expect(create({ tools: [tool({ name: 'x', run: () => outside })] })).rejects.toMatchObject(
+      refusal('function-not-portable', 'the function of the tool "x" cannot be sent to a cell: it uses "outside" from outside of itself', /pass what it needs as input/),
+    )
+  })
+
+  test('because its module is not there, and says where it was looked for', async () => {
+    await expect(create({ tools: [tool({ name: 'x', module: './nope.mjs' })] })).rejects.toMatchObject(
+      refusal('module-unreadable', 'the module ./nope.mjs of the tool "x" cannot be read', /begins at the working directory of this process \(\/.*import\.meta\.url/),
+    )
+  })
+
+  test('but not one that runs in this process, where it may use what it likes', async () => {
+    const outside = 1
+    const runtime = await cordon({ tools: [tool({ name: 'x', inProcess: true, policy: { filesystem: 'none', network: 'none', exec: 'none' }, run: () => outside })] })
+    expect(runtime.listTools()).toHaveLength(1)
+  })
+})
