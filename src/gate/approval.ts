@@ -80,13 +80,14 @@ export type ApprovalAnswer =
   /** Nobody answered in time; `then` is what the host has said should follow. */
   | { readonly kind: 'timed_out'; readonly then: 'deny' | 'approve' }
 
-const KINDS = ['approve_once', 'approve_for_scope', 'deny', 'modify', 'escalate', 'request_more_info', 'timed_out'] as const
+export const ANSWER_KINDS = ['approve_once', 'approve_for_scope', 'deny', 'modify', 'escalate', 'request_more_info', 'timed_out'] as const
 
 /** Reads an answer. Prose is none: "yes, go ahead" is an error, not an approval. */
 export const parseAnswer = (value: unknown): ApprovalAnswer => {
-  const node = rootNode(value, () => 'answer')
+  const node = rootNode(value, () => 'approve', 'its answer')
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid(node, 'a mapping such as { kind: "approve_once", by: "ann" }')
   const given = mappingOf(node, ['kind', 'by', 'reason', 'input', 'then'])
-  const kind = oneOf(given.kind ?? node, KINDS)
+  const kind = oneOf(given.kind ?? { ...node, value: undefined, path: ['kind'] }, ANSWER_KINDS)
   if (kind === 'timed_out') return { kind, then: given.then === undefined ? 'deny' : oneOf(given.then, ['deny', 'approve'] as const) }
   const by = textOf(required(node, given.by, 'by'), 'who answers')
   if (by.trim() === '') throw invalid(node, 'an answer that says who gives it ("by")')
@@ -105,7 +106,7 @@ export const parseAnswer = (value: unknown): ApprovalAnswer => {
 
 /** Reads a grant that was kept elsewhere. What is not exactly one is refused. */
 export const parseGrant = (value: unknown, source: string): ApprovalGrant => {
-  const node = rootNode(value, () => source)
+  const node = rootNode(value, () => source, 'the approval')
   const given = mappingOf(node, ['approval_action_id', 'tool', 'arguments_hash', 'policy_hash', 'scope', 'expires_at', 'status', 'approved_by'])
   const text = (key: keyof typeof given): string => textOf(required(node, given[key], key), 'a text')
   const expiresAt = required(node, given.expires_at, 'expires_at')

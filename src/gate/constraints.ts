@@ -17,7 +17,7 @@ export interface Constraints {
 
 export const UNCONSTRAINED: Constraints = { onlyAfter: [], forbidden: false }
 
-export const parseConstraints = (value: unknown, source: string): Constraints => parseConstraintsNode(rootNode(value, () => source))
+export const parseConstraints = (value: unknown, source: string): Constraints => parseConstraintsNode(rootNode(value, () => source, 'the constraints'))
 
 const parseConstraintsNode = (node: PolicyNode): Constraints => {
   const { maxInvocations, onlyAfter, forbidden } = mappingOf(node, ['maxInvocations', 'onlyAfter', 'forbidden'])

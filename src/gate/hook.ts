@@ -53,7 +53,8 @@ const DECISIONS = ['continue', 'allow', 'ask', 'deny', 'block'] as const
 /** Nothing is guessed: an answer that is not exactly one throws, which denies. */
 export const parseHookAnswer = (value: unknown, source: string): HookAnswer => {
   if (value === undefined || value === null) return {}
-  const node = rootNode(value, () => source)
+  const node = rootNode(value, () => source, 'its answer')
+  if (typeof value !== 'object' || Array.isArray(value)) throw invalid(node, `nothing, or a mapping such as { decision: "deny", reason: "…" } (decisions: ${DECISIONS.join(', ')})`)
   const given = mappingOf(node, ANSWER_KEYS)
   return {
     ...(given.decision === undefined ? {} : { decision: oneOf(given.decision, DECISIONS) }),

@@ -33,11 +33,11 @@ export interface RuleFileContext {
 }
 
 /** Reads a rule file in YAML or JSON; errors name the file, the line and the key. */
-export const loadRules = (text: string, fileName: string, context: RuleFileContext): RuleSet => parseRuleSet(readDocument(text, fileName), fileName, context)
+export const loadRules = (text: string, fileName: string, context: RuleFileContext): RuleSet => parseRuleSet({ ...readDocument(text, fileName), whole: 'the rules' }, fileName, context)
 
 /** Reads rules given as a value: `{ rules: [...] }`, or the list alone. */
 export const parseRules = (value: unknown, name: string, context: RuleFileContext): RuleSet =>
-  parseRuleSet(rootNode(Array.isArray(value) ? { rules: value } : value, () => name), name, context)
+  parseRuleSet(rootNode(Array.isArray(value) ? { rules: value } : value, () => name, 'the rules'), name, context)
 
 const parseRuleSet = (given: PolicyNode, name: string, { source, places }: RuleFileContext): RuleSet => {
   // A file in which everything is commented out.

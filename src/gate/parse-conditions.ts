@@ -63,7 +63,7 @@ const parseCommand = (node: PolicyNode): CommandPattern => {
 export const parseArguments = (node: PolicyNode): readonly ArgumentCondition[] => {
   if (typeof node.value !== 'object' || node.value === null || Array.isArray(node.value)) throw invalid(node, 'a mapping of argument names to values')
   return Object.entries(node.value as Record<string, unknown>).map(([key, value]) => {
-    const child: PolicyNode = { value, path: [...node.path, key], locate: node.locate }
+    const child: PolicyNode = { ...node, value, path: [...node.path, key] }
     const items = Array.isArray(value) ? itemsOf(child, 'values') : [child]
     if (items.length === 0) throw invalid(child, 'a value, or a list of values with at least one item')
     return { keys: key.split('.'), accepts: items.map(parseAccepted) }

@@ -2,7 +2,7 @@
 // time, by somebody else than the one who wants to make the call.
 import { fail } from '../errors/index.js'
 
-import { parseAnswer } from './approval.js'
+import { ANSWER_KINDS, parseAnswer } from './approval.js'
 import type { ApprovalAnswer } from './approval.js'
 import type { Evaluation } from './call.js'
 import { grantOf, withStep } from './draft.js'
@@ -40,7 +40,7 @@ export const createSettle = (settings: GateSettings, { questionOf, permit, refus
       answer = parseAnswer(given)
     } catch (error) {
       // The question stays open: nothing was said.
-      return refuseAnswer(messageOf(error), 'answer with one of the kinds of answers')
+      return refuseAnswer(messageOf(error), `answer { kind, by }, and where it belongs to it reason or input; kinds: ${ANSWER_KINDS.join(', ')}`)
     }
     if (settled.has(question)) return refuseAnswer('the question was answered before')
     if (answer.kind !== 'timed_out' && answer.by === call.requestedBy) return refuseAnswer('nobody approves a call of his own', 'let somebody else answer')

@@ -11,15 +11,17 @@ export interface PolicyNode {
   readonly path: KeyPath
   /** The source of a key path, as precise as it is known: "policy.yaml:7" or "tool grep". */
   readonly locate: (path: KeyPath) => string
+  /** What the whole document is called. */
+  readonly whole: string
 }
 
-export const rootNode = (value: unknown, locate: (path: KeyPath) => string): PolicyNode => ({ value, path: [], locate })
+export const rootNode = (value: unknown, locate: (path: KeyPath) => string, whole = 'the policy'): PolicyNode => ({ value, path: [], locate, whole })
 
 export const sourceOf = (node: PolicyNode): string => node.locate(node.path)
 
 /** `filesystem.read[2]` */
-export const keyOf = ({ path }: PolicyNode): string => {
-  if (path.length === 0) return 'the policy'
+export const keyOf = ({ path, whole }: PolicyNode): string => {
+  if (path.length === 0) return whole
   return path.map((key, at) => (typeof key === 'number' ? `[${key}]` : at === 0 ? key : `.${key}`)).join('')
 }
 
@@ -41,7 +43,7 @@ const didYouMean = (near: string | undefined): string | undefined => (near === u
 
 /** The entries of a mapping that has no other keys than the known ones. */
 export const mappingOf = <Key extends string>(node: PolicyNode, known: readonly Key[]): Readonly<Partial<Record<Key, PolicyNode>>> => {
-  const { value, path, locate } = node
+  const { value, path, locate, whole } = node
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw fail('policy-not-an-object', { source: sourceOf(node), where: keyOf(node), found: describeValue(value) })
   }
@@ -54,15 +56,15 @@ export const mappingOf = <Key extends string>(node: PolicyNode, known: readonly 
       throw fail('policy-unknown-key', { source: locate(childPath), key, where: keyOf(node), hint })
     }
     // In a TypeScript value `{ network: undefined }` is how a section is left out.
-    if (child !== undefined) entries[name] = { value: child, path: childPath, locate }
+    if (child !== undefined) entries[name] = { value: child, path: childPath, locate, whole }
   }
   return entries
 }
 
 export const itemsOf = (node: PolicyNode, expected: string): readonly PolicyNode[] => {
-  const { value, path, locate } = node
+  const { value, path, locate, whole } = node
   if (!Array.isArray(value)) throw invalid(node, expected)
-  return value.map((item: unknown, at) => ({ value: item, path: [...path, at], locate }))
+  return value.map((item: unknown, at) => ({ value: item, path: [...path, at], locate, whole }))
 }
 
 export const textOf = (node: PolicyNode, expected: string): string => {

@@ -92,9 +92,10 @@ export interface ListedTool {
 
 /** Runs tools: every call is decided, recorded and held. Two of them share nothing. */
 export interface Cordon {
-  readonly call: (name: string, input: unknown, options?: CallOptions) => Promise<ToolResult>
+  /** Without an input it gets an empty mapping. */
+  readonly call: (name: string, input?: unknown, options?: CallOptions) => Promise<ToolResult>
   /** Decides without running, asking or counting. */
-  readonly evaluate: (name: string, input: unknown, options?: Pick<CallOptions, 'session'>) => Promise<Evaluation>
+  readonly evaluate: (name: string, input?: unknown, options?: Pick<CallOptions, 'session'>) => Promise<Evaluation>
   readonly listTools: () => readonly ListedTool[]
   readonly on: <Type extends EventType | '*'>(type: Type, listener: Listener<Type>) => () => void
   readonly state: () => PermissionState
@@ -195,7 +196,7 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
   const context = await begin(services, telemetry, resumed?.session_id)
 
   return {
-    call: async (name, input, given = {}) => {
+    call: async (name, input = {}, given = {}) => {
       checkCallOptions(given)
       const { signal, session = MAIN_SESSION, onProgress = () => undefined, approvals } = given
       if (closed) throw fail('runtime-closed', {})
@@ -210,7 +211,7 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
         running.delete(result)
       }
     },
-    evaluate: (name, input, { session = MAIN_SESSION } = {}) => gate.decide({ ...gateCall(name, input, sessions.trial(session)), isTrial: true }),
+    evaluate: (name, input = {}, { session = MAIN_SESSION } = {}) => gate.decide({ ...gateCall(name, input, sessions.trial(session)), isTrial: true }),
     listTools: () => [...tools.values()].map(({ definition, gate: { boundary } }) => ({ name: definition.name, description: definition.description, kind: definition.kind, risk: boundary.risk.level, input: definition.schema })),
     on: events.on,
     state: gate.state,

@@ -33,7 +33,8 @@ export interface CallFacts {
   /** Null when nothing ran. */
   readonly sandbox_profile: SandboxProfile | InProcessProfile | null
   readonly violations: readonly Violation[]
-  readonly usage: Usage | null
+  /** In the words of `cordon run --facts`; null when nothing ran. */
+  readonly usage: CallUsage | null
   readonly error: { readonly code: string; readonly message: string; readonly fix: string | null } | null
   /** What a function tool printed. */
   readonly printed: string
@@ -41,6 +42,14 @@ export interface CallFacts {
   readonly first_attempt?: CallFacts
   /** In the mode on_failure: that it should run again with more was not approved. */
   readonly retry?: { readonly call_id: string; readonly permission_decision: PermissionDecision }
+}
+
+export interface CallUsage {
+  readonly wall_ms: number
+  readonly cpu_ms: number
+  readonly max_rss_bytes: number
+  /** Where a cgroup counted, otherwise null. */
+  readonly peak_memory_bytes: number | null
 }
 
 /** A tool that runs in the agent's own process has no boundary, and its record says so. */

@@ -76,8 +76,15 @@ export type ToolDefinition = CommonDefinition &
 
 export type FunctionSource = { readonly kind: 'function'; readonly run: ToolRun } | { readonly kind: 'module'; readonly path: string | URL; readonly name: string }
 
+/**
+ * Of an input that neither a Standard Schema nor an annotated parameter describes the compiler knows nothing,
+ * like of what JSON.parse gives; anything narrower makes an error of `({ a }) => a`.
+ */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- see above
+type Unannotated = any
+
 /** A tool that is a program: its words run in a cell. */
-export const processTool = <Input = JsonValue>(options: ProcessToolOptions<Input>): ToolDefinition => {
+export const processTool = <Input = Unannotated>(options: ProcessToolOptions<Input>): ToolDefinition => {
   checkProcessToolOptions(options)
   return {
     ...common(options),
@@ -89,7 +96,7 @@ export const processTool = <Input = JsonValue>(options: ProcessToolOptions<Input
 }
 
 /** A tool that is a JavaScript function, in a Node process in a cell; or, with `inProcess`, in this one. */
-export const tool = <Input = JsonValue, Output = unknown>(options: FunctionToolOptions<Input, Output>): ToolDefinition => {
+export const tool = <Input = Unannotated, Output = unknown>(options: FunctionToolOptions<Input, Output>): ToolDefinition => {
   checkFunctionToolOptions(options)
   const { run, module, inProcess = false } = options
   if ((run === undefined) === (module === undefined)) throw fail('tool-incomplete', { tool: options.name, problem: 'it needs either a function (run) or a module' })

@@ -77,7 +77,7 @@ describe('a call of a function tool', () => {
 
   test('tells what it used', async () => {
     const { facts } = await (await cordon({ tools: TOOLS })).call('add', { a: 1, b: 2 })
-    expect(facts.usage?.maxResidentBytes).toBeGreaterThan(1_000_000)
+    expect(facts.usage?.max_rss_bytes).toBeGreaterThan(1_000_000)
   })
 
   test('streams its progress, and keeps apart what it prints', async () => {

@@ -127,6 +127,34 @@ describe('a process tool runs nothing when its command gives', () => {
   })
 })
 
+test('a call without an input has an empty one', async () => {
+  const keys = tool({ name: 'keys', input: { type: 'object' }, run: (input: object) => Object.keys(input) })
+  const runtime = await cordon({ tools: [keys] })
+  expect(await runtime.evaluate('keys')).toMatchObject({ kind: 'permitted', inputs: { call: {} } })
+  expect(await runtime.call('keys')).toMatchObject({ status: 'ok', output: [], facts: { usage: { wall_ms: expect.any(Number) as number, cpu_ms: expect.any(Number) as number, max_rss_bytes: expect.any(Number) as number } } })
+})
+
+describe('what answers in other words denies, and is told which words there are', () => {
+  test.each([
+    ['yes', true, 'approve: its answer must be a mapping such as { kind: "approve_once", by: "ann" }, not the boolean true'],
+    ['an answer of no kind', { by: 'ann' }, 'approve: kind must be one of: approve_once, approve_for_scope, deny, modify, escalate, request_more_info, timed_out, not nothing'],
+  ])('an approver that says %s', async (_, answer, problem) => {
+    const runtime = await cordon({ tools: [TOOL], mode: 'untrusted', approve: () => answer })
+    const { status, facts } = await runtime.call('idle')
+    expect({ status, error: facts.error }).toEqual({ status: 'denied', error: { code: 'approval-refused', message: `the approval was not accepted: ${problem}`, fix: expect.stringContaining('kinds: approve_once, approve_for_scope') as string } })
+  })
+
+  test('a hook that says false', async () => {
+    const runtime = await cordon({ tools: [TOOL], hooks: [{ name: 'no', points: ['pre_tool_use'], run: () => false }] })
+    const { status, facts } = await runtime.call('idle')
+    expect({ status, message: facts.error?.message }).toEqual({ status: 'denied', message: expect.stringContaining('hook no: its answer must be nothing, or a mapping such as { decision: "deny", reason: "…" } (decisions: continue, allow, ask, deny, block), not the boolean false') as string })
+  })
+
+  test('rules with an unknown key are called rules', async () => {
+    await expect(create({ rules: [{ ruels: [] }] })).rejects.toMatchObject({ message: 'rules[0]: unknown key "ruels" in the rules', fix: 'did you mean "rules"?' })
+  })
+})
+
 test('a call refuses options that it does not know, and does not run', async () => {
   const runtime = await cordon({ tools: [TOOL] })
   await expect(runtime.call('idle', {}, { sesion: 'a' } as never)).rejects.toMatchObject(refusal('option-unknown', 'call: there is no option "sesion"', /did you mean "session"\?/))
