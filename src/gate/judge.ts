@@ -111,7 +111,7 @@ const classify = async ({ input, destructive }: Draft, tool: GateTool, why: stri
     const request = { tool: tool.name, input, risk: tool.boundary.risk, isDestructive: destructive !== undefined, reason: why }
     const answered = await Promise.race([(async () => ({ value: await classifier(request) }))(), clock.over.then(() => undefined)])
     if (answered === undefined) return ask(`the classifier gave no answer within ${limit} ms`)
-    const node = rootNode(answered.value, () => 'the classifier')
+    const node = rootNode(answered.value, () => 'the classifier', 'its answer')
     const given = mappingOf(node, ['decision', 'reason'])
     const decision = oneOf(given.decision ?? node, ['allow', 'deny', 'ask'] as const)
     const reason = given.reason === undefined ? 'no reason given' : textOf(given.reason, 'a text')

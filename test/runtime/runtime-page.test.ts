@@ -1,0 +1,59 @@
+// The page is followed word for word: its program runs, and its programs compile.
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { expect, test } from 'vitest'
+
+import { openStage } from './stage.js'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const { newFolder } = openStage()
+const PAGE = readFileSync(join(ROOT, 'docs', 'runtime.md'), 'utf8')
+const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
+
+const blockAfter = (page: string, heading: string): string => /```js\n([^]*?)```/.exec(page.slice(page.indexOf(heading)))?.[1] ?? ''
+
+/** A project that has installed Cordon. */
+const project = (): string => {
+  const place = newFolder()
+  mkdirSync(join(place, 'node_modules', '@types'), { recursive: true })
+  symlinkSync(ROOT, join(place, 'node_modules', 'cordon'))
+  symlinkSync(join(ROOT, 'node_modules', '@types', 'node'), join(place, 'node_modules', '@types', 'node'))
+  return place
+}
+
+test('the whole agent of docs/runtime.md runs as printed', () => {
+  const place = project()
+  writeFileSync(join(place, 'agent.mjs'), blockAfter(PAGE, '## A whole agent'))
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['agent.mjs'], { cwd: place, encoding: 'utf8', timeout: 50_000 })
+  expect({ status, stderr, lines: stdout.trim().split('\n') }).toEqual({
+    status: 0,
+    stderr: '',
+    lines: [
+      'remove_note denied "Call read_note first; the tool remove_note may be called only after that has completed."',
+      'read_note ok "pear\\napple\\n"',
+      'sort_lines ok {"exit_code":0,"stdout":"apple\\npear\\n","stderr":""}',
+      'sort_lines denied "The call was denied: keys are not for tools"',
+      expect.stringMatching(/^may remove_note run with \{"path":"notes\/fruit"\}\? \(.+\)$/) as string,
+      'remove_note ok {"exit_code":0,"stdout":"","stderr":""}',
+    ],
+  })
+  expect(existsSync(join(place, 'notes', 'fruit'))).toBe(false)
+  expect(readFileSync(join(place, 'logs', 'audit.jsonl'), 'utf8')).toContain('tool.completed')
+})
+
+test('the examples compile as TypeScript, and an annotated parameter is checked', () => {
+  const place = project()
+  writeFileSync(join(place, 'package.json'), '{ "type": "module" }\n')
+  const programs = {
+    'readme.ts': blockAfter(README, '## In an agent'),
+    'first.ts': blockAfter(PAGE, '# Tools in an agent'),
+    'annotated.ts': "import { processTool, tool } from 'cordon'\ntool({ name: 'add', run: ({ a, b }: { a: number; b: number }) => a + b })\nprocessTool({ name: 'wc', command: ({ path }: { path: string }) => ['wc', path] })\n// @ts-expect-error there is no such property\ntool({ name: 'add', run: ({ a }: { a: number }) => a.length })\n",
+  }
+  for (const [name, text] of Object.entries(programs)) writeFileSync(join(place, name), text)
+  const options = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'es2023', '--module', 'nodenext', '--types', 'node', '--preserveSymlinks']
+  const { status, stdout } = spawnSync(process.execPath, [join(ROOT, 'node_modules', 'typescript'', 'bin', 'tsc'), ...options, ...Object.keys(programs)], { cwd: place, encoding: 'utf8', timeout: 100_000 })
+  expect({ status, stdout }).toEqual({ status: 0, stdout: '' })
+}, 120_000)
