@@ -54,6 +54,6 @@ test('the examples compile as TypeScript, and an annotated parameter is checked'
   }
   for (const [name, text] of Object.entries(programs)) writeFileSync(join(place, name), text)
   const options = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'es2023', '--module', 'nodenext', '--types', 'node', '--preserveSymlinks']
-  const { status, stdout } = spawnSync(process.execPath, [join(ROOT, 'node_modules', 'typescript'', 'bin', 'tsc'), ...options, ...Object.keys(programs)], { cwd: place, encoding: 'utf8', timeout: 100_000 })
+  const { status, stdout } = spawnSync(process.execPath, [join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), ...options, ...Object.keys(programs)], { cwd: place, encoding: 'utf8', timeout: 100_000 })
   expect({ status, stdout }).toEqual({ status: 0, stdout: '' })
 }, 120_000)
