@@ -1,6 +1,6 @@
 // Everything that decides about a run, read from where it lies: rules, mode, session, the boundary itself.
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { realpathSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { isatty } from 'node:tty'
 
 import type { Mode, RuleSet } from '../gate/index.js'
@@ -45,10 +45,19 @@ const boundaryOf = ({ workspace, home, policy }: RunOrder): Boundary => {
   return { ...boundary, environment: [...boundary.environment, { name: 'TERM', value: { kind: 'pass' } }] }
 }
 
-/** Rules and approvals of later calls stay read-only, also where they do not lie under their protected names. */
+/** Rules and approvals of later calls stay read-only, also where they do not lie under their protected names, or are not there yet. */
 const shield = (boundary: Boundary, folders: readonly string[]): Boundary => {
-  const reached = folders.map((folder) => parseAbsolutePath(folder)).filter((folder) => existsSync(folder) && isReached(boundary, folder))
+  const reached = folders.map((folder) => parseAbsolutePath(realFolder(folder))).filter((folder) => isReached(boundary, folder))
   return reached.length === 0 ? boundary : { ...boundary, write: [...boundary.write, ...reached.map((folder) => ({ ...literalPattern(folder), text: `!${folder}`, negated: true }))] }
 }
 
-const isReached = ({ write }: Boundary, folder: AbsolutePath): boolean => write.some(({ negated, base }) => !negated && isWithinPath(folder, base))
+/** What is not there yet would be made in the folder that links lead to now. */
+const realFolder = (path: string): string => {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path === '/' ? path : join(realFolder(dirname(path)), basename(path))
+  }
+}
+
+const isReached = ({ write }: Boundary, folder: AbsolutePath): boolean => write.some(({ negated, base }) => !negated && isWithinPath(folder, realFolder(base) as AbsolutePath))

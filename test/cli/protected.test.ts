@@ -35,6 +35,17 @@ describeForms('a protected name that the command makes', (run, form) => {
     }
   })
 
+  test('may be where the rules of later runs would be read from, also through a link', () => {
+    const place = project(`${form}-rules`)
+    mkdirSync(join(place, 'linked'))
+    symlinkSync(join(place, 'linked'), join(folder, `${form}-rules-link`))
+    for (const [config, made] of [[join(place, 'direct'), 'direct'], [join(folder, `${form}-rules-link`), 'linked']] as const) {
+      const { stderr } = run(['--write', '.', '--', 'sh', '-c', `mkdir -p ${made}/cordon; echo 'rules: []' > ${made}/cordon/rules.yaml; true`], { cwd: place, environment: { XDG_CONFIG_HOME: config } })
+      expect(stderr).toContain('protected-name-touched')
+      expect(existsSync(join(place, made, 'cordon'))).toBe(false)
+    }
+  })
+
   test('leaves a failure of the command its own status, with the reason all the same', () => {
     const place = project(`${form}-failing`)
     // Deeper down, and last of all: what is looked at when the call has ended does not end it.
