@@ -17,7 +17,8 @@ const WRITING_FRAME = /^\s*at (?:async )?(?:\w+\.)?(?:write|append)File(?:Sync)?
  * file seems not to be there: what is not granted does not exist in a cell, whether it exists or not.
  */
 export const refusedAccess = (boundary: Boundary, cwd: AbsolutePath, { code, syscall, path, stack }: ThrownError): RefusedOpen | undefined => {
-  if (code === undefined || path === undefined) return undefined
+  // A program that may not be started is told by the cell itself, and is no file to be written.
+  if (code === undefined || path === undefined || syscall?.startsWith('spawn') === true) return undefined
   const named = resolve(cwd, path)
   const found = resolveOnHost(named)
   const object = (found.kind === 'object' ? found.path : named) as AbsolutePath

@@ -38,6 +38,17 @@ describe('on_failure: a call that met its boundary', () => {
     expect(result.facts.first_attempt).toMatchObject({ violations: [{ kind: 'file', access: 'read', path }] })
   })
 
+  test('is offered a program to start, and not that it may write to it', async () => {
+    const run = asWritten("async () => (await import('node:child_process')).execFileSync('/usr/bin/env', ['-i', '/usr/bin/true']).length")
+    const asked: ApprovalRequest[] = []
+    const runtime = await cordon({ tools: [tool({ name: 'start', policy: { exec: 'none' }, run })], mode: 'on_failure', approve: (request) => {
+      asked.push(request)
+      return { kind: 'deny', by: 'ann', reason: 'no' }
+    } })
+    await runtime.call('start', {})
+    expect(asked[0]?.decision.widening?.added).toEqual(['exec /usr/bin/env'])
+  })
+
   test('has its own decision, permit and record the second time', async () => {
     const runtime = await inMode(approving())
     const seen = eventsOf(runtime)
