@@ -99,9 +99,11 @@ const tellStory = async (cordon: Cordon, stage: Stage, paint: Paint): Promise<nu
   check('the key is nowhere in what the model gets', !JSON.stringify([attack.output, attack.reason]).includes(key))
   await call('read_file', { path: join(home, '.ssh', 'id_rsa') })
 
-  say(paint('bold', '\n4. The same command in one sandbox for all tools, as agents have it elsewhere.'))
+  say(paint('bold', '\n4. For comparison, the same command in one sandbox for all tools, as agents have it elsewhere.'))
   await runShared(injected, stage)
-  check('the key arrives at the attacker', attacker.received.some((body) => body.includes(key)))
+  const isStolen = attacker.received.some((body) => body.includes(key))
+  broken += isStolen ? 0 : 1
+  say(isStolen ? `     ${paint('red', 'stolen')}  there the attacker has the key: the attack is a real one` : `     ${paint('red', 'BROKEN')}  the attack did not work there either, so that it proves nothing`)
 
   say(paint('bold', '\n5. The record says why.'))
   const { permission_decision: decision, sandbox_profile: profile } = attack.facts

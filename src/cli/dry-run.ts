@@ -36,7 +36,7 @@ const renderDecision = (decision: PermissionDecision, { order, tool }: RunServic
     ...explain.rules.map(({ effect, ref, place, because, standing }) => ['rule', `${effect} (${standing}) ${ref.includes(place) ? place : `${ref} at ${place}`}: ${because}`] as const),
     ...explain.asked_again_because.map((why) => ['again', why] as const),
     ...boundaryFacts(tool.boundary),
-    ...explain.steps.map(({ step, outcome }) => ['step', `${step}: ${outcome}`] as const),
+    ...explain.steps.map(({ step, outcome }) => ['step', step === 'mode' && RUNS.has(what) && source === 'command' ? `${step}: ${outcome}, had it not been typed by whoever may approve it` : `${step}: ${outcome}`] as const),
     ...explain.what_would_change_it.map((way) => ['change', way] as const),
   ]
   return [paint(tone, WORDS[what]), ...lines.map(([name, text]) => `  ${paint('dim', name.padEnd(10))}${name === 'command' ? text : oneLine(text)}`), ''].join('\n')

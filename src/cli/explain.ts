@@ -1,6 +1,6 @@
 // What is said on stderr after a run: what was refused or ended, and which option would have let it.
-import { existsSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { existsSync, realpathSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 
 import { escapeGlob } from '../policy/index.js'
 import { describeViolation } from '../sandbox/index.js'
@@ -14,9 +14,19 @@ const MOST_LINES = 20
  * Limits are always told, and protected names that could not be changed: many a program goes on without them and calls
  * that a success. Other refusals, when the command failed or was observed. What was set aside is an error of its own.
  */
-export const explainViolations = (result: CallResult, observed: boolean): readonly string[] => {
-  const told = result.violations.filter((violation) => isForEyes(violation) && (isAlwaysTold(violation) || hasFailed(result) || observed))
-  return atMost(MOST_LINES, [...new Set(told.map((violation) => `${describeViolation(violation)}${wayOut(violation)}`))])
+export const explainViolations = (result: CallResult, observed: boolean, argv: readonly string[]): readonly string[] => {
+  const told = result.violations.filter((violation) => isForEyes(violation) && !isIdle(violation, argv) && (isAlwaysTold(violation) || hasFailed(result) || observed))
+  return atMost(MOST_LINES, [...new Set(told.map(withRealProgram).map((violation) => `${describeViolation(violation)}${wayOut(violation)}`))])
+}
+
+/** A shell tries every folder of PATH, and /bin is /usr/bin on most systems. */
+const withRealProgram = (violation: Violation): Violation => {
+  if (violation.kind !== 'exec') return violation
+  try {
+    return { ...violation, path: join(realpathSync(dirname(violation.path)), basename(violation.path)) }
+  } catch {
+    return violation
+  }
 }
 
 export const hasFailed = (result: CallResult): boolean => result.status !== 'exited' || result.exitCode !== 0
@@ -33,6 +43,10 @@ const isForEyes = (violation: Violation): boolean =>
   violation.kind === 'file' ? !(violation.access === 'read' && violation.path.startsWith('/sys/fs/cgroup/')) : violation.kind !== 'protected' && violation.kind !== 'unsealed'
 
 const DNS = 53
+
+/** git looks up the name of this machine for the address of an author; only what speaks to others needs the network. */
+const isIdle = (violation: Violation, argv: readonly string[]): boolean =>
+  violation.kind === 'connect' && (violation.family === 'inet' || violation.family === 'inet6') && violation.port === DNS && /(?:^|[\s/])git (?:.* )?(?:commit|merge|rebase|tag|stash|am|cherry-pick|revert)\b/.test(argv.join(' '))
 
 /** The option that would have let it, where there is one. */
 const wayOut = (violation: Violation): string => {

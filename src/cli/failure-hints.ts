@@ -11,19 +11,22 @@ import type { SandboxProfile } from '../sandbox/index.js'
 import type { RunOrder } from './run-request.js'
 import { asWord } from './shell-word.js'
 
-type Command = Pick<RunOrder, 'argv' | 'cwd' | 'workspace'>
+type Command = Pick<RunOrder, 'argv' | 'cwd' | 'workspace' | 'home'>
 
 /** `known` is what was found out otherwise: with a reason at hand, the weakest guess is left out. */
 export const hintsOnFailure = (command: Command, boundary: Boundary, profile: SandboxProfile, known: readonly string[]): readonly string[] => {
   const hints = [
     ...hintsOnArguments(command, boundary).filter(({ path }) => !known.some((line) => line.includes(path))).map(({ hint }) => hint),
     ...hintsOnCreation(command, boundary),
+    ...hintOnGitConfiguration(command, boundary),
     ...hintOnClosedFolders(profile),
-    ...hintOnSealed(command, profile),
+    ...hintOnSealed(command, profile, known),
     ...hintOnSingleFiles(profile),
     ...(known.length === 0 ? hintOnNetwork(command, profile) : []),
   ]
-  return hints.length + known.length === 0 || lists(command) ? [...hints, ...hintOnFolder(command, boundary)] : hints
+  if (lists(command) || namesOwn(command)) return [...hints, ...hintOnFolder(command, boundary)]
+  if (hints.length + known.length > 0) return hints
+  return isScript(command) ? hintOnReadOnly(command, boundary) : [...hintOnFolder(command, boundary), ...hintOnReadOnly(command, boundary)]
 }
 
 /** Programs that look at the working directory, and in an empty one are content with that. */
@@ -47,6 +50,49 @@ const hintOnFolder = (command: Command, boundary: Boundary): readonly string[] =
   if (cwd === '/' || isReadable(boundary, cwd) || (parts && !lists(command)) || CLIENTS.has(basename(command.argv[0] ?? ''))) return []
   const word = cwd === workspace ? '.' : asWord(escapeGlob(cwd))
   return [`the working directory ${cwd} is not granted${parts ? ' as a whole' : ', so nothing of it is there'}: add --read ${word}, or --write ${word} to change it`]
+}
+
+const SHELLS: ReadonlySet<string> = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh'])
+
+const isScript = ({ argv }: Command): boolean => SHELLS.has(basename(argv[0] ?? '')) && argv.includes('-c')
+
+/** The words of a command, those of a script taken apart roughly: for hints, not for judging. */
+const wordsOf = (command: Command): readonly string[] =>
+  command.argv.slice(1, MOST_ARGUMENTS).flatMap((word) => (isScript(command) ? word.split(/[\s;|&<>()'"`]+/) : [word]))
+
+/** Programs that work on the folder they are started in, without its being named. */
+const AT_HOME: ReadonlySet<string> = new Set([...LISTING, 'make', 'npm', 'npx', 'pnpm', 'yarn', 'git', 'cargo', 'go', 'pytest', 'tsc'])
+
+/** Whether it says that it wants something of the working directory: a name that is there, or in a script such a program. */
+const namesOwn = (command: Command): boolean =>
+  wordsOf(command).some((word) => {
+    if (isScript(command) && AT_HOME.has(word)) return true
+    const path = pathIn(word, command.cwd)
+    return path !== undefined && path !== command.cwd && isWithinPath(path, command.cwd) && lookAt(path) !== undefined
+  })
+
+/** Programs that write where they are, or what `-o` names. */
+const BUILDING: ReadonlySet<string> = new Set(['make', 'npm', 'npx', 'pnpm', 'yarn', 'cargo', 'go', 'tsc', 'cc', 'gcc', 'g++', 'c++', 'clang', 'rustc', 'sed', 'patch', 'tar', 'unzip', 'git'])
+
+/** A file cannot be made or changed where only reading is granted, and nobody sees the kernel say so. */
+const hintOnReadOnly = (command: Command, boundary: Boundary): readonly string[] => {
+  const { argv, cwd, workspace } = command
+  const targets = isScript(command) ? Array.from(argv.join(' ').matchAll(/>>?\s*([^\s;|&<>()'"`]+)/g), ([, target = '']) => target) : []
+  const folders = [
+    ...targets.flatMap((target) => pathIn(target, cwd) ?? []).map(parentOf),
+    ...([argv[0] ?? '', ...(isScript(command) ? wordsOf(command) : [])].some((word) => BUILDING.has(basename(word))) ? [cwd] : []),
+  ]
+  const [folder] = folders.filter((path) => isReadable(boundary, path) && !isWritable(boundary, path) && lookAt(path) !== undefined)
+  if (folder === undefined) return []
+  return [`${folder} is granted for reading only: if the command is to write there, add --write ${folder === workspace ? '.' : asWord(escapeGlob(folder))}; --observe finds out what it tried`]
+}
+
+/** Without it git has neither a name for commits nor the person's settings, and says neither. */
+const hintOnGitConfiguration = ({ argv, home }: Command, boundary: Boundary): readonly string[] => {
+  const file = lookAt(`${home}/.gitconfig` as AbsolutePath)
+  if (file === undefined || !/(?:^|[\s/;&|])git\b/.test(argv.join(' '))) return []
+  const lacking = [...(boundary.environment.some(({ name }) => name === 'HOME') ? [] : ['--env HOME']), ...(isReadable(boundary, file.real) ? [] : [`--read ${asWord(escapeGlob(file.real))}`])]
+  return lacking.length === 0 ? [] : [`git does not see ${home}/.gitconfig, with the name for commits: if it needs that, add ${lacking.join(' ')}`]
 }
 
 const CLIENTS: ReadonlySet<string> = new Set(['curl', 'wget', 'ssh', 'scp', 'sftp', 'ftp', 'ping', 'dig', 'nslookup', 'host', 'telnet', 'nc'])
@@ -117,10 +163,12 @@ const hintOnClosedFolders = ({ closed_folders: closed, sealed }: SandboxProfile)
 /** Programs that change or remove whole trees, with what is protected in them. */
 const SWEEPING: ReadonlySet<string> = new Set(['rm', 'mv', 'rmdir', 'cp', 'rsync', 'chmod', 'chown', 'tar', 'unzip'])
 
-const hintOnSealed = ({ argv, cwd }: Command, { sealed }: SandboxProfile): readonly string[] => {
+const hintOnSealed = ({ argv, cwd }: Command, { form, sealed }: SandboxProfile, known: readonly string[]): readonly string[] => {
   const text = argv.join(' ')
   const swept = SWEEPING.has(basename(argv[0] ?? '')) ? argv.slice(1).flatMap((word) => pathIn(word, cwd) ?? []) : []
-  const meant = sealed.filter((path) => isMeant(path, text) || swept.some((folder) => isWithinPath(path as AbsolutePath, folder)))
+  // In the namespaces form it is known which one could not be replaced; a guess is needed only for other ways of writing.
+  const isTold = (path: string) => known.some((line) => line.includes(path))
+  const meant = sealed.filter((path) => !isTold(path)).filter((path) => (form === 'landlock' ? isMeant(path, text) : text.includes(basename(path))) || swept.some((folder) => isWithinPath(path as AbsolutePath, folder)))
   const [first] = meant
   return first === undefined ? [] : [`protected, and so read-only in the cell: ${listOf(meant)}; if the command is to change one, name it exactly: --write ${asWord(escapeGlob(first))}`]
 }

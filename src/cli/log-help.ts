@@ -27,6 +27,6 @@ export const LOG_HELP: CommandHelp = {
   ],
   notes: [
     'Exit status: 0 when all is well, 1 when the log is not what was written (each finding is told with its',
-    'line), 2 when the command line cannot be understood or there is no such log.',
+    'line) or --call names none of its calls, 2 when the command line cannot be understood or there is no such log.',
   ],
 }

@@ -2,6 +2,7 @@ import type { CordonEvent } from '../runtime/index.js'
 
 import { oneLine } from './console-text.js'
 import type { Paint } from './console-text.js'
+import { asWord } from './shell-word.js'
 
 /** One line for people: when, what, of which call, and what about it. */
 export const renderEvent = (event: CordonEvent, paint: Paint): string => {
@@ -37,7 +38,7 @@ const summaryOf = (event: CordonEvent): string => {
     case 'session.started':
       return `session ${event.session_id}, mode ${event.permission_state.mode}`
     case 'session.ended':
-      return `${event.reason}, ${String(event.calls)} calls`
+      return `${event.reason}, ${String(event.calls)} ${event.calls === 1 ? 'call' : 'calls'}`
     case 'policy.changed':
       return `${event.change}${event.tool === null ? '' : ` of ${event.tool}`}: ${event.because}`
     case 'permission.evaluated': {
@@ -65,7 +66,7 @@ const summaryOf = (event: CordonEvent): string => {
     case 'hook.failed':
       return `${event.hook} at ${event.point}: ${event.problem}`
     case 'process.started':
-      return `${event.tool}: ${event.program}`
+      return `${event.tool}: ${commandIn(event.arguments.text) ?? event.program}`
     case 'process.completed':
       return `${event.tool}: exit ${String(event.exit_code)}`
     case 'process.terminated':
@@ -77,5 +78,16 @@ const summaryOf = (event: CordonEvent): string => {
     default:
       // Written by another version.
       return JSON.stringify(event)
+  }
+}
+
+/** The words of a command, as they were recorded; undefined where only their hash was, or more than was kept. */
+export const commandIn = (text: string | undefined): string | undefined => {
+  try {
+    const recorded: unknown = JSON.parse(text ?? '')
+    const words: unknown = Array.isArray(recorded) ? recorded : typeof recorded === 'object' && recorded !== null && 'argv' in recorded ? recorded.argv : undefined
+    return Array.isArray(words) ? words.map((word) => asWord(String(word))).join(' ') : undefined
+  } catch {
+    return undefined
   }
 }

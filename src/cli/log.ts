@@ -20,6 +20,7 @@ import type { Invocation } from './main.js'
 const COMMAND = 'cordon log'
 const ACTIONS = ['show', 'follow', 'verify'] as const
 const EXIT_TAMPERED = 1
+const EXIT_UNKNOWN = 1
 const EXIT_USAGE = 2
 
 export const log = async ({ given, environment }: Invocation): Promise<number> => {
@@ -65,7 +66,8 @@ const perform = async ({ switches, values, rest }: Arguments, environment: Invoc
   if (action === 'verify') return report(await verifyAudit(path, { anchorPath }), path, json, paintFor(STDOUT, environment))
   const filter = filterOf(values)
   const print = printer(json, paintFor(STDOUT, environment))
-  return action === 'show' ? show(path, filter, print) : follow(path, filter, print, values.has('since'))
+  const call = values.get('call')?.[0]
+  return action === 'show' ? show(path, filter, print, call) : follow(path, filter, print, values.has('since'))
 }
 
 const report = (found: AuditReport, path: string, json: boolean, paint: Paint): number => {
@@ -75,7 +77,7 @@ const report = (found: AuditReport, path: string, json: boolean, paint: Paint): 
     for (const { kind, file, line, message } of found.problems) writeText(STDOUT, `${paint('red', kind)} ${oneLine(file === null ? path : `${file}:${String(line)}`)}: ${oneLine(message)}\n`)
     for (const note of found.notes) writeText(STDOUT, `${paint('yellow', 'note')} ${oneLine(note)}\n`)
     const extent = `${String(found.lines)} entries in ${String(found.files.length)} ${found.files.length === 1 ? 'file' : 'files'}`
-    writeText(STDOUT, found.isIntact ? `${paint('green', 'intact')} ${oneLine(path)}: ${extent}, up to ${found.end.hash}\n` : `${paint('red', 'not intact')} ${oneLine(path)}: ${extent}, ${String(found.problems.length)} findings\n`)
+    writeText(STDOUT, found.isIntact ? `${paint('green', 'intact')} ${oneLine(path)}: ${extent}, up to ${found.end.hash}\n` : `${paint('red', 'not intact')} ${oneLine(path)}: ${extent}, ${String(found.problems.length)} ${found.problems.length === 1 ? 'finding' : 'findings'}\n`)
   }
   return found.isIntact ? 0 : EXIT_TAMPERED
 }
@@ -125,11 +127,19 @@ const textOf = (event: CordonEvent, paint: Paint): string => {
   }
 }
 
-const show = async (path: string, filter: Filter, print: Print): Promise<number> => {
+const show = async (path: string, filter: Filter, print: Print, call: string | undefined): Promise<number> => {
   const reader = createLogReader(path)
-  for await (const line of reader.lines()) if (!print(line, filter)) break
+  let found = false
+  const noting: Filter = (event) => {
+    const passes = filter(event)
+    found ||= passes
+    return passes
+  }
+  for await (const line of reader.lines()) if (!print(line, noting)) break
   await reader.close()
-  return 0
+  if (found || call === undefined) return 0
+  writeText(STDERR, `cordon: there is no such entry of a call ${oneLine(call)} in ${oneLine(path)}; see: cordon log show\n`)
+  return EXIT_UNKNOWN
 }
 
 const POLL_MS = 250

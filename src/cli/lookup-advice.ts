@@ -32,7 +32,8 @@ const likelyCause = ({ argv, cwd, searchPath }: Lookup, word: string): string | 
   if (SHELL_WORDS.has(word)) return `${word} is a word of the shell, not a program: sh -c ${asWord(command)}`
   if (word.includes('/')) return undefined
   if (existsSync(resolve(cwd, word))) return `it is not in PATH, but here: name it with its folder, ./${word}`
-  const near = word.length < SHORTEST_GUESS ? undefined : nearestKey(word, programsIn(searchPath))
+  // Hardly anybody mistypes the first letter, and among a thousand programs something is always near.
+  const near = word.length < SHORTEST_GUESS ? undefined : nearestKey(word, programsIn(searchPath).filter((name) => name[0] === word[0]))
   return near === undefined ? undefined : `did you mean ${near}? Looked in ${searchPath}`
 }
 

@@ -63,7 +63,7 @@ const HELP_WORDS: ReadonlySet<string | undefined> = new Set(['--help', '-h'])
 
 const dispatch = async ([name, ...words]: readonly string[], environment: Invocation['environment']): Promise<number> => {
   if (name === undefined || HELP_WORDS.has(name) || (name === 'help' && words.length === 0)) return print(generalHelp())
-  if (name === '--version' || name === '-V') return print(`cordon ${version()}\n`)
+  if (name === '--version' || name === '-V' || name === '-v') return print(`cordon ${version()}\n`)
   if (name === 'help') return dispatch([words[0] ?? '', '--help'], environment)
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (command === undefined) throw unknown(name)

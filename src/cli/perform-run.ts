@@ -1,5 +1,5 @@
 // One command from its decision to its end, with every step in the audit log before the next one is taken.
-import { CordonError } from '../errors/index.js'
+import { CordonError, fail } from '../errors/index.js'
 import { requirePermit } from '../gate/index.js'
 import type { Evaluation } from '../gate/index.js'
 import type { Boundary } from '../policy/index.js'
@@ -15,7 +15,7 @@ import { revise } from './facts.js'
 import type { Decided } from './facts.js'
 import { intrusionErrors } from './intrusions.js'
 import { auditPathOf } from './own-folders.js'
-import { recordEnded, recordFailed, recordPermitted, recordRefused } from './record-run.js'
+import { recordEnded, recordFailed, recordPermitted, recordRefused, recordSettingsOf } from './record-run.js'
 import { argvOf } from './run-tool.js'
 
 export interface PerformedRun {
@@ -31,7 +31,7 @@ export type Launch = (argv: readonly string[], boundary: Boundary) => Promise<Ca
 
 /** Throws the refusal, or why it could not be started; `onDecided` has heard of the decision by then. */
 export const performRun = async (given: RunServices, launch: Launch, onDecided: (decided: Decided) => void): Promise<PerformedRun> => {
-  const audit = await openAuditLog({ path: auditPathOf(given.environment, given.order.home) })
+  const audit = await openAuditLog({ path: auditPathOf(given.environment, given.order.home) }).catch((error: unknown) => { throw withOtherPlace(error) })
   try {
     const services = { ...given, tool: { ...given.tool, boundary: shieldAudit(given.tool.boundary, audit.places) } }
     const runGate = openRunGate(services)
@@ -41,16 +41,23 @@ export const performRun = async (given: RunServices, launch: Launch, onDecided: 
     const evaluation = await settleRun(await gate.decide(call), runGate, services, events)
     onDecided({ decision: evaluation.decision, state: gate.state() })
     if (evaluation.kind !== 'permitted') {
-      await Promise.all([started, recordRefused(events, evaluation), ended(events, 0)])
+      await Promise.all([started, recordRefused(events, evaluation, recordSettingsOf(given.environment)), ended(events, 0)])
       throw evaluation.kind === 'refused' ? evaluation.denial : new Error('a question that nobody answered')
     }
-    await Promise.all([started, recordPermitted(events, evaluation, services.order.cwd)])
+    await Promise.all([started, recordPermitted(events, evaluation, services.order.cwd, recordSettingsOf(given.environment))])
     return await runPermitted(evaluation, services, events, launch, (decision) => {
       onDecided({ decision, state: gate.state() })
     })
   } finally {
     await audit.close()
   }
+}
+
+/** A home that cannot be written to is no mistake of whoever runs a command there. */
+const withOtherPlace = (error: unknown): unknown => {
+  if (!(error instanceof CordonError) || error.code !== 'audit-unwritable') return error
+  const { path = '', problem = '' } = error.params
+  return fail('audit-unwritable', { path, problem, fix: `${error.fix ?? ''}; or name another file: CORDON_AUDIT=FILE, or another folder for all that Cordon keeps: XDG_STATE_HOME=FOLDER`.replace(/^; /, '') }, error)
 }
 
 const ended = (events: EventStream, calls: number) => events.emit({ type: 'session.ended', call_id: null, reason: 'the command has ended', calls })

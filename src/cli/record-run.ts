@@ -12,26 +12,31 @@ const MOST_VIOLATIONS = 100
 
 type Emitted = Promise<unknown>
 
-const evaluated = (events: EventStream, { decision, inputs }: Evaluation): Emitted =>
-  events.emit({ type: 'permission.evaluated', call_id: decision.call_id, permission_decision: decision, arguments: recordArguments(inputs.call) })
+/** Who typed a command may read it in the log; what looks like a secret is left out. `CORDON_RECORD=hash` keeps nothing but hashes. */
+export type RecordSettings = NonNullable<Parameters<typeof recordArguments>[1]>
+
+export const recordSettingsOf = ({ CORDON_RECORD: wanted }: Readonly<Record<string, string | undefined>>): RecordSettings => ({ arguments: wanted === 'hash' ? 'hash' : 'redacted' })
+
+const evaluated = (events: EventStream, { decision, inputs }: Evaluation, settings: RecordSettings = {}): Emitted =>
+  events.emit({ type: 'permission.evaluated', call_id: decision.call_id, permission_decision: decision, arguments: recordArguments(inputs.call, settings) })
 
 const common = ({ call_id, tool, decision_id }: PermissionDecision) => ({ call_id, tool, decision_id })
 
-export const recordRefused = async (events: EventStream, evaluation: Evaluation): Promise<void> => {
+export const recordRefused = async (events: EventStream, evaluation: Evaluation, settings: RecordSettings): Promise<void> => {
   const { decision } = evaluation
   const { decision_reason: reason, error_code, risk, used_declared_capability } = decision
-  await Promise.all([evaluated(events, evaluation), events.emit({ type: 'tool.denied', ...common(decision), reason, error_code, risk, used_declared_capability })])
+  await Promise.all([evaluated(events, evaluation, settings), events.emit({ type: 'tool.denied', ...common(decision), reason, error_code, risk, used_declared_capability })])
 }
 
 /** Before it begins: what is not in the log does not run. */
-export const recordPermitted = async (events: EventStream, evaluation: Evaluation, cwd: string): Promise<void> => {
+export const recordPermitted = async (events: EventStream, evaluation: Evaluation, cwd: string, settings: RecordSettings): Promise<void> => {
   const { decision, inputs } = evaluation
   const argv = argvOf(inputs.call)
   const { program } = inputs.call as JsonObject
   await Promise.all([
     evaluated(events, evaluation),
     events.emit({ type: 'tool.called', ...common(decision), arguments: recordArguments(inputs.call), risk: decision.risk, policy_hash: decision.policy_hash }),
-    events.emit({ type: 'process.started', ...common(decision), program: typeof program === 'string' ? program : (argv[0] ?? ''), arguments: recordArguments(argv), cwd }),
+    events.emit({ type: 'process.started', ...common(decision), program: typeof program === 'string' ? program : (argv[0] ?? ''), arguments: recordArguments(argv, settings), cwd }),
   ])
 }
 

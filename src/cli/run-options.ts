@@ -9,7 +9,7 @@ const GRANTS: readonly Option[] = [
   { name: 'write', value: 'GLOB', repeatable: true, meantBy: ['rw', 'bind', 'allow-write', 'w'], help: 'may read and write this, but for protected names (see below)' },
   { name: 'net', value: 'HOST[:PORT]', repeatable: true, meantBy: ['network', 'allow-net', 'share-net'], help: '"none" (as without the option) or "all"; single hosts are not in this version yet' },
   { name: 'env', value: 'NAME[=VALUE]', repeatable: true, meantBy: ['environment', 'setenv', 'e', 'allow-env'], help: 'gets this variable: the one of here, or with the value given' },
-  { name: 'exec', value: 'PATH', repeatable: true, help: 'besides COMMAND itself may start only this; or "none", or "all" (as without the option)' },
+  { name: 'exec', value: 'NAME|PATH', repeatable: true, help: 'besides COMMAND itself may start only this; or "none", or "all" (as without the option)' },
   { name: 'preset', value: 'NAME', repeatable: true, help: 'may use: toolchains (version managers), workspace (write here)' },
   { name: 'policy', value: 'NAME|FILE', repeatable: true, help: 'gets what this policy grants; its relative globs start at this directory, too' },
 ]
@@ -80,7 +80,7 @@ export const RUN_HELP: CommandHelp = {
     '',
     'Protected names (git hooks and configuration, shell start-up files, package.json and more) stay',
     'read-only in what --write grants, unless a --write names one exactly. One that the command makes is',
-    'renamed, and the command ended.',
+    'renamed, and the command ended. docs/protected-names.md lists them all.',
     '',
     'Rules are read from /etc/cordon, .cordon here and above, ~/.config/cordon and --rules: rules.yaml and',
     'rules/*.yaml. The strictest of all counts: deny, ask, allow. Their tool is called cordon:run.',

@@ -75,7 +75,7 @@ const explainMode = (error: unknown, order: RunOrder): unknown => {
 
 /** What was refused, and what the command may have lacked. A limit or a signal has its reason already. */
 const adviceOn = (result: CallResult, order: RunOrder, boundary: Boundary, observed: boolean, environment: Invocation['environment']): readonly string[] => {
-  const refused = explainViolations(result, observed)
+  const refused = explainViolations(result, observed, order.argv)
   if (result.status !== 'exited') return refused
   if (result.exitCode === 0) return [...refused, ...hintOnEmptyFolder(order, boundary)]
   const known = [...refused, ...adviseOnStart(order, boundary, result.exitCode, environment)]

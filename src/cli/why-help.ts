@@ -17,5 +17,5 @@ export const WHY_HELP: CommandHelp = {
       ],
     },
   ],
-  notes: ['Exit status: 0 when there is such a call, 1 when there is none.'],
+  notes: ['Exit status: 0 when there is such a call, 1 when there is none, 2 when no call is named or there is no such log.'],
 }

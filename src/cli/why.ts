@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 
-import { fail } from '../errors/index.js'
+import { CordonError, fail } from '../errors/index.js'
 import type { PermissionDecision } from '../gate/index.js'
 import { createLogReader, readLine } from '../runtime/index.js'
 import type { CordonEvent } from '../runtime/index.js'
@@ -9,13 +9,25 @@ import type { CordonEvent } from '../runtime/index.js'
 import { usage } from './arguments.js'
 import { STDERR, STDOUT, oneLine, paintFor, writeText } from './console-text.js'
 import type { Paint } from './console-text.js'
-import { renderEvent } from './log-text.js'
+import { reportFailure } from './failure.js'
+import { commandIn, renderEvent } from './log-text.js'
 import type { Invocation } from './main.js'
 import { auditPathOf } from './own-folders.js'
 
 const EXIT_UNKNOWN = 1
+const EXIT_USAGE = 2
 
-export const why = async ({ given, environment }: Invocation): Promise<number> => {
+export const why = async (invocation: Invocation): Promise<number> => {
+  try {
+    return await explainCall(invocation)
+  } catch (error) {
+    if (!(error instanceof CordonError)) throw error
+    reportFailure(error, invocation.environment)
+    return EXIT_USAGE
+  }
+}
+
+const explainCall = async ({ given, environment }: Invocation): Promise<number> => {
   const [wanted, ...more] = given.rest
   if (wanted === undefined || wanted === '' || more.length > 0) throw usage('name one call, such as: cordon why last', 'cordon why')
   const path = given.values.get('log')?.[0] ?? auditPathOf(environment, homedir())
@@ -56,10 +68,12 @@ const eventsOf = async (path: string, wanted: string): Promise<readonly CordonEv
 const renderCall = (events: readonly CordonEvent[], paint: Paint): string => {
   const decisions = events.flatMap((event) => (event.type === 'permission.evaluated' ? [event.permission_decision] : []))
   const applied = events.flatMap((event) => (event.type === 'sandbox.applied' && event.sandbox_profile !== null ? [event.sandbox_profile] : []))
+  const command = events.flatMap((event) => (event.type === 'process.started' || event.type === 'permission.evaluated' ? commandIn(event.arguments.text) ?? [] : []))[0]
   const lines = [
+    ...(command === undefined ? [] : [['command', command] as const]),
     ...decisions.flatMap(decisionLines),
     ...applied.flatMap(({ form, cwd, read_roots: reads, write_roots: writes, network, environment_ref: names }): readonly Line[] => [
-      ...([['boundary', form], ['in', cwd], ['reads', reads.join(' ')], ['writes', writes.join(' ') || 'nothing']] as const),
+      ...([['boundary', form], ['in', cwd], ['reads', withoutSystem(reads)], ['writes', writes.join(' ') || 'nothing']] as const),
       ...([['network', network], ['variables', names.join(' ') || 'none']] as const),
     ]),
   ]
@@ -67,6 +81,12 @@ const renderCall = (events: readonly CordonEvent[], paint: Paint): string => {
 }
 
 type Line = readonly [string, string]
+
+/** Every cell has the same some thirty paths of the system, which hide the few that were granted. */
+const withoutSystem = (paths: readonly string[]): string => {
+  const granted = paths.filter((path) => !/^\/(?:usr|bin|sbin|lib\w*|etc)(?:\/|$)/.test(path))
+  return [...granted, ...(granted.length < paths.length ? ['(system; --json has all paths)'] : [])].join(' ')
+}
 
 const NAME_WIDTH = 10
 

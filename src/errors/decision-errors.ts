@@ -131,6 +131,7 @@ export const DECISION_ERRORS = {
     when: 'The approver said no.',
     message: '{by} rejected the call: {reason}',
     agent: 'The call was rejected: {reason}',
+    fix: 'do what the reason asks for, or talk to {by}; a rule (effect: allow) would spare the question',
   },
   'approval-refused': {
     when: 'An answer to an approval was not accepted: expired, given twice, by the caller itself, or for another call.',

@@ -46,6 +46,7 @@ export const ERRORS = {
     when: 'A path pattern cannot be read exactly as written.',
     message: '{where}: the pattern "{glob}" is malformed: {problem}',
     agent: 'A path pattern in the policy of this tool is malformed.',
+    fix: 'use ** * ? and braces alone; a character that means something is written with a backslash before it',
   },
   'glob-too-many': {
     when: 'A pattern stands for more existing objects than the limit allows.',
@@ -215,6 +216,7 @@ export const ERRORS = {
     when: 'A file named on the command line cannot be written.',
     message: 'cannot write {path}: {problem}',
     agent: 'A file that the command line names cannot be written.',
+    fix: 'name a file in a folder that exists and that you may write to',
   },
   // runtime
   ...RUNTIME_ERRORS,

@@ -78,6 +78,6 @@ export const namesOutOf = <Name extends string>(node: PolicyNode, known: readonl
 
 export const oneOf = <Name extends string>(node: PolicyNode, known: readonly Name[]): Name => {
   const name = known.find((candidate) => candidate === node.value)
-  if (name === undefined) throw invalid(node, `one of: ${known.join(', ')}`, typeof node.value === 'string' ? didYouMean(nearestKey(node.value, known)) : undefined)
+  if (name === undefined) throw invalid(node, `one of: ${known.join(', ')}`, typeof node.value === 'string' ? didYouMean(nearestKey(node.value, known)) ?? 'use one of these, spelt as they are here' : undefined)
   return name
 }

@@ -39,6 +39,30 @@ describeForms('hints of a command that lacked something', (run, form) => {
     rmSync(join(folder, 'data', 'new'))
   })
 
+  test('a file is to be written where only reading is granted', () => {
+    const hint = (...words: readonly string[]) => hints(run(['--read', 'data', ...words, '--', 'sh', '-c', 'echo x > data/new'], { cwd: folder }).stderr)
+    expect(hint()).toEqual([`cordon: ${folder}/data is granted for reading only: if the command is to write there, add --write ${folder}/data; --observe finds out what it tried`])
+    expect(hint('--write', 'data')).toEqual([])
+    rmSync(join(folder, 'data', 'new'))
+  })
+
+  test('git without the configuration of its user: what it reads is named, and nothing wider', () => {
+    const home = join(folder, `home-${form}`)
+    mkdirSync(join(home, 'project'), { recursive: true })
+    writeFileSync(join(home, '.gitconfig'), '[user]\n\tname = Ann\n\temail = ann@example.com\n')
+    const commit = (...words: readonly string[]) =>
+      run(['--write', '.', ...words, '--', 'sh', '-c', 'rm -rf r && mkdir r && cd r && git init -q && git commit -q --allow-empty -m x'], { cwd: join(home, 'project'), environment: { HOME: home } })
+    const told = hints(commit().stderr)
+    expect(told).toContain(`cordon: git does not see ${home}/.gitconfig, with the name for commits: if it needs that, add --env HOME --read ${home}/.gitconfig`)
+    expect(told.filter((line) => line.includes('--net'))).toEqual([])
+    const { status, stderr } = commit('--env', 'HOME', '--read', join(home, '.gitconfig'))
+    expect([status, hints(stderr)]).toEqual([0, []])
+  })
+
+  test('a script that only ends with a status of its own gets no hint', () => {
+    expect(hints(run(['--', 'sh', '-c', 'exit 7'], { cwd: folder }).stderr)).toEqual([])
+  })
+
   test('a file that its own permissions refuse is told from one that is not granted', () => {
     const closed = join(folder, `closed-${form}`)
     writeFileSync(closed, 'closed\n')

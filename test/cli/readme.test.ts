@@ -63,15 +63,24 @@ test('the policy is one', () => {
 
 test('the command line runs as printed', () => {
   const place = project('commands')
-  writeFileSync(join(place, 'policy.yaml'), 'filesystem: { read: [ data ] }\n')
-  writeFileSync(join(place, 'Makefile'), 'test:\n\t@echo tested > tested\n')
   const commands = README.split('## On the command line')[1]?.split('\n\n')[1]?.split('\n').map((line) => line.trim()) ?? []
   expect(commands).toHaveLength(4)
   const script = commands.map((line) => line.replaceAll('npx cordon', `'${process.execPath}' '${CORDON}'`)).join(' && ')
-  const { status, stdout, stderr } = spawnSync('sh', ['-c', script], { cwd: place, encoding: 'utf8', timeout: 50_000 })
-  expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: 'apple\npear\n', stderr: '' })
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', script], { cwd: place, env: { ...process.env, XDG_STATE_HOME: join(folder, 'state') }, encoding: 'utf8', timeout: 50_000 })
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  expect(stdout).toMatch(/^apple\npear\ncommand +sh -c 'cat data\/\* \| sort'\ndecision +allow/)
   expect(readFileSync(join(place, 'out', 'sorted'), 'utf8')).toBe('apple\npear\n')
-  expect(readdirSync(place)).toEqual(expect.arrayContaining(['facts.json', 'tested']))
+  expect(readdirSync(place)).toEqual(expect.arrayContaining(['facts.json']))
+})
+
+test('the policy serves the command that is printed below it', () => {
+  const place = project('policy')
+  for (const name of ['data', 'out']) mkdirSync(join(place, name))
+  writeFileSync(join(place, 'data', 'words'), 'pear\napple\n')
+  writeFileSync(join(place, 'policy.yaml'), block('yaml'))
+  const script = /`npx (cordon run --policy .*)`/.exec(README)?.[1]?.replace('cordon', `'${process.execPath}' '${CORDON}'`) ?? ''
+  const { status, stdout } = spawnSync('sh', ['-c', script], { cwd: place, encoding: 'utf8', timeout: 50_000 })
+  expect({ status, stdout }).toEqual({ status: 0, stdout: 'apple\npear\n' })
 })
 
 test('every file that it links to is there', () => {

@@ -67,7 +67,7 @@ describe('a policy', () => {
     [{ presets: ['toolchain'] }, 'did you mean "toolchains"?'],
     [{ egress_class: 'readonly' }, 'did you mean "read_only"?'],
     [{ network: [{ host: 'a.org', action: 'alow' }] }, 'did you mean "allow"?'],
-    [{ risk: 'enormous' }, undefined],
+    [{ risk: 'enormous' }, 'use one of these, spelt as they are here'],
   ])('is refused with a hint when a word is misspelt: %j', (policy, fix) => {
     expect(() => parsePolicy(policy, 'test')).toThrow(expect.objectContaining({ code: 'policy-invalid-value', fix }))
   })
