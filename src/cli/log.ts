@@ -129,15 +129,15 @@ const textOf = (event: CordonEvent, paint: Paint): string => {
 
 const show = async (path: string, filter: Filter, print: Print, call: string | undefined): Promise<number> => {
   const reader = createLogReader(path)
-  let found = false
+  let found = 0
   const noting: Filter = (event) => {
     const passes = filter(event)
-    found ||= passes
+    found += passes ? 1 : 0
     return passes
   }
   for await (const line of reader.lines()) if (!print(line, noting)) break
   await reader.close()
-  if (found || call === undefined) return 0
+  if (found > 0 || call === undefined) return 0
   writeText(STDERR, `cordon: there is no such entry of a call ${oneLine(call)} in ${oneLine(path)}; see: cordon log show\n`)
   return EXIT_UNKNOWN
 }
