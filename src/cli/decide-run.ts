@@ -9,7 +9,7 @@ import type { EventStream } from '../runtime/events/index.js'
 import { recordArguments } from '../runtime/events/index.js'
 
 import { alwaysRule, renderRule } from './always-rule.js'
-import type { Invocation } from './main.js'
+import type { Invocation } from './invocation.js'
 import type { RunAnswer } from './run-prompt.js'
 import type { RunOrder } from './run-request.js'
 import { RUN_TOOL, argvOf, describeTyped, inputOf } from './run-tool.js'

@@ -12,7 +12,7 @@ import { STDOUT, oneLine, paintFor, writeText } from './console-text.js'
 import type { Paint } from './console-text.js'
 import { setStage } from './demo-stage.js'
 import type { Stage } from './demo-stage.js'
-import type { Invocation } from './main.js'
+import type { Invocation } from './invocation.js'
 
 export const demo = async ({ environment }: Invocation): Promise<number> => {
   const stage = await setStage()

@@ -1,8 +1,21 @@
+import { LIMIT_NAMES } from '../policy/index.js'
+import type { Limits } from '../policy/index.js'
 import type { Enforced } from '../sandbox/index.js'
 
 import type { Paint } from './console-text.js'
 import { oneLine } from './console-text.js'
-import type { Diagnosis, FormDiagnosis } from './doctor.js'
+import type { Diagnosis, FormDiagnosis } from './diagnosis.js'
+
+const LIMIT_LABELS: Readonly<Record<keyof Limits, string>> = {
+  memory: 'memory',
+  processes: 'processes',
+  cpu: 'processor time',
+  wall: 'wall clock',
+  output: 'output',
+  openFiles: 'open files',
+  fileSize: 'file size',
+  scratch: 'private /tmp',
+}
 
 /** The boundaries in the words of whoever reads the table. */
 const LABELS: Readonly<Record<string, string>> = {
@@ -22,14 +35,7 @@ const LABELS: Readonly<Record<string, string>> = {
   syscalls: 'system calls',
   privileges: 'privileges',
   end_of_call: 'nothing left running',
-  'limits.memory': 'limit: memory',
-  'limits.processes': 'limit: processes',
-  'limits.cpu': 'limit: processor time',
-  'limits.wall': 'limit: wall clock',
-  'limits.output': 'limit: output',
-  'limits.openFiles': 'limit: open files',
-  'limits.fileSize': 'limit: file size',
-  'limits.scratch': 'limit: private /tmp',
+  ...Object.fromEntries(LIMIT_NAMES.map((name) => [`limits.${name}`, `limit: ${LIMIT_LABELS[name]}`])),
 }
 
 export const renderDiagnosis = (diagnosis: Diagnosis, paint: Paint): string => {

@@ -1,36 +1,18 @@
 import { arch, tmpdir } from 'node:os'
 
 import { CordonError } from '../errors/index.js'
-import { parseAbsolutePath, parsePolicy, resolvePolicy } from '../policy/index.js'
+import { LIMIT_NAMES, parseAbsolutePath, parsePolicy, resolvePolicy } from '../policy/index.js'
+import type { Limits } from '../policy/index.js'
 import { describeEnding, openSandbox } from '../sandbox/index.js'
-import type { Attempt, Enforced, Form, Sandbox } from '../sandbox/index.js'
+import type { Form, Sandbox } from '../sandbox/index.js'
 
 import { STDOUT, paintFor, writeText } from './console-text.js'
 import { diagnose } from './diagnose.js'
-import type { Finding } from './diagnose.js'
+import type { Diagnosis, FormDiagnosis } from './diagnosis.js'
 import { renderDiagnosis } from './doctor-table.js'
 import { readHostSettings } from './host-settings.js'
 import type { HostSettings } from './host-settings.js'
-import type { Invocation } from './main.js'
-
-/** What `cordon doctor --json` prints. */
-export interface Diagnosis {
-  readonly holds: boolean
-  readonly host: { readonly kernel: string; readonly architecture: string; readonly node: string; readonly user: 'root' | 'ordinary'; readonly container: string | null }
-  readonly backend: 'native' | null
-  readonly form: Form | null
-  readonly why: string
-  readonly forms: Readonly<Record<Form, FormDiagnosis>> | null
-  readonly mechanisms: Readonly<Record<string, Attempt>> | null
-  readonly findings: readonly Finding[]
-}
-
-export interface FormDiagnosis {
-  readonly held: boolean
-  readonly problem: string | null
-  /** For each boundary the mechanisms that hold it; an empty list is one that is not held. */
-  readonly enforced: Enforced | null
-}
+import type { Invocation } from './invocation.js'
 
 export const doctor = async ({ given, environment }: Invocation): Promise<number> => {
   const { PATH: searchPath = '' } = environment
@@ -78,21 +60,23 @@ const reasonFor = (form: Form | null, { namespaces, landlock }: Readonly<Record<
 
 interface Demands {
   readonly exec?: 'none'
-  readonly limits: Readonly<Record<string, string | number>>
+  readonly limits: Readonly<Partial<Record<keyof Limits, string | number>>>
 }
 
 /** Everything a policy can ask for, so that the table shows what would hold it. */
-const EVERYTHING: Demands = { exec: 'none', limits: { memory: '512M', processes: 64, cpu: '1m', wall: '1m', output: '1M', openFiles: 256, fileSize: '1M', scratch: '1M' } }
+const EVERYTHING: Demands & { readonly limits: Required<Demands['limits']> } = { exec: 'none', limits: { memory: '512M', processes: 64, cpu: '1m', wall: '1m', output: '1M', openFiles: 256, fileSize: '1M', scratch: '1M' } }
 
 /** The demands without the one that the host refused; undefined when the refusal is about something else. */
 const withoutRefused = ({ exec, limits }: Demands, { code, params }: CordonError): Demands | undefined => {
   if (code === 'host-cannot-hold' && params['mechanism'] === 'exec' && exec !== undefined) return { limits }
-  const { [String(params['limit'])]: refused, ...others } = limits
-  return code === 'limit-unsupported' && refused !== undefined ? { ...(exec === undefined ? {} : { exec }), limits: others } : undefined
+  const refused = LIMIT_NAMES.find((name) => name === params['limit'])
+  if (code !== 'limit-unsupported' || refused === undefined || limits[refused] === undefined) return undefined
+  const { [refused]: _, ...others } = limits
+  return { ...(exec === undefined ? {} : { exec }), limits: others }
 }
 
 /** By running a program in a real cell: what is said here was seen, not concluded. */
-const tryForm = async (sandbox: Sandbox, form: Form, searchPath: string, demands = EVERYTHING): Promise<FormDiagnosis> => {
+const tryForm = async (sandbox: Sandbox, form: Form, searchPath: string, demands: Demands = EVERYTHING): Promise<FormDiagnosis> => {
   const cwd = parseAbsolutePath(tmpdir(), 'the temporary folder')
   try {
     const boundary = resolvePolicy(parsePolicy(demands, 'cordon doctor'), { workspace: cwd, home: cwd, kind: 'process' })

@@ -9,7 +9,7 @@ import type { RunServices } from './decide-run.js'
 import { describeRun } from './facts.js'
 import type { FactsFile } from './facts.js'
 import { EXIT_REFUSED } from './failure.js'
-import type { Invocation } from './main.js'
+import type { Invocation } from './invocation.js'
 import { boundaryFacts } from './run-prompt.js'
 import { visibleWord } from './visible-text.js'
 

@@ -3,7 +3,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
 import { escapeGlob } from '../policy/index.js'
-import { describeViolation } from '../sandbox/index.js'
+import { LIMIT_KINDS, describeViolation, isIntrusion } from '../sandbox/index.js'
 import type { CallResult, RefusedOpen, Violation } from '../sandbox/index.js'
 
 import { asWord } from './shell-word.js'
@@ -34,13 +34,13 @@ export const hasFailed = (result: CallResult): boolean => result.status !== 'exi
 const atMost = (most: number, lines: readonly string[]): readonly string[] =>
   lines.length > most ? [...lines.slice(0, most), `and ${String(lines.length - most)} more; --facts FILE has all of them`] : lines
 
-const ALWAYS_TOLD: ReadonlySet<Violation['kind']> = new Set(['memory', 'processes', 'cpu', 'wall', 'output', 'scratch'])
+const ALWAYS_TOLD: ReadonlySet<Violation['kind']> = new Set(LIMIT_KINDS)
 
 const isAlwaysTold = (violation: Violation): boolean => ALWAYS_TOLD.has(violation.kind) || (violation.kind === 'file' && violation.reason.kind === 'protected')
 
 /** Run-times look for the limits of a cgroup that may not be theirs; nobody misses them. */
 const isForEyes = (violation: Violation): boolean =>
-  violation.kind === 'file' ? !(violation.access === 'read' && violation.path.startsWith('/sys/fs/cgroup/')) : violation.kind !== 'protected' && violation.kind !== 'unsealed'
+  violation.kind === 'file' ? !(violation.access === 'read' && violation.path.startsWith('/sys/fs/cgroup/')) : !isIntrusion(violation)
 
 const DNS = 53
 

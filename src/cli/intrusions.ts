@@ -5,6 +5,7 @@ import { fail } from '../errors/index.js'
 import type { CordonError } from '../errors/index.js'
 import type { AbsolutePath, Boundary, Protection } from '../policy/index.js'
 import { PROTECTED_NAMES, escapeGlob, protectionOf } from '../policy/index.js'
+import { isIntrusion } from '../sandbox/index.js'
 import type { CallResult, Violation } from '../sandbox/index.js'
 
 import { asWord } from './shell-word.js'
@@ -13,9 +14,13 @@ type ProtectedTouched = Extract<Violation, { kind: 'protected' }>
 
 /** The first of these is what the run is refused for. */
 export const intrusionErrors = ({ violations }: CallResult, { write }: Boundary): readonly CordonError[] =>
-  violations.flatMap((violation) => {
-    if (violation.kind === 'unsealed') return [unsealed(violation.path)]
-    return violation.kind === 'protected' ? [errorFor(violation, protectionOf(write, violation.path as AbsolutePath) ?? asFile(violation.path))] : []
+  violations.filter(isIntrusion).map((violation) => {
+    switch (violation.kind) {
+      case 'unsealed':
+        return unsealed(violation.path)
+      case 'protected':
+        return errorFor(violation, protectionOf(write, violation.path as AbsolutePath) ?? asFile(violation.path))
+    }
   })
 
 const unsealed = (path: string): CordonError =>

@@ -2,6 +2,7 @@ import type { CordonEvent } from '../runtime/index.js'
 
 import { oneLine } from './console-text.js'
 import type { Paint } from './console-text.js'
+import { whyTerminated } from './ending-text.js'
 import { asWord } from './shell-word.js'
 
 /** One line for people: when, what, of which call, and what about it. */
@@ -70,7 +71,7 @@ const summaryOf = (event: CordonEvent): string => {
     case 'process.completed':
       return `${event.tool}: exit ${String(event.exit_code)}`
     case 'process.terminated':
-      return `${event.tool}: ended by ${event.limit ?? event.because}`
+      return `${event.tool}: ended because ${whyTerminated(event)}`
     case 'audit.began':
       return `file ${String(event.file)} of the log`
     case 'audit.repaired':

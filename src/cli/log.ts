@@ -15,7 +15,7 @@ import { renderHelp } from './help.js'
 import { auditPathOf } from './own-folders.js'
 import { LOG_HELP } from './log-help.js'
 import { renderEvent } from './log-text.js'
-import type { Invocation } from './main.js'
+import type { Invocation } from './invocation.js'
 
 const COMMAND = 'cordon log'
 const ACTIONS = ['show', 'follow', 'verify'] as const

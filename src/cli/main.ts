@@ -4,22 +4,16 @@ import { fail } from '../errors/index.js'
 import { nearestKey } from '../policy/index.js'
 
 import { parseArguments } from './arguments.js'
-import type { Arguments } from './arguments.js'
 import type { CommandHelp } from './help.js'
 import { renderHelp, renderList } from './help.js'
 import { STDOUT, writeText } from './console-text.js'
 import { DEMO_HELP } from './demo-help.js'
 import { DOCTOR_HELP } from './doctor-help.js'
 import { reportFailure } from './failure.js'
+import type { Invocation } from './invocation.js'
 import { LOG_HELP } from './log-help.js'
 import { RUN_HELP } from './run-options.js'
 import { WHY_HELP } from './why-help.js'
-
-/** What a command learns about the process it runs in; nothing below reads it elsewhere. */
-export interface Invocation {
-  readonly given: Arguments
-  readonly environment: Readonly<Record<string, string | undefined>>
-}
 
 interface Command {
   readonly help: CommandHelp

@@ -9,7 +9,7 @@ import type { AbsolutePath, Boundary } from '../policy/index.js'
 import { loadRuleFiles } from '../runtime/rule-files/index.js'
 
 import type { RunServices } from './decide-run.js'
-import type { Invocation } from './main.js'
+import type { Invocation } from './invocation.js'
 import { configFolderOf, stateFolderOf } from './own-folders.js'
 import type { RunOrder } from './run-request.js'
 import { runTool } from './run-tool.js'

@@ -2,7 +2,7 @@
 import { CordonError } from '../errors/index.js'
 import type { Evaluation, JsonObject, PermissionDecision } from '../gate/index.js'
 import type { EventStream } from '../runtime/events/index.js'
-import { recordArguments } from '../runtime/events/index.js'
+import { processEnded, processEndingOf, recordArguments } from '../runtime/events/index.js'
 import { describeViolation } from '../sandbox/index.js'
 import type { CallResult } from '../sandbox/index.js'
 
@@ -41,21 +41,18 @@ export const recordPermitted = async (events: EventStream, evaluation: Evaluatio
 }
 
 export const recordEnded = async (events: EventStream, decision: PermissionDecision, result: CallResult, intrusion: CordonError | undefined): Promise<void> => {
-  const usage = { wall_ms: result.usage.wallMs, cpu_ms: result.usage.cpuMs, max_rss_bytes: result.usage.maxResidentBytes }
-  const { status, reason } = endingOf(result, intrusion)
+  const { status, reason } = completionOf(result, intrusion)
   await Promise.all([
     events.emit({ type: 'sandbox.applied', ...common(decision), sandbox_profile: result.profile }),
     ...result.violations.slice(0, MOST_VIOLATIONS).map((violation, at) =>
       events.emit({ type: 'sandbox.violation', ...common(decision), violation_ref: `violations/${String(at)}`, violation, description: describeViolation(violation) })),
-    result.status === 'exited'
-      ? events.emit({ type: 'process.completed', ...common(decision), exit_code: result.exitCode, usage })
-      : events.emit({ type: 'process.terminated', ...common(decision), because: result.status === 'limit' ? 'limit' : 'signal', limit: result.status === 'limit' ? result.limit : null, signal: result.signal, usage }),
+    events.emit(processEnded(common(decision), processEndingOf(result, result.violations), result.usage)),
     // Output goes past this process, so there is nothing to take a hash of.
     events.emit({ type: 'tool.completed', ...common(decision), status, reason, error_code: intrusion?.code ?? null, result_hash: null, result_bytes: null, duration_ms: result.usage.wallMs }),
   ])
 }
 
-const endingOf = (result: CallResult, intrusion: CordonError | undefined) => {
+const completionOf = (result: CallResult, intrusion: CordonError | undefined) => {
   if (result.status === 'limit' && result.limit === 'wall') return { status: 'timeout', reason: 'the wall-clock limit' } as const
   if (result.status === 'exited' && result.exitCode === 0 && intrusion === undefined) return { status: 'ok', reason: null } as const
   const reason = intrusion?.message ?? (result.status === 'exited' ? `exit status ${String(result.exitCode)}` : `killed by signal ${String(result.signal)}`)

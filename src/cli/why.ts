@@ -3,15 +3,19 @@ import { homedir } from 'node:os'
 
 import { CordonError, fail } from '../errors/index.js'
 import type { PermissionDecision } from '../gate/index.js'
+import { LIMIT_FORMS, LIMIT_NAMES } from '../policy/index.js'
+import type { Limits } from '../policy/index.js'
 import { createLogReader, readLine } from '../runtime/index.js'
 import type { CordonEvent } from '../runtime/index.js'
+import type { SandboxProfile } from '../sandbox/index.js'
 
 import { usage } from './arguments.js'
 import { STDERR, STDOUT, oneLine, paintFor, writeText } from './console-text.js'
 import type { Paint } from './console-text.js'
+import { whyCallEnded } from './ending-text.js'
 import { reportFailure } from './failure.js'
+import type { Invocation } from './invocation.js'
 import { commandIn, renderEvent } from './log-text.js'
-import type { Invocation } from './main.js'
 import { auditPathOf } from './own-folders.js'
 
 const EXIT_UNKNOWN = 1
@@ -72,12 +76,9 @@ const renderCall = (events: readonly CordonEvent[], paint: Paint): string => {
   const lines = [
     ...(command === undefined ? [] : [['command', command] as const]),
     ...decisions.flatMap(decisionLines),
-    ...applied.flatMap(({ form, cwd, read_roots: reads, write_roots: writes, network, environment_ref: names }): readonly Line[] => [
-      ...([['boundary', form], ['in', cwd], ['reads', withoutSystem(reads)], ['writes', writes.join(' ') || 'nothing']] as const),
-      ...([['network', network], ['variables', names.join(' ') || 'none']] as const),
-    ]),
+    ...applied.flatMap(boundaryLines),
   ]
-  return [...lines.map(([name, text]) => `${paint('dim', name.padEnd(NAME_WIDTH))}${oneLine(text)}\n`), '\n', ...events.map((event) => `${renderEvent(event, paint)}\n`)].join('')
+  return [`${paint('bold', oneLine(whyCallEnded(events)))}\n\n`, ...lines.map(([name, text]) => `${paint('dim', name.padEnd(NAME_WIDTH))}${oneLine(text)}\n`), '\n', ...events.map((event) => `${renderEvent(event, paint)}\n`)].join('')
 }
 
 type Line = readonly [string, string]
@@ -89,6 +90,24 @@ const withoutSystem = (paths: readonly string[]): string => {
 }
 
 const NAME_WIDTH = 10
+
+const boundaryLines = (profile: SandboxProfile): readonly Line[] => [
+  ['boundary', profile.form],
+  ['in', profile.cwd],
+  ['reads', withoutSystem(profile.read_roots)],
+  ['writes', profile.write_roots.join(' ') || 'nothing'],
+  ...(profile.sealed.length === 0 ? [] : [['sealed', profile.sealed.join(' ')] as const]),
+  ...(profile.closed_folders.length === 0 ? [] : [['closed', `${profile.closed_folders.join(' ')} (nothing new can be made there)`] as const]),
+  ['network', profile.network],
+  ['variables', profile.environment_ref.join(' ') || 'none'],
+  ['limits', LIMIT_NAMES.flatMap((name) => limitText(name, profile.process_limits[name])).join(', ') || 'none'],
+  ['held by', Object.entries(profile.enforced).map(([boundary, mechanisms]) => `${boundary}: ${mechanisms.join(', ') || 'nothing'}`).join('; ')],
+]
+
+const UNITS = { size: ' bytes', duration: ' ms', count: '' } as const
+
+const limitText = (name: keyof Limits, limit: number | undefined): readonly string[] =>
+  limit === undefined ? [] : [`${name} ${String(limit)}${UNITS[LIMIT_FORMS[name].quantity]}`]
 
 const decisionLines = ({ decision, decision_source: source, decision_reason: reason, tool, mode, risk, explain }: PermissionDecision): readonly Line[] => [
   ['decision', `${decision} of ${tool} by ${source}: ${reason}`],

@@ -1,6 +1,6 @@
 import { fail } from '../errors/index.js'
-import { policyHash, resolvePolicy, resolveStance } from '../policy/index.js'
-import type { AbsolutePath, Boundary, Stance, StanceSection, ToolPolicy } from '../policy/index.js'
+import { TOOL_KINDS, isSandboxedKind, policyHash, resolvePolicy, resolveStance } from '../policy/index.js'
+import type { AbsolutePath, Boundary, Stance, StanceSection, ToolKind, ToolPolicy } from '../policy/index.js'
 
 import { UNCONSTRAINED } from './constraints.js'
 import type { Constraints } from './constraints.js'
@@ -22,7 +22,7 @@ export interface DestructiveFacts {
 export interface GateTool {
   readonly name: string
   /** An in-process tool runs in the agent's own process, where nothing but this gate stands before it. */
-  readonly runs: 'sandboxed' | 'in-process'
+  readonly runs: (typeof TOOL_KINDS)[ToolKind]['runs']
   readonly policy: ToolPolicy
   /** What holds the tool, or, of an in-process tool, what it states about itself. */
   readonly boundary: Boundary
@@ -44,7 +44,7 @@ export interface GateTool {
 
 export interface ToolDeclaration {
   readonly name: string
-  readonly kind: 'process' | 'function' | 'in-process'
+  readonly kind: ToolKind
   readonly policy: ToolPolicy
   readonly workspace: AbsolutePath
   readonly home: AbsolutePath
@@ -67,7 +67,7 @@ export const describeTool = (declaration: ToolDeclaration): GateTool => {
   const { boundary, noStance } = stanceOf(declaration)
   return {
     name,
-    runs: kind === 'in-process' ? 'in-process' : 'sandboxed',
+    runs: TOOL_KINDS[kind].runs,
     policy,
     boundary,
     noStance,
@@ -85,7 +85,7 @@ export const describeTool = (declaration: ToolDeclaration): GateTool => {
 }
 
 const stanceOf = ({ kind, policy, workspace, home }: ToolDeclaration): Stance =>
-  kind === 'in-process' ? resolveStance(policy, { workspace, home }) : { boundary: resolvePolicy(policy, { workspace, home, kind }), noStance: [] }
+  isSandboxedKind(kind) ? { boundary: resolvePolicy(policy, { workspace, home, kind }), noStance: [] } : resolveStance(policy, { workspace, home })
 
 /** In a cell what is unspecified is not there; in the agent's own process only a declared "none" says so. */
 const isReadOnly = ({ write, egressClass }: Boundary, noStance: readonly StanceSection[]): boolean =>

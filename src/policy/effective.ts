@@ -1,7 +1,8 @@
 import { ROOT_PATH } from './absolute-path.js'
 import type { Boundary } from './boundary.js'
 import type { WriteGrants } from './files-within.js'
-import type { ToolPolicy } from './model.js'
+import { isSandboxedKind } from './model.js'
+import type { ToolKind, ToolPolicy } from './model.js'
 import type { Places } from './path-pattern.js'
 import { literalPattern } from './path-pattern.js'
 import { resolvePolicy } from './resolve-policy.js'
@@ -19,10 +20,10 @@ export interface Effective {
   readonly anyVariable: boolean
 }
 
-export const effectiveOf = (given: ToolPolicy | Boundary, context: Places & { readonly kind: 'process' | 'function' | 'in-process' }): Effective => {
+export const effectiveOf = (given: ToolPolicy | Boundary, context: Places & { readonly kind: ToolKind }): Effective => {
   if (!('filesystem' in given)) return ofBoundary(given)
   const { kind, ...places } = context
-  return kind === 'in-process' ? ofStance(resolveStance(given, places)) : ofBoundary(resolvePolicy(given, { ...places, kind }))
+  return isSandboxedKind(kind) ? ofBoundary(resolvePolicy(given, { ...places, kind })) : ofStance(resolveStance(given, places))
 }
 
 const ofBoundary = (boundary: Boundary): Effective => ({ boundary, reading: boundary, writing: { ...boundary, holdsProtected: true }, anyVariable: false })

@@ -5,7 +5,7 @@ import type { Effective } from './effective.js'
 import { effectiveOf } from './effective.js'
 import { readBeyond, writeBeyond } from './files-within.js'
 import { EGRESS_CLASSES } from './model.js'
-import type { EnvironmentEntry, Limits, ToolPolicy } from './model.js'
+import type { EnvironmentEntry, Limits, ToolKind, ToolPolicy } from './model.js'
 import { networkBeyond } from './network-within.js'
 import { LIMIT_NAMES } from './parse-limits.js'
 import { placesToTry } from './symbolic-places.js'
@@ -14,7 +14,7 @@ import type { Witness } from './witness.js'
 
 export interface WithinContext extends Places {
   /** How the tool runs. Decides what an unspecified section means; `process` unless told otherwise. */
-  readonly kind: 'process' | 'function' | 'in-process'
+  readonly kind: ToolKind
 }
 
 export type Within = { readonly within: true } | { readonly within: false; readonly witness: Witness }

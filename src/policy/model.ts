@@ -70,6 +70,28 @@ export const MECHANISMS = [
 ] as const
 export type Mechanism = (typeof MECHANISMS)[number]
 
+interface ToolKindFacts {
+  /** In a cell, or in the agent's own process, where nothing but the gate stands before it. */
+  readonly runs: 'sandboxed' | 'in-process'
+  /** What `exec` means where a policy leaves it out. */
+  readonly execByDefault: 'all' | 'none'
+  /** Whether a call is a process of its own, which has an ending and can be observed. */
+  readonly startsProcess: boolean
+}
+
+/** The kinds of tools. A kind says here how it runs; nothing is sandboxed because nobody said otherwise. */
+export const TOOL_KINDS = {
+  // A shell or a build is useless without `exec`, and the cell holds either way.
+  process: { runs: 'sandboxed', execByDefault: 'all', startsProcess: true },
+  function: { runs: 'sandboxed', execByDefault: 'none', startsProcess: true },
+  'in-process': { runs: 'in-process', execByDefault: 'none', startsProcess: false },
+} as const satisfies Readonly<Record<string, ToolKindFacts>>
+
+export type ToolKind = keyof typeof TOOL_KINDS
+export type SandboxedKind = { [Kind in ToolKind]: (typeof TOOL_KINDS)[Kind]['runs'] extends 'sandboxed' ? Kind : never }[ToolKind]
+
+export const isSandboxedKind = (kind: ToolKind): kind is SandboxedKind => TOOL_KINDS[kind].runs === 'sandboxed'
+
 /** A policy in its normal form: every section present, every value parsed. */
 export interface ToolPolicy {
   readonly risk: Unspecified | Declared<Risk>

@@ -2,7 +2,8 @@ import { bug } from '../errors/index.js'
 
 import { assessEgressClass, assessRisk } from './assess.js'
 import type { Boundary } from './boundary.js'
-import type { PresetName, ProgramGrant, Section, ToolPolicy } from './model.js'
+import { TOOL_KINDS } from './model.js'
+import type { PresetName, ProgramGrant, SandboxedKind, Section, ToolPolicy } from './model.js'
 import { parsePathGlob } from './path-glob.js'
 import type { PathGlob } from './path-glob.js'
 import { bindGlob } from './path-pattern.js'
@@ -11,7 +12,7 @@ import { PRESETS } from './presets.js'
 
 export interface ResolveContext extends Places {
   /** How the tool runs, which decides what an unspecified `exec` means. */
-  readonly kind: 'process' | 'function'
+  readonly kind: SandboxedKind
 }
 
 /** Decides what the policy leaves unspecified (none, except `exec` of a process) and where its globs lie. */
@@ -54,8 +55,7 @@ const resolveNetwork = (network: ToolPolicy['network']): Boundary['network'] => 
 const resolveExec = (exec: ToolPolicy['exec'], context: ResolveContext): Boundary['exec'] => {
   switch (exec.kind) {
     case 'unspecified':
-      // A shell or a build is useless without it, and the cell holds either way.
-      return { kind: context.kind === 'process' ? 'all' : 'none' }
+      return { kind: TOOL_KINDS[context.kind].execByDefault }
     case 'none':
       return { kind: 'none' }
     case 'all':

@@ -3,6 +3,7 @@
 // recorded before the next one is taken: a call that cannot be recorded does not run.
 import { CordonError } from '../errors/index.js'
 import type { ApprovalGrant, Evaluation, GateCall, JsonValue } from '../gate/index.js'
+import { TOOL_KINDS } from '../policy/index.js'
 import { resultOfInterrupted } from '../sandbox/index.js'
 
 import { settleQuestions } from './approvals.js'
@@ -11,7 +12,7 @@ import type { CallHandlers, CallServices, Outcome } from './call-services.js'
 import { completeCall } from './complete-call.js'
 import { recordArguments } from './events/recorded-arguments.js'
 import type { RecordedArguments } from './events/recorded-arguments.js'
-import { endedBy } from './process-ending.js'
+import { endedBy } from './events/process-ending.js'
 import type { RegisteredTool } from './registered-tool.js'
 import type { ToolResult } from './tool-result.js'
 
@@ -71,7 +72,7 @@ const run = async ({ executor }: CallServices, tool: RegisteredTool, { permit, i
   } catch (error) {
     if (!(error instanceof CordonError)) throw error
     const status = error.code === 'cancelled' || error.code === 'sandbox-closed' ? 'cancelled' : 'failed'
-    const ending = tool.definition.kind === 'in-process' ? null : endedBy(status === 'cancelled' ? 'cancelled' : 'setup')
+    const ending = TOOL_KINDS[tool.definition.kind].startsProcess ? endedBy(status === 'cancelled' ? 'cancelled' : 'setup') : null
     const { profile = null, violations = [], usage = null } = resultOfInterrupted(error) ?? {}
     return { ...NOTHING, status, error, ending, profile, violations, usage, durationMs: performance.now() - began }
   }

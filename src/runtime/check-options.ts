@@ -5,7 +5,7 @@ import type { SandboxOptions } from '../sandbox/index.js'
 
 import { DURABILITIES } from './audit/audit-log.js'
 import type { AuditSettings } from './audit/audit-log.js'
-import type { CallOptions, CordonOptions } from './create-cordon.js'
+import type { CallOptions, CordonOptions } from './cordon-options.js'
 import type { EventContext } from './events/event.js'
 import type { ArgumentSettings } from './events/recorded-arguments.js'
 import { aCount, aFunction, aText, listOf, mappingWith, oneOf, such, wrongOption } from './option-checks.js'

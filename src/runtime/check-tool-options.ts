@@ -2,7 +2,7 @@ import { isStandardSchema } from '../gate/index.js'
 
 import { aFlag, aFunction, aText, listOf, mappingWith, oneOf, such } from './option-checks.js'
 import type { OptionCheck } from './option-checks.js'
-import type { FunctionToolOptions, ProcessToolOptions } from './tools.js'
+import type { FunctionToolOptions, ProcessToolOptions } from './tool-options.js'
 
 const anything: OptionCheck = () => undefined
 

@@ -6,7 +6,7 @@ import { factsOf } from './call-services.js'
 import type { CallServices, Outcome } from './call-services.js'
 import type { EventDraft } from './events/event.js'
 import { recordArguments } from './events/recorded-arguments.js'
-import { processEnded } from './process-ending.js'
+import { processEnded } from './events/process-ending.js'
 import type { Execution, ToolResult } from './tool-result.js'
 
 const MOST_VIOLATIONS = 100

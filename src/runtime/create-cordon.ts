@@ -3,25 +3,25 @@ import { homedir } from 'node:os'
 
 import { fail } from '../errors/index.js'
 import { createGate } from '../gate/index.js'
-import type { ApprovalGrant, Classifier, Evaluation, GateCall, Hook, HookSubject, HookVerdict, InvocationBudget, Mode, PermissionState } from '../gate/index.js'
+import type { ApprovalGrant, Evaluation, GateCall, Hook, HookSubject, HookVerdict, PermissionState } from '../gate/index.js'
 import type { Risk } from '../policy/index.js'
 import { parseAbsolutePath } from '../policy/index.js'
 import { openSandbox } from '../sandbox/index.js'
-import type { Sandbox, SandboxOptions } from '../sandbox/index.js'
+import type { Sandbox } from '../sandbox/index.js'
 
 import { APPROVAL_DEFAULTS } from './approvals.js'
-import type { ApprovalSettings, Approve } from './approvals.js'
-import type { AuditLog, AuditSettings } from './audit/audit-log.js'
+import type { ApprovalSettings } from './approvals.js'
+import type { AuditLog } from './audit/audit-log.js'
 import { openAuditLog } from './audit/audit-log.js'
 import { foldersOf, shieldAudit } from './audit/shield-audit.js'
 import type { CallServices } from './call-services.js'
 import { checkCallOptions, checkCordonOptions } from './check-options.js'
-import type { EventContext, EventType } from './events/event.js'
+import type { EventType } from './events/event.js'
 import { createEventStream } from './events/event-stream.js'
 import type { Listener } from './events/event-stream.js'
-import type { ArgumentSettings } from './events/recorded-arguments.js'
 import { connectTelemetry } from './events/telemetry.js'
 import type { Telemetry } from './events/telemetry.js'
+import type { CallOptions, CordonOptions, HostHook } from './cordon-options.js'
 import { createExecutor } from './execute.js'
 import { createFunctionCells } from './function-cells.js'
 import { requirePortable } from './function-source.js'
@@ -32,55 +32,12 @@ import { registerTool } from './registered-tool.js'
 import type { RegisteredTool } from './registered-tool.js'
 import { listOnHost, resolveOnHost } from './resolve-path.js'
 import { ruleSetsOf } from './rule-sets.js'
-import type { RuleOptions } from './rule-sets.js'
 import { openState, sealState } from './session-state.js'
-import type { SessionState, StateSettings } from './session-state.js'
+import type { SessionState } from './session-state.js'
 import { createSessions } from './sessions.js'
 import type { Session } from './sessions.js'
 import type { ToolResult } from './tool-result.js'
 import type { ToolDefinition } from './tools.js'
-
-export interface CordonOptions extends RuleOptions {
-  readonly tools: readonly ToolDefinition[]
-  /** What relative patterns are relative to; the working directory of every tool that names no other. */
-  readonly workspace: string
-  /** What `~` means; the home of the user when not given. */
-  readonly home?: string
-  readonly mode?: Mode
-  readonly hooks?: readonly HostHook[]
-  /** Asks somebody. Without it a call that would ask is `unavailable`, at once. */
-  readonly approve?: Approve
-  readonly approval?: { readonly timeout?: number; readonly otherwise?: 'deny' | 'approve' }
-  readonly classify?: Classifier
-  /** Where the record is kept; none when left out. */
-  readonly audit?: AuditSettings
-  /** How much of the arguments events tell. */
-  readonly record?: ArgumentSettings
-  /** Where variables that a policy passes on are taken from. Nothing of it is passed otherwise. */
-  readonly environment?: Readonly<Record<string, string>>
-  /** What one invocation (one `session` of calls) may do in all. */
-  readonly budget?: InvocationBudget
-  /** Who makes the calls; nobody by this name can approve one. */
-  readonly requestedBy?: string
-  readonly context?: EventContext
-  /** Seals what has to outlive this process (`exportState`), and resumes from it. */
-  readonly state?: StateSettings
-  /** Spans and metrics, where the package `@opentelemetry/api` is installed. `off`: not even looked for. */
-  readonly telemetry?: 'auto' | 'off'
-  readonly sandbox?: SandboxOptions
-}
-
-/** A hook of the host; of the session, unless it says otherwise. */
-export type HostHook = Omit<Hook, 'source'> & Partial<Pick<Hook, 'source'>>
-
-export interface CallOptions {
-  readonly signal?: AbortSignal
-  /** Calls of one session count together: constraints and budgets are per session. */
-  readonly session?: string
-  readonly onProgress?: (value: unknown) => void
-  /** Approvals that were given elsewhere, such as in a store. One for a call lets one call run, whatever becomes of it. */
-  readonly approvals?: readonly ApprovalGrant[]
-}
 
 export interface ListedTool {
   readonly name: string

@@ -1,15 +1,13 @@
 // One permitted call, by the kind of its tool. Each takes its arguments from the permit: they are the
 // copy that was judged, whatever the caller did to its own object since.
-import { fail } from '../errors/index.js'
-import type { CordonError } from '../errors/index.js'
 import { requirePermit } from '../gate/index.js'
 import type { JsonValue, Permit } from '../gate/index.js'
-import { describeViolation } from '../sandbox/index.js'
-import type { CallResult, Violation } from '../sandbox/index.js'
+import type { CallResult } from '../sandbox/index.js'
 
 import { FUNCTION_COMMAND } from './function-cells.js'
 import type { FunctionCells } from './function-cells.js'
-import { endingOf } from './process-ending.js'
+import { processEndingOf } from './events/process-ending.js'
+import { judgeEnding } from './judge-ending.js'
 import type { ProcessCells } from './process-cells.js'
 import type { RegisteredTool } from './registered-tool.js'
 import type { Execution } from './tool-result.js'
@@ -34,8 +32,14 @@ export interface Executor {
 
 export const createExecutor = (cells: { readonly processes: ProcessCells; readonly functions: FunctionCells }, now: () => number): Executor => ({
   processOf: ({ definition: { kind } }, command = []) => {
-    if (kind === 'in-process') return undefined
-    return kind === 'process' ? { program: command[0] ?? '', words: command } : { program: FUNCTION_COMMAND[0], words: FUNCTION_COMMAND }
+    switch (kind) {
+      case 'process':
+        return { program: command[0] ?? '', words: command }
+      case 'function':
+        return { program: FUNCTION_COMMAND[0], words: FUNCTION_COMMAND }
+      case 'in-process':
+        return undefined
+    }
   },
   execute: async (call) => {
     const { tool, permit, command = [], signal, onProgress } = call
@@ -62,23 +66,8 @@ const describeProcess = ({ name, successes }: ProcessDefinition, result: CallRes
     stderr: textOf(result.stderr),
   }
   const succeeded = result.status === 'exited' && successes.includes(result.exitCode)
-  return { ...judgeEnding(name, result, succeeded, lastWords(output.stderr)), output, profile, violations, usage, printed: '', ending: endingOf(result, violations) }
+  return { ...judgeEnding(name, result, succeeded, lastWords(output.stderr)), output, profile, violations, usage, printed: '', ending: processEndingOf(result, violations) }
 }
-
-/** Whether a call was a success, failed by itself, or was stopped. A violation is never told as a plain failure. */
-export const judgeEnding = (tool: string, result: CallResult, succeeded: boolean, words: string): Pick<Execution, 'status' | 'error'> => {
-  if (result.status === 'limit' && result.limit === 'wall') return { status: 'timeout', error: fail('tool-timed-out', { tool }) }
-  const intruded = result.violations.some(({ kind }) => kind === 'protected' || kind === 'unsealed')
-  if (succeeded && !intruded) return { status: 'ok', error: undefined }
-  if (result.violations.length > 0) return { status: 'violated', error: violated(tool, result.violations) }
-  const problem = result.status === 'exited' ? `exit status ${String(result.exitCode)}${words}` : `killed by signal ${String(result.signal)}${words}`
-  return { status: 'failed', error: fail('tool-failed', { tool, problem }) }
-}
-
-const MOST_TOLD = 5
-
-export const violated = (tool: string, violations: readonly Violation[]): CordonError =>
-  fail('tool-violated', { tool, violations: violations.slice(0, MOST_TOLD).map(describeViolation).join('; ') })
 
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8')
 

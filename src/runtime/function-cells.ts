@@ -8,7 +8,7 @@ import { describeEnding } from '../sandbox/index.js'
 import type { CallResult, RefusedOpen, RunInput, Sandbox, Violation } from '../sandbox/index.js'
 import { takeSnapshot } from '../gate/index.js'
 
-import { judgeEnding, violated } from './execute.js'
+import { judgeEnding, violated } from './judge-ending.js'
 import { encodeMessage } from './function-cell/messages.js'
 import type { FunctionOrigin, ThrownError } from './function-cell/messages.js'
 import { listenToFunction } from './function-reply.js'
@@ -16,8 +16,8 @@ import type { FunctionReply } from './function-reply.js'
 import { pathOf, selfContainedSource } from './function-source.js'
 import { moduleFiles } from './module-files.js'
 import { isObserved } from './process-cells.js'
-import { endingOf } from './process-ending.js'
-import type { ProcessEnding } from './process-ending.js'
+import { processEndingOf } from './events/process-ending.js'
+import type { ProcessEnding } from './events/process-ending.js'
 import type { RegisteredTool } from './registered-tool.js'
 import { refusedAccess } from './refused-access.js'
 import type { FunctionCall } from './run-in-process.js'
@@ -130,7 +130,7 @@ const violationsOf = (tool: RegisteredTool, { violations }: CallResult, refused:
 
 /** Its process kills itself when everything is said, which is its way to exit. */
 const endingOfFunction = (result: CallResult, { kind }: FunctionReply): ProcessEnding =>
-  result.status === 'signaled' && result.signal === SIGKILL && kind !== 'nothing' ? { kind: 'completed', exitCode: kind === 'value' ? 0 : 1 } : endingOf(result, result.violations)
+  result.status === 'signaled' && result.signal === SIGKILL && kind !== 'nothing' ? { kind: 'completed', exitCode: kind === 'value' ? 0 : 1 } : processEndingOf(result, result.violations)
 
 const SIGKILL = 9
 

@@ -1,7 +1,7 @@
 import { describeTool, isStandardSchema } from '../gate/index.js'
 import type { GateTool, Mode } from '../gate/index.js'
 import type { AbsolutePath } from '../policy/index.js'
-import { parseAbsolutePath } from '../policy/index.js'
+import { TOOL_KINDS, parseAbsolutePath } from '../policy/index.js'
 
 import { parserOfJsonSchema } from './json-schema.js'
 import type { ToolDefinition } from './tools.js'
@@ -45,5 +45,5 @@ export const registerTool = (definition: ToolDefinition, { workspace, home }: Ho
 /** In this mode somebody is asked about what was refused, so it has to be known exactly. */
 const observing = ({ kind, observe }: ToolDefinition, mode: Mode): RegisteredTool['observe'] => {
   if (observe !== undefined) return observe ? 'always' : 'never'
-  return kind !== 'in-process' && mode === 'on_failure' ? 'where-possible' : 'never'
+  return TOOL_KINDS[kind].startsProcess && mode === 'on_failure' ? 'where-possible' : 'never'
 }

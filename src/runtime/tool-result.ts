@@ -2,7 +2,7 @@ import type { JsonValue, PermissionDecision, PermissionState } from '../gate/ind
 import type { CordonError } from '../errors/index.js'
 import type { SandboxProfile, Usage, Violation } from '../sandbox/index.js'
 
-import type { ProcessEnding } from './process-ending.js'
+import type { ProcessEnding } from './events/process-ending.js'
 
 /**
  * - `ok`: it ran and succeeded

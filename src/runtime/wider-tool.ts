@@ -2,7 +2,7 @@
 // whether the call may run once more with that.
 import { existsSync } from 'node:fs'
 
-import { CordonError } from '../errors/index.js'
+import { CordonError, bug } from '../errors/index.js'
 import { isReadable, isWithinPath, isWritable, parentOf, parseAbsolutePath, widenPolicy } from '../policy/index.js'
 import type { AbsolutePath, Boundary, Limits, MoreGrants } from '../policy/index.js'
 import type { Violation } from '../sandbox/index.js'
@@ -74,6 +74,8 @@ const grantsFor = (violations: readonly Violation[], { exec }: Boundary): MoreGr
       case 'protected':
       case 'unsealed':
         break
+      default:
+        bug(`a violation that nobody thought of: ${JSON.stringify(violation satisfies never)}`)
     }
   }
   return { read: [...read], write: [...write], exec: [...programs], limits }

@@ -52,7 +52,8 @@ export interface ReachedLimit {
 }
 
 /** What may not count as a success, however the call ended: something protected was touched, or fell open. */
-export const isIntrusion = ({ kind }: Violation): boolean => kind === 'protected' || kind === 'unsealed'
+export const isIntrusion = (violation: Violation): violation is Extract<Violation, { kind: 'protected' | 'unsealed' }> =>
+  violation.kind === 'protected' || violation.kind === 'unsealed'
 
 export type ViolationKind = Violation['kind']
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 
 import { diagnose } from '../../src/cli/diagnose.js'
 import type { ProbedHost } from '../../src/cli/diagnose.js'
-import type { Diagnosis } from '../../src/cli/doctor.js'
+import type { Diagnosis } from '../../src/cli/diagnosis.js'
 import type { HostSettings } from '../../src/cli/host-settings.js'
 import type { AbsolutePath } from '../../src/policy/index.js'
 

@@ -2,4 +2,5 @@
 export type { CordonEvent, EventDraft } from './event.js'
 export { createEventStream } from './event-stream.js'
 export type { EventStream } from './event-stream.js'
+export { processEnded, processEndingOf } from './process-ending.js'
 export { recordArguments } from './recorded-arguments.js'

@@ -1,17 +1,20 @@
-import type { Ending, LimitKind, Usage, Violation } from '../sandbox/index.js'
+import { isIntrusion } from '../../sandbox/index.js'
+import type { Ending, LimitKind, Usage, Violation } from '../../sandbox/index.js'
 
-import type { EventDraft, ProcessUsage } from './events/event.js'
+import type { EventDraft, ProcessUsage } from './event.js'
 
 /** How the process of a call ended, as its record tells it. */
 export type ProcessEnding =
   | { readonly kind: 'completed'; readonly exitCode: number }
   | { readonly kind: 'terminated'; readonly because: 'limit' | 'signal' | 'cancelled' | 'violation' | 'setup'; readonly limit: LimitKind | null; readonly signal: number | null }
 
-export const endingOf = (ending: Ending, violations: readonly Violation[]): ProcessEnding => {
+const SIGKILL = 9
+
+export const processEndingOf = (ending: Ending, violations: readonly Violation[]): ProcessEnding => {
   if (ending.status === 'exited') return { kind: 'completed', exitCode: ending.exitCode }
   if (ending.status === 'limit') return { kind: 'terminated', because: 'limit', limit: ending.limit, signal: ending.signal }
-  // A call in which a protected name is touched, or a seal is lost, is killed for it.
-  const because = violations.some(({ kind }) => kind === 'protected' || kind === 'unsealed') ? 'violation' : 'signal'
+  // Cordon kills for an intrusion with this signal. A tool that plants a hook and then crashes ended by itself.
+  const because = ending.signal === SIGKILL && violations.some(isIntrusion) ? 'violation' : 'signal'
   return { kind: 'terminated', because, limit: null, signal: ending.signal }
 }
 

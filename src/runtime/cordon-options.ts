@@ -1,0 +1,52 @@
+import type { ApprovalGrant, Classifier, Hook, InvocationBudget, Mode } from '../gate/index.js'
+import type { SandboxOptions } from '../sandbox/index.js'
+
+import type { Approve } from './approvals.js'
+import type { AuditSettings } from './audit/audit-log.js'
+import type { EventContext } from './events/event.js'
+import type { ArgumentSettings } from './events/recorded-arguments.js'
+import type { RuleOptions } from './rule-sets.js'
+import type { StateSettings } from './session-state.js'
+import type { ToolDefinition } from './tools.js'
+
+export interface CordonOptions extends RuleOptions {
+  readonly tools: readonly ToolDefinition[]
+  /** What relative patterns are relative to; the working directory of every tool that names no other. */
+  readonly workspace: string
+  /** What `~` means; the home of the user when not given. */
+  readonly home?: string
+  readonly mode?: Mode
+  readonly hooks?: readonly HostHook[]
+  /** Asks somebody. Without it a call that would ask is `unavailable`, at once. */
+  readonly approve?: Approve
+  readonly approval?: { readonly timeout?: number; readonly otherwise?: 'deny' | 'approve' }
+  readonly classify?: Classifier
+  /** Where the record is kept; none when left out. */
+  readonly audit?: AuditSettings
+  /** How much of the arguments events tell. */
+  readonly record?: ArgumentSettings
+  /** Where variables that a policy passes on are taken from. Nothing of it is passed otherwise. */
+  readonly environment?: Readonly<Record<string, string>>
+  /** What one invocation (one `session` of calls) may do in all. */
+  readonly budget?: InvocationBudget
+  /** Who makes the calls; nobody by this name can approve one. */
+  readonly requestedBy?: string
+  readonly context?: EventContext
+  /** Seals what has to outlive this process (`exportState`), and resumes from it. */
+  readonly state?: StateSettings
+  /** Spans and metrics, where the package `@opentelemetry/api` is installed. `off`: not even looked for. */
+  readonly telemetry?: 'auto' | 'off'
+  readonly sandbox?: SandboxOptions
+}
+
+/** A hook of the host; of the session, unless it says otherwise. */
+export type HostHook = Omit<Hook, 'source'> & Partial<Pick<Hook, 'source'>>
+
+export interface CallOptions {
+  readonly signal?: AbortSignal
+  /** Calls of one session count together: constraints and budgets are per session. */
+  readonly session?: string
+  readonly onProgress?: (value: unknown) => void
+  /** Approvals that were given elsewhere, such as in a store. One for a call lets one call run, whatever becomes of it. */
+  readonly approvals?: readonly ApprovalGrant[]
+}

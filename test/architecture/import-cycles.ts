@@ -1,0 +1,44 @@
+import { posix } from 'node:path'
+
+import ts from 'typescript'
+
+import { roomOf } from './rooms.js'
+import type { SourceFile } from './source-tree.js'
+
+/**
+ * Files of one room that import each other in a circle, by types too: each group is as if it were one file.
+ * Imports that are only made when they are used do not count: that is how a circle is taken apart.
+ */
+export const importCycles = (files: readonly SourceFile[]): readonly (readonly string[])[] => {
+  const known = new Set(files.map(({ path }) => path))
+  const imports = new Map(files.map((file) => [file.path, importedFiles(file).filter((target) => known.has(target) && roomOf(target) === roomOf(file.path))]))
+  const reach = new Map(Array.from(imports.keys(), (path) => [path, reachableFrom(path, imports)]))
+  const circles = new Set<string>()
+  for (const [path, reached] of reach) {
+    if (!reached.has(path)) continue
+    circles.add([...reached].filter((other) => reach.get(other)?.has(path) === true).sort().join('\n'))
+  }
+  return Array.from(circles, (circle) => circle.split('\n'))
+}
+
+const importedFiles = ({ path, text }: SourceFile): readonly string[] => {
+  const { statements } = ts.createSourceFile(path, text, ts.ScriptTarget.Latest)
+  return statements.flatMap((statement) => {
+    if (!ts.isImportDeclaration(statement) && !ts.isExportDeclaration(statement)) return []
+    const { moduleSpecifier } = statement
+    if (moduleSpecifier === undefined || !ts.isStringLiteral(moduleSpecifier) || !moduleSpecifier.text.startsWith('.')) return []
+    return [posix.join(posix.dirname(path), moduleSpecifier.text).replace(/\.js$/, '.ts')]
+  })
+}
+
+/** Everything that is imported by way of others; the file itself only where it lies on a circle. */
+const reachableFrom = (start: string, imports: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> => {
+  const reached = new Set<string>()
+  const waiting = [...(imports.get(start) ?? [])]
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    if (reached.has(path)) continue
+    reached.add(path)
+    waiting.push(...(imports.get(path) ?? []))
+  }
+  return reached
+}
