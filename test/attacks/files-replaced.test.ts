@@ -126,14 +126,15 @@ describeForms('files that are replaced while a call runs', (cell) => {
     const { inside, file } = playground()
     for (const name of ['.git/config', 'sub/.git/config']) {
       const top = join(inside, name.split('/')[0] ?? '')
-      const config = file(`inside/${name}`, 'original\n')
-      file(`outside/new/${name}`, 'new\n')
+      const config = file(`inside/${name}`, '[user]\n\tname = before\n')
+      file(`outside/new/${name}`, '[user]\n\tname = new\n')
       const call = await whileItRuns(cell, inside, { filesystem: { write: [inside] } }, onceReplaced(config, "open(path, 'a').write('evil')"), () => {
         renameSync(top, `${top}.old`)
         renameSync(join(inside, '../outside/new', name.split('/')[0] ?? ''), top)
       })
-      expect(readFileSync(config, 'utf8'), name).toBe('new\n')
-      expect(call.result.violations, name).toMatchObject([{ kind: 'unsealed', path: top }])
+      expect(readFileSync(config, 'utf8'), name).toBe('[user]\n\tname = new\n')
+      expect(readFileSync(config.replace(top, `${top}.old`), 'utf8'), name).toBe('[user]\n\tname = before\n')
+      expect(call.result.violations, name).toEqual([{ kind: 'unsealed', path: top }])
       rmSync(`${top}.old`, { recursive: true })
     }
   })
