@@ -13,10 +13,10 @@ const stateIn = (name: string): Readonly<Record<string, string>> => {
 }
 
 describe('the words of a command', () => {
-  it('are what `cordon why` begins with, and stand in the log', () => {
+  it('are told by `cordon why` right after how it ended, and stand in the log', () => {
     const environment = stateIn('words')
     expect(cordon(['run', '--', 'sh', '-c', 'exit 0'], { environment }).status).toBe(0)
-    expect(cordon(['why', 'last'], { environment }).stdout).toMatch(/^command +sh -c 'exit 0'\ndecision /)
+    expect(cordon(['why', 'last'], { environment }).stdout).toMatch(/^ended because .*\n\ncommand +sh -c 'exit 0'\ndecision /)
     expect(cordon(['log', 'show', '--type', 'process.started'], { environment }).stdout).toContain("cordon:run: sh -c 'exit 0'")
   })
 
@@ -24,7 +24,7 @@ describe('the words of a command', () => {
     const environment = { ...stateIn('hashed'), CORDON_RECORD: 'hash' }
     cordon(['run', '--', 'echo', 'quite-private'], { environment })
     expect(cordon(['log', 'show', '--json'], { environment }).stdout).not.toContain('quite-private')
-    expect(cordon(['why', 'last'], { environment }).stdout).toMatch(/^decision /)
+    expect(cordon(['why', 'last'], { environment }).stdout).toMatch(/^ended because .*\n\ndecision /)
   })
 
   it('lose what looks like a secret', () => {
