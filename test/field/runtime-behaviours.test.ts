@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 import { pathRead } from '../../src/gate/index.js'
-import type { Hook } from '../../src/gate/index.js'
+import type { Hook, JsonValue } from '../../src/gate/index.js'
 import { processTool, tool } from '../../src/runtime/index.js'
 import type { CordonEvent } from '../../src/runtime/index.js'
 import { READ, asWritten, eventsOf, openStage } from '../runtime/stage.js'
@@ -12,7 +12,7 @@ import { READ, asWritten, eventsOf, openStage } from '../runtime/stage.js'
 const { workspace, newFolder, cordon } = openStage()
 
 const hook = (name: string, point: Hook['points'][number], run: Hook['run']): Hook => ({ name, points: [point], source: 'session', run })
-const ECHO = tool({ name: 'echo', inProcess: true, policy: { risk: 'low', filesystem: { read: ['/granted/**'] } }, run: (input) => input })
+const ECHO = tool({ name: 'echo', inProcess: true, policy: { risk: 'low', filesystem: { read: ['/granted/**'] } }, run: (input: JsonValue) => input })
 
 describe('hooks', () => {
   const edit = hook('edit', 'pre_tool_use', ({ input }) => ((input as { path: string }).path === '/granted/a' ? { updatedInput: { path: '/granted/b' } } : undefined))
