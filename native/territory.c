@@ -72,7 +72,9 @@ static void take_event(struct territory *territory, const struct inotify_event *
 		territory->too_large = true;
 		return;
 	}
-	if (event->mask & IN_ISDIR || find(&territory->found, path))
+	/* With a folder goes what is sealed in it. A new one takes nothing away, and a tool may make very many. */
+	bool is_old_folder = event->mask & IN_ISDIR && !(event->mask & IN_CREATE);
+	if (is_old_folder || find(&territory->found, path))
 		observer->replaced(territory, path, observer->context);
 	char kind = event->mask & (IN_CREATE | IN_MOVED_TO) ? kind_at(territory, path) : 0;
 	if (!kind)

@@ -1,12 +1,12 @@
 // Everything that decides about a run, read from where it lies: rules, mode, session, the boundary itself.
-import { realpathSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { isatty } from 'node:tty'
 
 import type { Mode, RuleSet } from '../gate/index.js'
-import { isWithinPath, literalPattern, parseAbsolutePath, resolvePolicy } from '../policy/index.js'
+import { carveOut, isWithinPath, parseAbsolutePath, resolvePolicy } from '../policy/index.js'
 import type { AbsolutePath, Boundary } from '../policy/index.js'
 import { loadRuleFiles } from '../runtime/rule-files/index.js'
+import { futurePathOf } from '../sandbox/index.js'
 
 import type { RunServices } from './decide-run.js'
 import type { Invocation } from './invocation.js'
@@ -47,17 +47,8 @@ const boundaryOf = ({ workspace, home, policy }: RunOrder): Boundary => {
 
 /** Rules and approvals of later calls stay read-only, also where they do not lie under their protected names, or are not there yet. */
 const shield = (boundary: Boundary, folders: readonly string[]): Boundary => {
-  const reached = folders.map((folder) => parseAbsolutePath(realFolder(folder))).filter((folder) => isReached(boundary, folder))
-  return reached.length === 0 ? boundary : { ...boundary, write: [...boundary.write, ...reached.map((folder) => ({ ...literalPattern(folder), text: `!${folder}`, negated: true }))] }
+  const reached = folders.map((folder) => futurePathOf(parseAbsolutePath(folder))).filter((folder) => isReached(boundary, folder))
+  return reached.length === 0 ? boundary : { ...boundary, write: [...boundary.write, ...reached.map(carveOut)] }
 }
 
-/** What is not there yet would be made in the folder that links lead to now. */
-const realFolder = (path: string): string => {
-  try {
-    return realpathSync(path)
-  } catch {
-    return path === '/' ? path : join(realFolder(dirname(path)), basename(path))
-  }
-}
-
-const isReached = ({ write }: Boundary, folder: AbsolutePath): boolean => write.some(({ negated, base }) => !negated && isWithinPath(folder, realFolder(base) as AbsolutePath))
+const isReached = ({ write }: Boundary, folder: AbsolutePath): boolean => write.some(({ negated, base }) => !negated && isWithinPath(folder, futurePathOf(base)))

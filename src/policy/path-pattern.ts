@@ -46,6 +46,10 @@ const anchorSegments = (glob: PathGlob, { anchor, levelsUp }: GlobAlternative, p
 export const literalPattern = (path: AbsolutePath): PathPattern =>
   patternOf(escapeGlob(path), namesOf(path).map((name) => ({ kind: 'name', name })), false)
 
+/** Takes a path, and all that is in it, out of what is granted. */
+export const carveOut = (path: AbsolutePath): PathPattern => ({ ...literalPattern(path), text: `!${path}`, negated: true })
+
+
 const patternOf = (text: string, segments: readonly Segment[], negated: boolean): PathPattern => {
   const literals: string[] = []
   for (const segment of segments) {

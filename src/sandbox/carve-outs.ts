@@ -52,8 +52,8 @@ const realPattern = (pattern: PathPattern): PathPattern => {
 
 const namesIn = (path: AbsolutePath): readonly string[] => path.split('/').filter((name) => name !== '')
 
-/** What does not exist yet lies in the real folder that it would be made in. */
-const futurePathOf = (path: AbsolutePath): AbsolutePath => {
+/** A path with its links followed; what does not exist yet lies in the real folder that it would be made in. */
+export const futurePathOf = (path: AbsolutePath): AbsolutePath => {
   const real = realPathOf(path)
   if (real !== undefined || path === '/') return real ?? path
   const folder = futurePathOf(parentOf(path))

@@ -6,7 +6,7 @@ import { basename, dirname, resolve } from 'node:path'
 
 import { fail } from '../errors/index.js'
 import type { AbsolutePath } from '../policy/index.js'
-import { parentOf } from '../policy/index.js'
+import { PROTECTED_NAMES, parentOf } from '../policy/index.js'
 
 import { pathFor } from './file-names.js'
 import { objectAt, placeAt, realPathOf } from './object-at.js'
@@ -24,12 +24,12 @@ export interface Redirects {
 }
 
 export const createRedirects = (): Redirects => {
-  const read = rememberTexts()
+  const files: GitFiles = { text: rememberRead((text) => text.trimEnd(), ''), redirections: rememberRead(redirectionsIn, []) }
   return {
     of: (found, roots) => {
       const inside = found.filter(({ path }) => path.endsWith('/.git') || path.endsWith('/.git/config')).map(({ path }) => (basename(path) === '.git' ? path : parentOf(path)))
       const entries = new Set<AbsolutePath>([...inside, ...roots.flatMap(repositoryAround)])
-      const paths = new Set([...entries].flatMap((entry) => redirectedBy(entry, read)))
+      const paths = new Set([...entries].flatMap((entry) => redirectedBy(entry, files)))
       return [...paths].flatMap((path) => {
         const real = realPathOf(path)
         return real === undefined ? [] : placeAt(real)
@@ -38,20 +38,24 @@ export const createRedirects = (): Redirects => {
   }
 }
 
-type Read = (file: string) => string
+/** What is read of a repository; nothing of a file that is not there. */
+interface GitFiles {
+  readonly text: (file: string) => string
+  readonly redirections: (file: string) => readonly Setting[]
+}
 
 /** Remembers what a file said for as long as it is the same file, because it is asked before every call. */
-const rememberTexts = (): Read => {
-  const remembered = new Map<string, { readonly state: string; readonly text: string }>()
+const rememberRead = <Value>(parse: (text: string) => Value, nothing: Value): ((file: string) => Value) => {
+  const remembered = new Map<string, { readonly state: string; readonly value: Value }>()
   return (file) => {
     const state = stateOf(file)
     const known = remembered.get(file)
-    if (state === undefined) return ''
-    if (known?.state === state) return known.text
-    const text = textOf(file)
+    if (state === undefined) return nothing
+    if (known?.state === state) return known.value
+    const value = parse(textOf(file))
     if (remembered.size >= MOST_REMEMBERED) remembered.clear()
-    remembered.set(file, { state, text })
-    return text
+    remembered.set(file, { state, value })
+    return value
   }
 }
 
@@ -84,19 +88,19 @@ const repositoryAround = (root: AbsolutePath): readonly AbsolutePath[] => {
   return []
 }
 
-const PARTS = ['hooks', 'config', 'config.worktree', 'commondir', 'modules', 'worktrees']
+const PARTS = PROTECTED_NAMES.filter(({ name }) => name.startsWith('.git/')).map(({ name }) => name.slice('.git/'.length))
 
 /** `entry`: a `.git`, whether it is the repository, a file that says where that is, or a link to one of these. */
-const redirectedBy = (entry: AbsolutePath, read: Read): readonly string[] => {
+const redirectedBy = (entry: AbsolutePath, files: GitFiles): readonly string[] => {
   const tree = parentOf(entry)
-  const named = /^gitdir: (.+)/.exec(read(entry))?.[1]?.trimEnd()
+  const named = /^gitdir: (.+)/.exec(files.text(entry))?.[1]?.trimEnd()
   const repository = named === undefined ? entry : resolve(tree, named)
-  const shared = read(`${repository}/commondir`).trimEnd()
+  const shared = files.text(`${repository}/commondir`)
   const repositories = shared === '' ? [repository] : [repository, resolve(repository, shared)]
   // Of the plain repository the names themselves are protected already.
   const parts = named === undefined && shared === '' ? [] : repositories.flatMap((folder) => PARTS.map((part) => `${folder}/${part}`))
   const configs = repositories.flatMap((folder) => [`${folder}/config`, `${folder}/config.worktree`])
-  return [...parts, ...configs.flatMap((config) => namedByConfig(config, { tree, repository }, read, DEEPEST_INCLUDE))]
+  return [...parts, ...configs.flatMap((config) => namedByConfig(config, { tree, repository }, files, DEEPEST_INCLUDE))]
 }
 
 interface Where {
@@ -105,13 +109,11 @@ interface Where {
 }
 
 /** Folders of hooks are named from the work tree or, by those who err, from the repository; included files from the file itself. */
-const namedByConfig = (config: string, where: Where, read: Read, depth: number): readonly string[] =>
-  settingsIn(read(config)).flatMap(({ section, key, value }) => {
-    if (value === '') return []
-    if (section === 'core' && key === 'hookspath') return [from(where.tree, value), from(where.repository, value)]
-    if ((section !== 'include' && section !== 'includeif') || key !== 'path') return []
+const namedByConfig = (config: string, where: Where, files: GitFiles, depth: number): readonly string[] =>
+  files.redirections(config).flatMap(({ section, value }) => {
+    if (section === 'core') return [from(where.tree, value), from(where.repository, value)]
     const included = from(dirname(config), value)
-    return depth === 0 ? [included] : [included, ...namedByConfig(included, where, read, depth - 1)]
+    return depth === 0 ? [included] : [included, ...namedByConfig(included, where, files, depth - 1)]
   })
 
 const from = (folder: string, value: string): string => resolve(folder, value.replace(/^~(?=\/|$)/, homedir()))
@@ -121,6 +123,10 @@ interface Setting {
   readonly key: string
   readonly value: string
 }
+
+/** `core.hooksPath`, and what is included; where they name something. */
+const redirectionsIn = (text: string): readonly Setting[] =>
+  settingsIn(text).filter(({ section, key, value }) => value !== '' && ((section === 'core' && key === 'hookspath') || ((section === 'include' || section === 'includeif') && key === 'path')))
 
 const settingsIn = (text: string): readonly Setting[] => {
   let section = ''

@@ -1,6 +1,7 @@
 export type { AttachedControl, AttachedRequest } from './attached.js'
 export { describeEnding } from './call-result.js'
 export type { CallRecord, CallResult, Ending, Usage } from './call-result.js'
+export { futurePathOf } from './carve-outs.js'
 export type { Attempt, HostFacts } from './host.js'
 export { resultOfInterrupted } from './interrupted.js'
 export { FORMS } from './plan.js'

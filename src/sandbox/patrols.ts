@@ -38,22 +38,29 @@ export const beginPatrol = async (scout: Scout, boundary: Boundary, onAppearance
     await Promise.allSettled(patrols.map((patrol) => patrol.end()))
     throw failed.reason
   }
-  const found = patrols.flatMap((patrol) => patrol.found)
-  const redirected = redirects.of(found, folders).filter(({ path }) => isBelow(folders, path))
-  const sealed = withoutRepeats([...found, ...redirected].flatMap((name) => sealable(real, name)))
   let held: Pick<Patrol, 'end'> | undefined
-  const end = async () => (await Promise.all([...patrols, ...(held === undefined ? [] : [held])].map((patrol) => patrol.end()))).flat()
-  const hold = async (carved: readonly AbsolutePath[]) => {
-    // The scout knows the protected names, and what their links lead to; the rest it must be told.
-    const names = [...carved, ...redirected.map(({ path }) => path), ...missingElsewhere(real, folders)]
-    if (names.length > 0) held = await scout.hold(names, onAppearance)
-  }
-  if (sealed.length > MOST_SEALED) {
+  let ending: Promise<readonly Violation[]> | undefined
+  const endAll = async () => (await Promise.all([...patrols, ...(held === undefined ? [] : [held])].map((patrol) => patrol.end()))).flat()
+  // A call that is refused after it has ended asks twice; what it left is looked at once.
+  const end = () => (ending ??= endAll())
+  try {
+    const found = patrols.flatMap((patrol) => patrol.found)
+    const redirected = redirects.of(found, folders).filter(({ path }) => isBelow(folders, path))
+    const sealed = withoutRepeats([...found, ...redirected].flatMap((name) => sealable(real, name)))
+    if (sealed.length > MOST_SEALED) {
+      const problem = `the write roots hold ${String(sealed.length)} protected names, more than ${String(MOST_SEALED)} (${describeMost(sealed)}); remove them, or grant smaller folders`
+      throw fail('plan-rejected', { problem })
+    }
+    const hold = async (carved: readonly AbsolutePath[]) => {
+      // The scout knows the protected names, and what their links lead to; the rest it must be told.
+      const names = [...carved, ...redirected.map(({ path }) => path), ...missingElsewhere(real, folders)]
+      if (names.length > 0) held = await scout.hold(names, onAppearance)
+    }
+    return { sealed, hold, end }
+  } catch (error) {
     await end()
-    const problem = `the write roots hold ${String(sealed.length)} protected names, more than ${String(MOST_SEALED)} (${describeMost(sealed)}); remove them, or grant smaller folders`
-    throw fail('plan-rejected', { problem })
+    throw error
   }
-  return { sealed, hold, end }
 }
 
 /** Which names there are so many of, and one of each. */

@@ -1,8 +1,8 @@
 import { dirname } from 'node:path'
 
 import { fail } from '../../errors/index.js'
-import { isWithinPath, literalPattern, parseAbsolutePath } from '../../policy/index.js'
-import type { AbsolutePath, Boundary, PathPattern } from '../../policy/index.js'
+import { carveOut, isWithinPath, parseAbsolutePath } from '../../policy/index.js'
+import type { AbsolutePath, Boundary } from '../../policy/index.js'
 
 import type { AuditPlaces } from './audit-files.js'
 
@@ -25,5 +25,3 @@ const isReached = (folder: AbsolutePath, { read, write }: Boundary, places: Audi
   }
   return [...read, ...write].some((grant) => !grant.negated && isWithinPath(folder, grant.base))
 }
-
-const carveOut = (folder: AbsolutePath): PathPattern => ({ ...literalPattern(folder), text: `!${folder}`, negated: true })
