@@ -1,13 +1,12 @@
 // npm run bench -- --tools --sustain 60: calls of function tools and process tools, 8 in flight, for so many
 // seconds. What they leave behind is counted at rest: after a tenth of the time, and at the end.
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { createCordon, processTool, tool } from '../dist/runtime/index.js'
+import { tool } from '../dist/runtime/index.js'
 import { descendants } from './measure/processes.mjs'
+import { openRuntime } from './measure/runtime.mjs'
 
 const IN_FLIGHT = 8
 const REST_MS = 3_000
@@ -23,17 +22,7 @@ export async function benchSustained({ sustain }) {
   setFlagsFromString('--expose-gc')
   /** @type {() => void} */
   const collectGarbage = runInNewContext('gc')
-  const folder = mkdtempSync(join(tmpdir(), 'cordon-bench-'))
-  const cordon = await createCordon({
-    workspace: folder,
-    mode: 'on_request',
-    audit: { path: join(folder, 'log', 'audit.jsonl') },
-    tools: [
-      tool({ name: 'add', run: (/** @type {{ a: number, b: number }} */ { a, b }) => a + b }),
-      processTool({ name: 'true', command: () => ['/bin/true'] }),
-      tool({ name: 'denied', policy: { filesystem: { read: ['/usr'] } }, run: () => null }),
-    ],
-  })
+  const { cordon, close } = await openRuntime([tool({ name: 'denied', policy: { filesystem: { read: ['/usr'] } }, run: () => null })])
   /** @returns {Promise<Level>} */
   const levelAtRest = async () => {
     await sleep(REST_MS)
@@ -57,13 +46,12 @@ export async function benchSustained({ sustain }) {
     process.stdout.write(`nothing grows: ${met ? 'met' : 'missed'}\n`)
     if (!met) process.exitCode = 1
   } finally {
-    await cordon.close()
-    rmSync(folder, { recursive: true, force: true })
+    await close()
   }
 }
 
 /**
- * @param {Awaited<ReturnType<typeof createCordon>>} cordon
+ * @param {import('./measure/runtime.mjs').Cordon} cordon
  * @param {number} milliseconds
  */
 async function keepBusy(cordon, milliseconds) {

@@ -1,10 +1,8 @@
 // npm run bench -- --tools: a call of a function tool from end to end (decided, permitted, run in a cell,
 // recorded), beside a bare spawn and a cold `node -e`, in turns.
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { createCordon, processTool, tool } from '../dist/runtime/index.js'
+import { tool } from '../dist/runtime/index.js'
+import { openRuntime } from './measure/runtime.mjs'
 import { percentile } from './measure/statistics.mjs'
 
 const TARGETS = { ofBare: 1.5, ofColdNode: 1 / 20 }
@@ -20,17 +18,7 @@ const spawned = (program, words) => new Promise((resolve, reject) => {
 /** @param {import('./options.mjs').Options} options */
 export async function benchTools({ quick }) {
   const rounds = quick ? 15 : 60
-  const folder = mkdtempSync(join(tmpdir(), 'cordon-bench-'))
-  const cordon = await createCordon({
-    workspace: folder,
-    mode: 'on_request',
-    audit: { path: join(folder, 'log', 'audit.jsonl') },
-    tools: [
-      tool({ name: 'add', run: (/** @type {{ a: number, b: number }} */ { a, b }) => a + b }),
-      tool({ name: 'here', inProcess: true, policy: { risk: 'low' }, run: () => null }),
-      processTool({ name: 'true', command: () => ['/bin/true'] }),
-    ],
-  })
+  const { cordon, close } = await openRuntime([tool({ name: 'here', inProcess: true, policy: { risk: 'low' }, run: () => null })])
   const contestants = {
     'spawn /bin/true': () => spawned('/bin/true', []),
     'function tool, warm': () => expectOk(cordon.call('add', { a: 1, b: 2 })),
@@ -54,8 +42,7 @@ export async function benchTools({ quick }) {
       }
     }
   } finally {
-    await cordon.close()
-    rmSync(folder, { recursive: true, force: true })
+    await close()
   }
   /** @param {string} name */
   const p50 = name => percentile(times[name] ?? [], 0.5)

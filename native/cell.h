@@ -269,12 +269,16 @@ bool is_copier(const struct copiers *copiers, pid_t pid);
 
 typedef void visit_process(pid_t pid, void *context);
 void each_descendant(pid_t root, visit_process *visit, void *context);
+typedef void visit_thread(const char *folder, pid_t pid, void *context); /* `folder`: of the thread, in /proc */
+void each_thread(pid_t pid, visit_thread *visit, void *context);
 pid_t own_pid_in_proc(void);
 /* Kills until nothing below `root` is left; for where no pid namespace does. */
 void kill_descendants(pid_t root, const struct copiers *except);
 
 /* Reads a small /proc file; returns its length, or 0 when the process is gone. */
 size_t read_proc(char *into, size_t room, const char *path);
+/* The same of a `stat`: what follows the command name, from its closing parenthesis on; or NULL. */
+const char *read_stat(char *into, size_t room, const char *path);
 uint64_t field_in_kilobytes(const char *text, const char *name);
 
 struct consumption {

@@ -56,20 +56,28 @@ static void add_listed(struct processes *list, const char *path, pid_t parent)
 	}
 }
 
-static void add_children(struct processes *list, pid_t pid)
+void each_thread(pid_t pid, visit_thread *visit, void *context)
 {
 	char path[64];
 
 	snprintf(path, sizeof path, "/proc/%d/task", pid);
-	DIR *tasks = opendir(path);
-	for (struct dirent *task; tasks && (task = readdir(tasks));) {
-		if (task->d_name[0] == '.')
+	DIR *threads = opendir(path);
+	for (struct dirent *thread; threads && (thread = readdir(threads));) {
+		if (thread->d_name[0] == '.')
 			continue;
-		snprintf(path, sizeof path, "/proc/%d/task/%.16s/children", pid, task->d_name);
-		add_listed(list, path, pid);
+		snprintf(path, sizeof path, "/proc/%d/task/%.16s", pid, thread->d_name);
+		visit(path, pid, context);
 	}
-	if (tasks)
-		closedir(tasks);
+	if (threads)
+		closedir(threads);
+}
+
+static void add_children_of(const char *thread, pid_t pid, void *context)
+{
+	char path[96];
+
+	snprintf(path, sizeof path, "%s/children", thread);
+	add_listed(context, path, pid);
 }
 
 static bool has_lists_of_children(pid_t pid)
@@ -91,8 +99,7 @@ static void add_everybody(struct processes *list)
 		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
 			continue;
 		snprintf(path, sizeof path, "/proc/%.16s/stat", entry->d_name);
-		/* The command name may hold anything, also parentheses: the last one ends it. */
-		const char *behind_name = read_proc(text, sizeof text, path) > 0 ? strrchr(text, ')') : NULL;
+		const char *behind_name = read_stat(text, sizeof text, path);
 		if (behind_name && sscanf(behind_name, ") %*c %d", &parent) == 1)
 			add(list, atoi(entry->d_name), parent);
 	}
@@ -114,7 +121,7 @@ void each_descendant(pid_t root, visit_process *visit, void *context)
 		if (i > 0)
 			visit(pid, context);
 		if (listed)
-			add_children(&found, pid);
+			each_thread(pid, add_children_of, &found);
 		for (size_t j = 0; j < everybody.count; j++)
 			if (everybody.at[j].parent == pid)
 				add(&found, everybody.at[j].pid, pid);

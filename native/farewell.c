@@ -11,10 +11,8 @@
  */
 #include "supervise.h"
 
-#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #define PF_EXITING 0x4 /* of the flags in /proc/PID/stat */
@@ -25,16 +23,18 @@ struct look {
 	unsigned long ticks;
 };
 
-static void look_at_thread(const char *path, struct look *look)
+static void look_at_thread(const char *thread, pid_t pid, void *context)
 {
-	char text[1024];
+	struct look *look = context;
+	char path[96], text[1024] = "";
 	unsigned flags = 0;
 	unsigned long user = 0, system = 0;
 
-	if (read_proc(text, sizeof text, path) == 0)
+	(void)pid;
+	snprintf(path, sizeof path, "%s/stat", thread);
+	const char *behind_name = read_stat(text, sizeof text, path);
+	if (!*text)
 		return; /* gone */
-	/* The command name may hold anything, also parentheses: the last one ends it. */
-	const char *behind_name = strrchr(text, ')');
 	if (!behind_name || sscanf(behind_name, ") %*c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %lu %lu", &flags, &user, &system) != 3)
 		look->all_leave = false;
 	else
@@ -44,18 +44,7 @@ static void look_at_thread(const char *path, struct look *look)
 
 static void look_at_process(pid_t pid, void *context)
 {
-	char path[64];
-
-	snprintf(path, sizeof path, "/proc/%d/task", pid);
-	DIR *threads = opendir(path);
-	for (struct dirent *thread; threads && (thread = readdir(threads));) {
-		if (thread->d_name[0] == '.')
-			continue;
-		snprintf(path, sizeof path, "/proc/%d/task/%.16s/stat", pid, thread->d_name);
-		look_at_thread(path, context);
-	}
-	if (threads)
-		closedir(threads);
+	each_thread(pid, look_at_thread, context);
 }
 
 static bool all_leave(struct call *call)

@@ -30,8 +30,7 @@ static pid_t group_of(pid_t pid)
 	int group = 0;
 
 	snprintf(path, sizeof path, "/proc/%d/stat", pid);
-	/* The command name may hold anything, also parentheses: the last one ends it. */
-	const char *behind_name = read_proc(text, sizeof text, path) > 0 ? strrchr(text, ')') : NULL;
+	const char *behind_name = read_stat(text, sizeof text, path);
 	return behind_name && sscanf(behind_name, ") %*c %*d %d", &group) == 1 ? group : 0;
 }
 

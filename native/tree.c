@@ -24,6 +24,12 @@ size_t read_proc(char *into, size_t room, const char *path)
 	return at;
 }
 
+const char *read_stat(char *into, size_t room, const char *path)
+{
+	/* The command name may hold anything, also parentheses: the last one ends it. */
+	return read_proc(into, room, path) > 0 ? strrchr(into, ')') : NULL;
+}
+
 /* Our number as /proc counts: where that is an outer namespace's, it is not getpid(). */
 pid_t own_pid_in_proc(void)
 {
@@ -85,10 +91,7 @@ static void measure_one(pid_t pid, void *context)
 			 field_in_kilobytes(text, "\nVmSwap:");
 
 	snprintf(path, sizeof path, "/proc/%d/stat", pid);
-	if (read_proc(text, sizeof text, path) == 0)
-		return;
-	/* The command name may hold anything, also parentheses: the last one ends it. */
-	const char *behind_name = strrchr(text, ')');
+	const char *behind_name = read_stat(text, sizeof text, path);
 	if (behind_name && sscanf(behind_name, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %lu %lu", &user,
 				  &system, &children_user, &children_system) == 4)
 		sum->cpu += (user + system + children_user + children_system) * 1000 / sysconf(_SC_CLK_TCK);
