@@ -82,12 +82,26 @@ static int create_file(void)
 	return NOTHING;
 }
 
-/* What these do cannot be seen from a cell; the host compares before and after. */
-static int visible_outside(mode_t mode)
+/*
+ * What these do cannot be seen from a cell, where the host compares before and
+ * after. Without a cell it ends the race, looked for once in a while.
+ */
+static bool mode_changed(void)
 {
 	struct stat facts;
-	TRY(stat(path_of("%s/file", outside), &facts));
-	return (facts.st_mode & 07777) == mode || facts.st_mtime == 86400 ? 0 : NOTHING;
+	return stat(path_of("%s/file", outside), &facts) == 0 && (facts.st_mode & 07777) == 0606;
+}
+
+static bool times_changed(void)
+{
+	struct stat facts;
+	return stat(path_of("%s/file", outside), &facts) == 0 && facts.st_mtime == 86400;
+}
+
+static bool attributes_changed(void)
+{
+	char value[8];
+	return getxattr(path_of("%s/file", outside), "user.raced", value, sizeof value) > 0;
 }
 
 static int change_mode(void)
@@ -95,8 +109,11 @@ static int change_mode(void)
 	char *path;
 	begin("chmod");
 	path = path_of("%s/file", now);
-	for (long i = 0; i < rounds; i++) chmod(path, 0606);
-	return visible_outside(0606);
+	for (long i = 0; i < rounds; i++) {
+		chmod(path, 0606);
+		if (i % 1000 == 999 && mode_changed()) return 0;
+	}
+	return mode_changed() ? 0 : NOTHING;
 }
 
 static int change_times(void)
@@ -105,17 +122,23 @@ static int change_times(void)
 	char *path;
 	begin("utimensat");
 	path = path_of("%s/file", now);
-	for (long i = 0; i < rounds; i++) utimensat(AT_FDCWD, path, long_ago, 0);
-	return visible_outside(0);
+	for (long i = 0; i < rounds; i++) {
+		utimensat(AT_FDCWD, path, long_ago, 0);
+		if (i % 1000 == 999 && times_changed()) return 0;
+	}
+	return times_changed() ? 0 : NOTHING;
 }
 
 static int change_attributes(void)
 {
-	char *path, value[8];
+	char *path;
 	begin("setxattr");
 	path = path_of("%s/file", now);
-	for (long i = 0; i < rounds; i++) setxattr(path, "user.raced", "x", 1, 0);
-	return getxattr(path_of("%s/file", outside), "user.raced", value, sizeof value) > 0 ? 0 : NOTHING;
+	for (long i = 0; i < rounds; i++) {
+		setxattr(path, "user.raced", "x", 1, 0);
+		if (i % 1000 == 999 && attributes_changed()) return 0;
+	}
+	return attributes_changed() ? 0 : NOTHING;
 }
 
 static int make_folder(void)
