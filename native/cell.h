@@ -91,7 +91,7 @@ enum access {
 	ACCESS_LIST = 16, /* names only */
 };
 
-enum step_kind { STEP_BIND, STEP_HIDE, STEP_DIRECTORY, STEP_LINK, STEP_FILE, STEP_PROC, STEP_SCRATCH, STEP_TERMINALS };
+enum step_kind { STEP_BIND, STEP_HIDE, STEP_DIRECTORY, STEP_LINK, STEP_FILE, STEP_COVER, STEP_PROC, STEP_SCRATCH, STEP_TERMINALS };
 
 struct step {
 	enum step_kind kind;
@@ -129,6 +129,25 @@ struct limits {
 	uint64_t scratch;   /* bytes of private /tmp and /dev/shm */
 };
 
+enum reach_kind { REACH_NAME, REACH_BELOW, REACH_BLOCK };
+
+/* One destination and port that the tool may be connected to, by way of the proxy. */
+struct reach {
+	enum reach_kind kind;
+	const char *name;	/* of a name, or what names lie below */
+	uint8_t address[16];	/* of a block; IPv4 as a part of IPv6 (::ffff:0:0/96) */
+	unsigned bits;
+	uint16_t port;
+};
+
+/* How the tool's connections reach the proxy, which judges again; see broker.c. */
+struct broker_terms {
+	uint16_t port;	   /* of the proxy, on the loopback that the cell has; 0 when there is none */
+	const char *token; /* by which the proxy knows the call */
+	struct reach *reaches;
+	size_t reach_count;
+};
+
 /* Where one of stdin, stdout and stderr leads. */
 enum stream {
 	STREAM_DIRECT,  /* to what the launcher was started with */
@@ -150,6 +169,8 @@ struct plan {
 	struct limits limits;
 	unsigned traps;
 	bool network_all;
+	bool network_brokered;
+	struct broker_terms broker;
 	bool exec_limited;
 	enum stream streams[3];
 	bool terminal;   /* one of the streams is */
@@ -207,7 +228,7 @@ int apply_seccomp(const struct plan *plan);
 /* ---- keeper.c, notify.c --------------------------------------------------- */
 
 /* Packets on the socket pair between the supervisor and the cell. */
-enum packet_kind { PACKET_LISTENER = 'L', PACKET_GO = 'G', PACKET_EXIT = 'X', PACKET_TERMINAL = 'T', PACKET_STOPPED = 'Z', PACKET_SCRATCH = 'S', PACKET_CLOCK = 'P', PACKET_MEMORY_FILE = 'M', PACKET_EVENT = 'V' };
+enum packet_kind { PACKET_LISTENER = 'L', PACKET_GO = 'G', PACKET_EXIT = 'X', PACKET_TERMINAL = 'T', PACKET_STOPPED = 'Z', PACKET_SCRATCH = 'S', PACKET_CLOCK = 'P', PACKET_MEMORY_FILE = 'M', PACKET_EVENT = 'V', PACKET_DOOR = 'N' };
 
 struct packet {
 	char kind;
@@ -233,7 +254,21 @@ struct stdio {
 };
 
 _Noreturn void keep(const struct plan *plan, int host, int supervisor, struct stdio stdio);
-void answer_notification(const struct plan *plan, int listener, int supervisor);
+struct broker; /* broker.h */
+void answer_notification(const struct plan *plan, int listener, int supervisor, struct broker *broker);
+
+/* ---- reach.c ---------------------------------------------------------------- */
+
+/* False when the words are none. */
+bool parse_reach(const char *kind, const char *value, const char *port, struct reach *into);
+/* By any port when `port` is 0. */
+bool reaches_name(const struct broker_terms *terms, const char *name, uint16_t port);
+bool reaches_address(const struct broker_terms *terms, const uint8_t address[16], uint16_t port);
+
+/* ---- channel.c: descriptors for the host ----------------------------------- */
+
+/* Gives Node a listening socket. */
+void hand_over_door(const struct plan *plan, int channel, int door);
 
 /* ---- sockets.c ------------------------------------------------------------- */
 
@@ -315,11 +350,12 @@ uint64_t scratch_in_use(const struct plan *plan);
 
 /* ---- supervise.c ------------------------------------------------------------ */
 
-int supervise(const struct plan *plan, int host, int cell, pid_t keeper, const struct cgroup *cgroup, struct stdio stdio, const struct copiers *copiers);
+int supervise(const struct plan *plan, int host, int channel, int cell, pid_t keeper, const struct cgroup *cgroup, struct stdio stdio, const struct copiers *copiers);
 
 /* ---- main.c, nursery.c ------------------------------------------------------ */
 
-int run_cell(int host);
+/* `channel`: where Node takes descriptors, or -1 */
+int run_cell(int host, int channel);
 void close_stdio(struct stdio stdio);
 int serve_nursery(char *name);
 

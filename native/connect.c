@@ -2,7 +2,8 @@
  * connect() and listen(), carried out for the tool on its own socket.
  *
  * Internet addresses: everything inside an empty network namespace (only
- * loopback exists there), nothing in the fallback, anything with `network all`.
+ * loopback exists there), nothing in the fallback, anything with `network all`;
+ * where hosts are granted they are the broker's (broker.c).
  * Unix sockets: only those that belong to this call. A socket of the host may
  * lie in a granted folder, and neither a read-only mount nor Landlock (up to
  * ABI 7) keeps anybody from connecting to it.
@@ -10,7 +11,8 @@
 #include "cell.h"
 #include "kernel.h"
 #include "notify.h"
-#include "stand-in.h"
+#include "broker.h"
+#include "connect.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -24,19 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-union address {
-	struct sockaddr any;
-	struct sockaddr_in v4;
-	struct sockaddr_in6 v6;
-	struct sockaddr_un local;
-	char bytes[sizeof(struct sockaddr_storage)];
-};
-
-/* Of the longest path or name: each of its bytes as \u00XX. */
-#define ADDRESS_FIELDS (6 * sizeof(struct sockaddr_un) + 64)
-
-/* As fields of a report. */
-static void describe(const union address *address, char *into, size_t room)
+void describe_address(const union address *address, char *into, size_t room)
 {
 	char host[INET6_ADDRSTRLEN], name[sizeof address->local.sun_path + 1] = "", escaped[ADDRESS_FIELDS];
 	bool abstract = address->local.sun_path[0] == '\0';
@@ -63,7 +53,7 @@ static void describe(const union address *address, char *into, size_t room)
 	}
 }
 
-static bool is_loopback(const union address *address)
+bool is_loopback(const union address *address)
 {
 	static const struct in6_addr mapped = { .s6_addr = { [10] = 0xff, [11] = 0xff, [12] = 127 } };
 
@@ -148,8 +138,7 @@ static void connect_and_respond(const struct notification *call, const struct st
 	respond(call, 0, error);
 }
 
-/* The tool's own socket, or one to take its place. Returns 0 or an error. */
-static int take_socket(const struct notification *call, struct stand_in *ours)
+int take_socket(const struct notification *call, struct stand_in *ours)
 {
 	*ours = (struct stand_in){ .socket = borrow_descriptor(call, call->request->data.args[0]), .descriptor = -1 };
 	if (ours->socket >= 0) {
@@ -159,6 +148,22 @@ static int take_socket(const struct notification *call, struct stand_in *ours)
 	if (errno == EPERM || errno == ENOSYS)
 		return make_stand_in(call, ours);
 	return errno == EBADF ? EBADF : EACCES;
+}
+
+void connect_as_asked(const struct notification *call, const struct stand_in *ours, const union address *address, socklen_t length)
+{
+	if (ours->flags & O_NONBLOCK) {
+		connect_and_respond(call, ours, address, length);
+		return;
+	}
+	/* It may take long, and other threads of the tool must not wait for it: a child of ours does it. */
+	pid_t child = fork();
+	if (child < 0)
+		respond(call, 0, EAGAIN);
+	if (child == 0) {
+		connect_and_respond(call, ours, address, length);
+		_exit(0);
+	}
 }
 
 void answer_connect(const struct notification *call)
@@ -176,7 +181,12 @@ void answer_connect(const struct notification *call)
 		respond(call, 0, EFAULT);
 		return;
 	}
-	describe(&address, fields, sizeof fields);
+	bool is_internet = address.any.sa_family == AF_INET || address.any.sa_family == AF_INET6;
+	if (is_internet && call->broker) {
+		answer_brokered(call, &address, length);
+		return;
+	}
+	describe_address(&address, fields, sizeof fields);
 	int refusal = judge(call, &address, &length, &object);
 	if (refusal == EACCES || refusal == EPERM || refusal == ENETUNREACH)
 		report_violation(call, "connect", fields);
@@ -191,18 +201,7 @@ void answer_connect(const struct notification *call)
 		respond(call, 0, problem);
 		return;
 	}
-	if (ours.flags & O_NONBLOCK) {
-		connect_and_respond(call, &ours, &address, length);
-		return;
-	}
-	/* It may take long, and other threads of the tool must not wait for it: a child of ours does it. */
-	pid_t child = fork();
-	if (child < 0)
-		respond(call, 0, EAGAIN);
-	if (child == 0) {
-		connect_and_respond(call, &ours, &address, length);
-		_exit(0);
-	}
+	connect_as_asked(call, &ours, &address, length);
 }
 
 /* Names without a file are shared with the whole host where there is no network namespace: one could be taken before its owner. */
@@ -230,7 +229,7 @@ void answer_listen(const struct notification *call)
 		return;
 	}
 	if (!may_listen(call->plan, &address, length)) {
-		describe(&address, fields, sizeof fields);
+		describe_address(&address, fields, sizeof fields);
 		report_violation(call, "listen", fields);
 		respond(call, 0, EACCES);
 		return;

@@ -1,6 +1,6 @@
 /*
  * Fuzz target: plans and commands.
- * needs: plan.c report.c frames.c
+ * needs: plan.c reach.c report.c frames.c
  *
  * The first byte chooses which of the two the rest is. Beyond memory errors:
  * what is accepted is whole, and no part of it would have been accepted.
@@ -26,7 +26,7 @@ static void check_plan(const struct plan *plan, const char *bytes, size_t size)
 		const struct step *step = &plan->steps[i];
 		HOLDS(is_path_of(step->path, bytes, size));
 		HOLDS((step->kind == STEP_BIND) == (step->access != 0));
-		HOLDS((step->kind == STEP_LINK || step->kind == STEP_FILE) == (step->text != NULL));
+		HOLDS((step->kind == STEP_LINK || step->kind == STEP_FILE || step->kind == STEP_COVER) == (step->text != NULL));
 		HOLDS(!step->text || is_word_of(step->text, bytes, size));
 	}
 	for (size_t i = 0; i < plan->rule_count; i++)
@@ -34,6 +34,12 @@ static void check_plan(const struct plan *plan, const char *bytes, size_t size)
 	for (size_t i = 0; i < plan->program_count; i++)
 		HOLDS(is_path_of(plan->programs[i], bytes, size));
 	HOLDS(plan->exec_limited || plan->program_count == 0);
+	HOLDS(plan->network_brokered == (plan->broker.port != 0) && !(plan->network_brokered && plan->network_all));
+	HOLDS(plan->network_brokered || plan->broker.reach_count == 0);
+	for (size_t i = 0; i < plan->broker.reach_count; i++) {
+		const struct reach *reach = &plan->broker.reaches[i];
+		HOLDS(reach->port != 0 && reach->bits <= 128 && is_word_of(reach->name, bytes, size) && *reach->name);
+	}
 	HOLDS(plan->terminal == (plan->streams[0] == STREAM_TERMINAL || plan->streams[1] == STREAM_TERMINAL || plan->streams[2] == STREAM_TERMINAL));
 }
 

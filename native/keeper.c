@@ -3,6 +3,7 @@
  * It reaps, answers trapped calls, and takes everything with it when the
  * tool's own process ends: as pid 1 by dying, elsewhere by killing.
  */
+#include "broker.h"
 #include "cell.h"
 #include "kernel.h"
 
@@ -89,6 +90,7 @@ struct keeper {
 	const struct plan *plan;
 	pid_t tool;
 	int signals, supervisor, from_tool, terminal;
+	struct broker *broker; /* or NULL */
 	int mounts; /* or -1 where nothing is mounted */
 	bool enclosed; /* kill(-1) reaches the cell and nothing else */
 };
@@ -140,7 +142,7 @@ static int take_listener(int from)
 static _Noreturn void watch(const struct keeper *keeper)
 {
 	const struct plan *plan = keeper->plan;
-	struct pollfd polled[] = {
+	struct pollfd polled[4 + BROKER_DESCRIPTORS] = {
 		{ .fd = keeper->signals, .events = POLLIN },
 		{ .fd = keeper->from_tool, .events = POLLIN },
 		{ .fd = -1, .events = POLLIN }, /* the listener, once it has come */
@@ -149,15 +151,18 @@ static _Noreturn void watch(const struct keeper *keeper)
 	int status = 0;
 
 	for (;;) {
-		if (poll(polled, 4, -1) < 0 && errno != EINTR)
+		size_t more = keeper->broker ? watch_questions(keeper->broker, polled + 4) : 0;
+		if (poll(polled, 4 + more, -1) < 0 && errno != EINTR)
 			die("keeper", "poll");
 		/* Before anything else: every moment counts. The tool's status follows. */
 		if (polled[3].revents && tell_fallen_seal(plan, keeper->supervisor))
 			kill(-1, SIGKILL);
 		if (polled[2].revents & POLLIN)
-			answer_notification(plan, polled[2].fd, keeper->supervisor);
+			answer_notification(plan, polled[2].fd, keeper->supervisor, keeper->broker);
 		if (polled[2].revents & (POLLHUP | POLLERR))
 			polled[2].fd = -1;
+		if (more)
+			answer_questions(keeper->broker, polled + 4, more);
 		if (polled[1].revents) {
 			polled[2].fd = take_listener(keeper->from_tool);
 			polled[1].fd = -1;
@@ -197,6 +202,9 @@ _Noreturn void keep(const struct plan *plan, int host, int supervisor, struct st
 		show_scratch(plan, supervisor);
 	if (plan->terminal)
 		open_terminal(supervisor, plan, &stdio);
+	struct broker broker;
+	if (plan->network_brokered)
+		open_broker(&broker, plan, supervisor);
 	/* What it carries out for the tool, it does with no more rights than the tool has. */
 	drop_privileges();
 	bool enclosed = plan->form == FORM_NAMESPACES || enclose_signals();
@@ -222,5 +230,6 @@ _Noreturn void keep(const struct plan *plan, int host, int supervisor, struct st
 	close(host);
 	/* The terminal stays, so that it does not hang up when the tool closes its own descriptors. */
 	close_stdio((struct stdio){ { stdio.at[0], stdio.at[1], stdio.at[2] }, -1 });
-	watch(&(struct keeper){ plan, tool, signals, supervisor, pair[0], stdio.terminal, mounts, enclosed });
+	watch(&(struct keeper){ plan, tool, signals, supervisor, pair[0], stdio.terminal,
+			       plan->network_brokered ? &broker : NULL, mounts, enclosed });
 }

@@ -14,6 +14,14 @@ static void tell_violation(struct call *call, const char *limit, uint64_t allowe
 	     (unsigned long long)allowed, (unsigned long long)used, effect);
 }
 
+uint64_t milliseconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
+}
+
 void stop_for_limit(struct call *call, const char *limit, uint64_t allowed, uint64_t used)
 {
 	if (call->limit)

@@ -1,4 +1,4 @@
-/* The launcher: `cordon-cell` runs one cell whose host is at descriptor 3. */
+/* The launcher: `cordon-cell` runs one cell whose host is at descriptor 3; with the word `channel` its host takes descriptors at 4. */
 #include "cell.h"
 #include "cgroup.h"
 #include "scout.h"
@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define HOST_FD 3
+#define CHANNEL_FD 4
 
 static struct frame expect_frame(int from)
 {
@@ -142,7 +143,7 @@ static pid_t start_keeper(const struct plan *plan, const struct cgroup *cgroup)
 	return keeper;
 }
 
-int run_cell(int host)
+int run_cell(int host, int channel)
 {
 	struct stdio tool, own;
 	struct copiers copiers = { 0 };
@@ -171,6 +172,8 @@ int run_cell(int host)
 		/* The supervisor's ends: held here too, a stream would never end. */
 		report_from_inside();
 		close(pair[0]);
+		if (channel >= 0)
+			close(channel);
 		close_stdio(own);
 		close_cgroup(&cgroup);
 		if (plan.form == FORM_NAMESPACES)
@@ -187,7 +190,7 @@ int run_cell(int host)
 		close(plans[0]);
 		plan = hand_plan_on(&plan, host, plans[1]);
 	}
-	return supervise(&plan, host, pair[0], keeper, &cgroup, own, &copiers);
+	return supervise(&plan, host, channel, pair[0], keeper, &cgroup, own, &copiers);
 }
 
 int main(int argc, char **argv)
@@ -200,11 +203,14 @@ int main(int argc, char **argv)
 		return serve_scout();
 	if (argc == 3 && strcmp(argv[1], "nursery") == 0)
 		return serve_nursery(argv[2]);
-	if (argc != 1 || fcntl(HOST_FD, F_GETFD) < 0) {
+	bool has_channel = argc == 2 && strcmp(argv[1], "channel") == 0;
+	if ((argc != 1 && !has_channel) || fcntl(HOST_FD, F_GETFD) < 0) {
 		fputs("cordon-cell is started by Cordon, with its host at descriptor 3. Use `cordon run`.\n", stderr);
 		return EXIT_REFUSED;
 	}
 	fcntl(HOST_FD, F_SETFD, FD_CLOEXEC);
-	close_range(HOST_FD + 1, ~0U, 0);
-	return run_cell(HOST_FD);
+	if (has_channel)
+		fcntl(CHANNEL_FD, F_SETFD, FD_CLOEXEC);
+	close_range(HOST_FD + (has_channel ? 2 : 1), ~0U, 0);
+	return run_cell(HOST_FD, has_channel ? CHANNEL_FD : -1);
 }

@@ -246,10 +246,10 @@ static void answer_execute(const struct notification *call)
 	respond(call, 0, EACCES);
 }
 
-void answer_notification(const struct plan *plan, int listener, int supervisor)
+void answer_notification(const struct plan *plan, int listener, int supervisor, struct broker *broker)
 {
 	struct seccomp_notif request = { 0 };
-	struct notification call = { plan, &request, listener, supervisor };
+	struct notification call = { plan, &request, listener, supervisor, broker };
 
 	if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &request) < 0)
 		return; /* the tool was killed between poll and here */

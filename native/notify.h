@@ -11,6 +11,7 @@ struct notification {
 	const struct seccomp_notif *request;
 	int listener;
 	int supervisor;
+	struct broker *broker; /* NULL where hosts are not granted */
 };
 
 void respond(const struct notification *call, int64_t value, int error);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define LIFELINE 3 /* closes when the host process ends, however it ends */
+#define CHANNEL 4  /* where Node takes descriptors; each launcher writes to it, and its answers are nobody's */
 
 /* An abstract name: no file that could stay behind. Who may connect is asked of the kernel, below. */
 static int listen_on(const char *name)
@@ -41,12 +42,21 @@ static bool comes_from(int connection, pid_t host)
 	return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.pid == host && peer.uid == geteuid();
 }
 
+/* Node acknowledges every descriptor. */
+static bool drop_answers(void)
+{
+	char ignored[4096];
+	ssize_t got = recv(CHANNEL, ignored, sizeof ignored, MSG_DONTWAIT);
+
+	return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
 int serve_nursery(char *name)
 {
 	pid_t host = getppid();
 
 	/* What the embedding program left open without close-on-exec is no cell's business. */
-	close_range(LIFELINE + 1, ~0U, 0);
+	close_range(CHANNEL + 1, ~0U, 0);
 	int listener = listen_on(name);
 
 	if (listener < 0) {
@@ -55,16 +65,18 @@ int serve_nursery(char *name)
 	}
 	memset(name, 0, strlen(name)); /* nobody else needs to see it in our command line */
 	fcntl(LIFELINE, F_SETFD, FD_CLOEXEC);
+	fcntl(CHANNEL, F_SETFD, FD_CLOEXEC);
 	signal(SIGCHLD, SIG_IGN);
 	/* The terminal's signals are the host's to handle. */
 	setsid();
 	if (!write_fully(LIFELINE, "ready\n", 6))
 		return EXIT_REFUSED;
 	for (;;) {
-		struct pollfd polled[] = { { .fd = listener, .events = POLLIN }, { .fd = LIFELINE, .events = POLLIN } };
-		if (poll(polled, 2, -1) < 0 && errno != EINTR)
+		struct pollfd polled[] = { { .fd = listener, .events = POLLIN }, { .fd = LIFELINE, .events = POLLIN }, { .fd = CHANNEL, .events = POLLIN } };
+		if (poll(polled, 3, -1) < 0 && errno != EINTR)
 			return EXIT_REFUSED;
-		if (polled[1].revents)
+		/* Node closes its channel with everything else. */
+		if (polled[1].revents || (polled[2].revents && !drop_answers()))
 			return 0;
 		if (!(polled[0].revents & POLLIN))
 			continue;
@@ -80,7 +92,7 @@ int serve_nursery(char *name)
 			signal(SIGCHLD, SIG_DFL);
 			close(listener);
 			close(LIFELINE);
-			_exit(run_cell(connection));
+			_exit(run_cell(connection, CHANNEL));
 		}
 		if (child < 0) {
 			report_to(connection);

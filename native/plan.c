@@ -90,7 +90,7 @@ static const char *parse_step(struct words *words, struct plan *plan, enum step_
 	step.path = next_word(words);
 	if (!absolute(step.path))
 		return "step: not an absolute, normal path";
-	if (kind == STEP_LINK || kind == STEP_FILE) {
+	if (kind == STEP_LINK || kind == STEP_FILE || kind == STEP_COVER) {
 		step.text = next_word(words);
 		if (!step.text)
 			return "step: its text is missing";
@@ -234,7 +234,35 @@ static const char *parse_cgroup(struct words *words, struct plan *plan)
 
 static const char *parse_network(struct words *words, struct plan *plan)
 {
-	return parse_choice(words, "none", "all", &plan->network_all);
+	const char *word = next_word(words);
+
+	plan->network_all = word && strcmp(word, "all") == 0;
+	plan->network_brokered = word && strcmp(word, "broker") == 0;
+	return plan->network_all || plan->network_brokered || (word && strcmp(word, "none") == 0) ? NULL : "network: unknown word";
+}
+
+static const char *parse_proxy(struct words *words, struct plan *plan)
+{
+	uint64_t port;
+
+	if (plan->broker.port || !parse_number(next_word(words), &port) || port < 1 || port > 65535)
+		return "proxy: not a port, or given twice";
+	plan->broker.port = port;
+	const char *token = plan->broker.token = next_word(words);
+	return token && *token && !token[strspn(token, "0123456789abcdef")] ? NULL : "proxy: not a token";
+}
+
+static const char *parse_destination(struct words *words, struct plan *plan)
+{
+	struct broker_terms *broker = &plan->broker;
+	const char *kind = next_word(words), *value = next_word(words), *port = next_word(words);
+	struct reach reach;
+
+	if (!port || !parse_reach(kind, value, port, &reach))
+		return "reach: not a destination";
+	broker->reaches = grow(broker->reaches, broker->reach_count, sizeof reach);
+	broker->reaches[broker->reach_count++] = reach;
+	return NULL;
 }
 
 static const char *parse_exec(struct words *words, struct plan *plan)
@@ -269,13 +297,14 @@ static const struct { const char *name; parse_words *parse; } settings[] = {
 
 static const struct { const char *name; parse_words *parse; } statements[] = {
 	{ "allow", parse_rule }, { "program", parse_program }, { "limit", parse_limit }, { "trap", parse_trap },
+	{ "proxy", parse_proxy }, { "reach", parse_destination },
 };
 
 static const char *parse_statement(const char *word, struct words *words, struct plan *plan, unsigned *said)
 {
 	static const struct { const char *name; enum step_kind kind; } steps[] = {
 		{ "bind", STEP_BIND }, { "hide", STEP_HIDE }, { "directory", STEP_DIRECTORY },
-		{ "link", STEP_LINK }, { "file", STEP_FILE }, { "proc", STEP_PROC },
+		{ "link", STEP_LINK }, { "file", STEP_FILE }, { "cover", STEP_COVER }, { "proc", STEP_PROC },
 		{ "scratch", STEP_SCRATCH }, { "terminals", STEP_TERMINALS },
 	};
 
@@ -319,8 +348,8 @@ const char *parse_plan(char *bytes, size_t length, struct plan *plan)
 		return "cut short: no `end`";
 	if (words.at != words.end)
 		return "words behind `end`";
-	if (said != (1u << SETTINGS) - 1)
-		return "a setting is missing";
+	if (said != (1u << SETTINGS) - 1 || plan->network_brokered != (plan->broker.port != 0) || (plan->broker.reach_count && !plan->broker.port))
+		return "a setting is missing, or `proxy` and `network` do not belong together";
 	return NULL;
 }
 
@@ -329,6 +358,7 @@ void free_plan(struct plan *plan)
 	free(plan->steps);
 	free(plan->rules);
 	free(plan->programs);
+	free(plan->broker.reaches);
 	*plan = (struct plan){ 0 };
 }
 

@@ -20,6 +20,7 @@
 
 #define HIDDEN_DIRECTORY ".cordon-hidden-directory"
 #define HIDDEN_FILE ".cordon-hidden-file"
+#define COVERING_FILE ".cordon-covering-file"
 
 /* A detached file system of its own; `options` are key, value, ..., NULL. */
 static int new_filesystem(const char *type, const char *const *options, unsigned attributes)
@@ -82,6 +83,8 @@ static void make_mount_point(int root, const struct step *step)
 	case STEP_FILE:
 		make_file(root, inside, step->text, 0444);
 		return;
+	case STEP_COVER:
+		return; /* lies in what is bound */
 	case STEP_BIND:
 	case STEP_HIDE:
 		if (lstat(step->path, &status) < 0)
@@ -152,6 +155,20 @@ static void hide(int root, const struct step *step)
 	if (tree < 0 || syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attributes, sizeof attributes) < 0)
 		die("root", step->path);
 	attach(root, tree, step->path);
+}
+
+/* A file of ours over one that came with what is bound. */
+static void cover(int root, const struct step *step)
+{
+	make_file(root, COVERING_FILE, step->text, 0444);
+	CLOSE_ON_RETURN int tree = syscall(SYS_open_tree, root, COVERING_FILE, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	struct cordon_mount_attr attributes = {
+		.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC,
+	};
+	if (tree < 0 || syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attributes, sizeof attributes) < 0)
+		die("root", step->path);
+	attach(root, tree, step->path);
+	unlinkat(root, COVERING_FILE, 0);
 }
 
 static void mount_new(int root, const char *stage, const char *path, const char *type, const char *const *options,
@@ -232,6 +249,9 @@ static void take_step(int root, const struct plan *plan, const struct step *step
 		break;
 	case STEP_HIDE:
 		hide(root, step);
+		break;
+	case STEP_COVER:
+		cover(root, step);
 		break;
 	case STEP_PROC:
 		/* Read-only: uid 0 without any capability may still write /proc/sys when it is root's. */

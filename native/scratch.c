@@ -12,10 +12,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The files that the plan puts into it; elsewhere there is no root of ours to put one. */
+static void make_files(const struct plan *plan)
+{
+	size_t length = strlen(plan->scratch);
+
+	for (size_t i = 0; i < plan->step_count; i++) {
+		const struct step *step = &plan->steps[i];
+		if (step->kind != STEP_FILE || strncmp(step->path, plan->scratch, length) != 0 || step->path[length] != '/')
+			continue;
+		CLOSE_ON_RETURN int file = open(step->path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0400);
+		if (file < 0 || !write_fully(file, step->text, strlen(step->text)))
+			die("scratch", step->path);
+	}
+}
+
 void make_scratch(const struct plan *plan)
 {
-	if (plan->form == FORM_LANDLOCK && !plan->probe && mkdir(plan->scratch, 0700) < 0)
+	if (plan->form != FORM_LANDLOCK || plan->probe)
+		return;
+	if (mkdir(plan->scratch, 0700) < 0)
 		die("scratch", plan->scratch);
+	make_files(plan);
 }
 
 #define DEEPEST_COUNTED 256

@@ -35,7 +35,7 @@ static bool is_mounted(const struct step *step, bool closed)
 {
 	struct statx status;
 
-	if (step->kind != STEP_BIND && step->kind != STEP_HIDE)
+	if (step->kind != STEP_BIND && step->kind != STEP_HIDE && step->kind != STEP_COVER)
 		return true;
 	if (statx(AT_FDCWD, step->path, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, 0, &status) < 0)
 		return errno == EACCES && closed;

@@ -20,14 +20,6 @@
 
 #define GRACE_FOR_OUTPUT 500 /* milliseconds */
 
-uint64_t milliseconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
-}
-
 void tell(struct call *call, const char *format, ...)
 {
 	char line[8192];
@@ -84,6 +76,9 @@ static void hear_cell(struct call *call)
 		case PACKET_SCRATCH:
 			call->scratch = descriptor;
 			descriptor = -1;
+			break;
+		case PACKET_DOOR:
+			hand_over_door(call->plan, call->channel, descriptor);
 			break;
 		case PACKET_STOPPED:
 			if (call->killed)
@@ -361,12 +356,12 @@ static void wait_for_copier(struct call *call, pid_t copier)
 	}
 }
 
-int supervise(const struct plan *plan, int host, int cell, pid_t keeper, const struct cgroup *cgroup, struct stdio stdio, const struct copiers *copiers)
+int supervise(const struct plan *plan, int host, int channel, int cell, pid_t keeper, const struct cgroup *cgroup, struct stdio stdio, const struct copiers *copiers)
 {
 	struct call call = {
 		.plan = plan, .outbox = { .host = host }, .host = host, .cell = cell, .keeper = keeper, .cgroup = cgroup,
 		.in = stdio.at[0], .out = stdio.at[1], .err = stdio.at[2], .terminal = { .caller = stdio.terminal, .own = -1 },
-		.scratch = -1, .cpu_counter = -1,
+		.scratch = -1, .cpu_counter = -1, .channel = channel,
 	};
 
 	call.ended = syscall(SYS_pidfd_open, keeper, 0);

@@ -12,6 +12,7 @@ struct call {
 	const struct plan *plan;
 	struct outbox outbox;
 	int host, cell, ended; /* `ended`: a pidfd of the keeper */
+	int channel; /* where Node takes descriptors, or -1 */
 	int in, out, err, scratch, cpu_counter;
 	struct terminal terminal;
 	pid_t keeper, tool;

@@ -9,6 +9,7 @@ import { parsePolicy, resolvePolicy } from '../dist/policy/index.js'
 const POLICIES = [
   {},
   { network: 'all', exec: 'all' },
+  { network: ['example.org', '*.example.org:8443', '192.0.2.0/24', '[2001:db8::1]:443'] },
   { filesystem: { read: ['/etc', '!/etc/shadow'], write: ['/var/tmp'] }, exec: ['sh', '/bin/true'] },
   { exec: 'none', environment: ['A=b'], limits: { memory: '64M', processes: 8, cpu: '1s', wall: '2s', output: 1024, openFiles: 64, fileSize: '1M', scratch: '1M' } },
 ]
@@ -24,7 +25,7 @@ const plans = async () => {
     ['namespaces', 'landlock'].flatMap((form) =>
       STREAMS.map((stdio) => {
         const boundary = resolvePolicy(parsePolicy(policy, 'seed'), { workspace: '/var/tmp', home: '/root', kind: 'process' })
-        const request = { boundary, cwd: '/', program: '/bin/sh', searchPath: '/usr/bin:/bin', hostEnvironment: {}, form, stdio, foreground: true, clock: 'start', observe: true }
+        const request = { boundary, cwd: '/', program: '/bin/sh', searchPath: '/usr/bin:/bin', hostEnvironment: {}, form, stdio, foreground: true, clock: 'start', observe: true, proxy: { port: 3128, authority: 'PEM' } }
         return encodePlan(planner.plan(request, [{ path: '/var/tmp', object: 'directory' }]).plan)
       }),
     ),

@@ -54,12 +54,17 @@ const wayOut = (violation: Violation): string => {
     case 'file':
       return isGrantable(violation) ? `: add --${violation.access} ${asWord(escapeGlob(grantFor(violation)))}` : ''
     case 'connect':
+      if (violation.family === 'host') return `: add --net ${violation.name}:${String(violation.port)}`
       if (violation.family !== 'inet' && violation.family !== 'inet6') return ': sockets of the host are outside of every cell'
       return violation.port === DNS ? ', which looks up the name of a host: add --net all' : ': add --net all'
+    case 'lookup':
+      return `: add --net ${asWord(violation.name)}`
     case 'listen':
       return violation.family === 'inet' || violation.family === 'inet6' ? ': add --net all' : ''
     case 'exec':
       return `: add --exec ${asWord(violation.path)}`
+    case 'egress':
+      return violation.allow === null ? '' : `: a policy would have to say ${violation.allow}`
     case 'metadata':
     case 'protected':
     case 'unsealed':

@@ -27,7 +27,7 @@ export interface PerformedRun {
   readonly problems: readonly CordonError[]
 }
 
-export type Launch = (argv: readonly string[], boundary: Boundary) => Promise<CallResult>
+export type Launch = (argv: readonly string[], boundary: Boundary, callId: string) => Promise<CallResult>
 
 /** Throws the refusal, or why it could not be started; `onDecided` has heard of the decision by then. */
 export const performRun = async (given: RunServices, launch: Launch, onDecided: (decided: Decided) => void): Promise<PerformedRun> => {
@@ -74,7 +74,7 @@ const runPermitted = async (
   const { boundary } = tool
   let result: CallResult
   try {
-    result = await launch(argv, boundary)
+    result = await launch(argv, boundary, decision.call_id)
   } catch (error) {
     const revised = revise(decision, error)
     if (revised !== undefined) onRevised(revised)

@@ -7,7 +7,7 @@ import type { CommandHelp } from './help.js'
 const GRANTS: readonly Option[] = [
   { name: 'read', value: 'GLOB', repeatable: true, meantBy: ['ro', 'ro-bind', 'allow-read', 'r'], help: 'may read this; a folder with all beneath it; "!GLOB" carves out' },
   { name: 'write', value: 'GLOB', repeatable: true, meantBy: ['rw', 'bind', 'allow-write', 'w'], help: 'may read and write this, but for protected names (see below)' },
-  { name: 'net', value: 'HOST[:PORT]', repeatable: true, meantBy: ['network', 'allow-net', 'share-net'], help: '"none" (as without the option) or "all"; single hosts are not in this version yet' },
+  { name: 'net', value: 'HOST[:PORT]', repeatable: true, meantBy: ['network', 'allow-net', 'share-net'], help: 'a host that may be reached, *.HOST, an address or a block of them; without a port 80 and 443; "none" or "all"' },
   { name: 'env', value: 'NAME[=VALUE]', repeatable: true, meantBy: ['environment', 'setenv', 'e', 'allow-env'], help: 'gets this variable: the one of here, or with the value given' },
   { name: 'exec', value: 'NAME|PATH', repeatable: true, help: 'besides COMMAND itself may start only this; or "none", or "all" (as without the option)' },
   { name: 'preset', value: 'NAME', repeatable: true, help: 'may use: toolchains (version managers), workspace (write here)' },
@@ -44,7 +44,7 @@ const DECISION: readonly Option[] = [
 ]
 
 const EGRESS: readonly Option[] = [
-  { name: 'secret', value: 'ID=SOURCE', repeatable: true, help: 'where a credential comes from: env:NAME, file:PATH, command:…' },
+  { name: 'secret', value: 'ID=SOURCE', repeatable: true, help: 'where a credential comes from: env:NAME, file:PATH, command:… (not in this version yet)' },
   { name: 'resolve', value: 'HOST=ADDRESS', repeatable: true, help: 'pins a granted name to an address' },
   { name: 'upstream-ca', value: 'FILE', help: 'trusts these certificates of servers' },
 ]
@@ -71,7 +71,7 @@ export const RUN_HELP: CommandHelp = {
     { title: 'limits', options: LIMITING },
     { title: 'how it is held', options: CELL },
     { title: 'whether it may run', options: DECISION },
-    { title: 'network (not in this version yet: refused)', options: EGRESS },
+    { title: 'the way to granted hosts', options: EGRESS },
     { title: 'what is reported', options: REPORTS },
   ],
   notes: [

@@ -13,6 +13,8 @@ import type { Form } from '../sandbox/index.js'
 import type { Arguments } from './arguments.js'
 import { usage } from './arguments.js'
 import { combinePolicies } from './combine-policies.js'
+import { parseEgress } from './egress-order.js'
+import type { EgressOrder } from './egress-order.js'
 import { loadPolicy } from './policy-file.js'
 import { BACKENDS, FORMS, LIMIT_OPTIONS } from './run-options.js'
 
@@ -31,6 +33,7 @@ export interface RunOrder {
   /** `--rules` */
   readonly ruleFiles: readonly string[]
   readonly session: string | undefined
+  readonly egress: EgressOrder
 }
 
 const COMMAND = 'cordon run'
@@ -39,9 +42,7 @@ export const parseRun = (given: Arguments, environment: Readonly<Record<string, 
   const first = (name: string): string | undefined => given.values.get(name)?.[0]
   const all = (name: string): readonly string[] => given.values.get(name) ?? []
   if (given.rest.length === 0) throw fail('usage-error', { problem: 'no command given', fix: 'cordon run [options] -- COMMAND…' })
-  for (const name of ['secret', 'resolve', 'upstream-ca']) {
-    if (all(name).length > 0) throw fail('usage-error', { problem: `--${name} needs the egress proxy, which this version does not have yet`, fix: `leave --${name} out, and grant --net none or --net all` })
-  }
+  if (all('secret').length > 0) throw fail('usage-error', { problem: '--secret needs policies with credentials, which this version does not have yet', fix: 'leave --secret out' })
   refuseMissingBackend(oneOf('backend', first('backend') ?? 'auto', BACKENDS))
   const files = all('policy').map(loadPolicy)
   const workspace = currentFolder()
@@ -55,6 +56,7 @@ export const parseRun = (given: Arguments, environment: Readonly<Record<string, 
     mode: first('mode') === undefined ? undefined : oneOf('mode', first('mode') ?? '', MODES),
     ruleFiles: all('rules'),
     session: first('session'),
+    egress: parseEgress(all('resolve'), first('upstream-ca')),
     grants: GRANTING.flatMap((name) => all(name).map((value) => `--${name} ${name === 'env' ? value.replace(/=.*/s, '=…') : value}`)),
     policySources: files.map(({ source }) => source),
   }

@@ -6,7 +6,7 @@ import { CordonError, fail } from '../errors/index.js'
 import type { AbsolutePath, Boundary } from '../policy/index.js'
 import { resolvePolicy } from '../policy/index.js'
 import { openSandbox } from '../sandbox/index.js'
-import type { AttachedControl, CallResult, Sandbox } from '../sandbox/index.js'
+import type { AttachedControl, CallNetwork, CallResult, CellSettings, Sandbox } from '../sandbox/index.js'
 
 import { STDERR, STDOUT, oneLine, paintFor, writeFully, writeText } from './console-text.js'
 import { explainViolations } from './explain.js'
@@ -47,8 +47,14 @@ export const run = async ({ given, environment }: Invocation): Promise<number> =
     const sandbox = openSandbox({ form: order.form, nursery: 'none' })
     sandbox.catch(() => undefined)
     try {
-      const { cwd } = order
-      const launch: Launch = async (argv, boundary) => runAttached({ argv, cwd, boundary, observe: reporting.observe }, await sandbox, environment)
+      const { cwd, egress } = order
+      const launch: Launch = async (argv, boundary, callId) => {
+        const attached = { argv, cwd, boundary, observe: reporting.observe }
+        const open = await sandbox
+        if (boundary.network.kind !== 'hosts') return runAttached(attached, open, environment)
+        const { runWithNetwork } = await import('./run-network.js')
+        return runWithNetwork(egress, boundary, callId, (granted) => runAttached({ ...attached, ...granted }, open, environment))
+      }
       const { argv, boundary, result, problems } = await performRun(services, launch, (found) => { decided = found })
       outcome = { kind: 'ran', argv, result, intrusions: problems }
       advice = adviceOn(result, { ...order, argv }, boundary, reporting.observe, environment)
@@ -94,9 +100,11 @@ interface Attached {
   readonly cwd: AbsolutePath
   readonly boundary: Boundary
   readonly observe: boolean
+  readonly proxy?: CellSettings['proxy']
+  readonly network?: CallNetwork
 }
 
-const runAttached = async ({ argv, cwd, boundary, observe }: Attached, sandbox: Sandbox, environment: Invocation['environment']): Promise<CallResult> => {
+const runAttached = async ({ proxy, network, ...attached }: Attached, sandbox: Sandbox, environment: Invocation['environment']): Promise<CallResult> => {
   const terminals = { in: isatty(0), out: isatty(STDOUT), err: isatty(STDERR) }
   // In a pipeline the keys may be meant for another (… | less): the command has to ask for them.
   const foreground = terminals.in && !isPipe(STDOUT) && inForeground()
@@ -106,12 +114,11 @@ const runAttached = async ({ argv, cwd, boundary, observe }: Attached, sandbox: 
   const { PATH: searchPath } = environment
   try {
     return await sandbox.attach({
-      boundary,
-      cwd,
-      argv,
+      ...attached,
+      ...(proxy === undefined ? {} : { proxy }),
+      ...(network === undefined ? {} : { network }),
       hostEnvironment: definedOf(environment),
       ...(searchPath === undefined ? {} : { searchPath }),
-      observe,
       terminals,
       foreground,
       onStart: (started) => {

@@ -98,7 +98,7 @@ const boundaryLines = (profile: SandboxProfile): readonly Line[] => [
   ['writes', profile.write_roots.join(' ') || 'nothing'],
   ...(profile.sealed.length === 0 ? [] : [['sealed', profile.sealed.join(' ')] as const]),
   ...(profile.closed_folders.length === 0 ? [] : [['closed', `${profile.closed_folders.join(' ')} (nothing new can be made there)`] as const]),
-  ['network', profile.network],
+  ['network', typeof profile.network === 'string' ? profile.network : profile.network.join(' ')],
   ['variables', profile.environment_ref.join(' ') || 'none'],
   ['limits', LIMIT_NAMES.flatMap((name) => limitText(name, profile.process_limits[name])).join(', ') || 'none'],
   ['held by', Object.entries(profile.enforced).map(([boundary, mechanisms]) => `${boundary}: ${mechanisms.join(', ') || 'nothing'}`).join('; ')],

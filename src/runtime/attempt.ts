@@ -64,10 +64,11 @@ const recordGrant = async ({ events, gate }: CallServices, { tool, approved_by: 
 }
 
 /** Whatever goes wrong after the permit is an outcome of the call, and is recorded as one. */
-const run = async ({ executor }: CallServices, tool: RegisteredTool, { permit, inputs }: Permitted, { signal, onProgress }: CallHandlers): Promise<Outcome> => {
+const run = async ({ executor }: CallServices, tool: RegisteredTool, { permit, inputs, decision, grant }: Permitted, { signal, onProgress }: CallHandlers): Promise<Outcome> => {
   const began = performance.now()
   try {
-    const execution = await executor.execute({ tool, permit, input: inputs.call, command: inputs.command, signal, onProgress })
+    const network = { callId: decision.call_id, writeApproval: grant === undefined ? 'none' : 'recorded' } as const
+    const execution = await executor.execute({ tool, permit, input: inputs.call, command: inputs.command, signal, onProgress, network })
     return { ...execution, durationMs: performance.now() - began }
   } catch (error) {
     if (!(error instanceof CordonError)) throw error

@@ -12,6 +12,7 @@ import { aCount, aFunction, aText, listOf, mappingWith, oneOf, such, wrongOption
 import type { OptionCheck } from './option-checks.js'
 import { checkRuleOption } from './rule-sets.js'
 import type { StateSettings } from './session-state.js'
+import type { EgressOptions } from './network/egress-options.js'
 
 /** One check for each option, and none for what is no option: the compiler holds the two together. */
 type ChecksOf<Options> = Readonly<Record<keyof Options, OptionCheck>>
@@ -53,6 +54,12 @@ const CONTEXT: ChecksOf<EventContext> = { request_id: aText('a text'), agent: aT
 
 const SANDBOX: ChecksOf<SandboxOptions> = { form: oneOf(['auto', ...FORMS]), launcher: aText('the path of the launcher'), nursery: oneOf(['start', 'none']) }
 
+// Names and addresses are read with errors of their own.
+const EGRESS: ChecksOf<EgressOptions> = {
+  authorities: listOf(aText('certificates in PEM'), 'a list of certificates in PEM', 'write it like authorities: [readFileSync("ca.pem", "utf8")]'),
+  pins: such('a mapping of names to lists of addresses', (value) => typeof value === 'object' && value !== null && Object.values(value).every((each) => Array.isArray(each) && each.every((address) => typeof address === 'string')), 'write it like pins: { "db.internal": ["10.0.0.5"] }'),
+}
+
 const environment: OptionCheck = (value, place) => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrongOption(place, value, 'a mapping of names to texts', 'write it like environment: { LANG: "C" }')
   for (const [name, text] of Object.entries(value)) if (typeof text !== 'string' && text !== undefined) throw wrongOption({ ...place, key: `${place.key}.${name}` }, text, 'a text')
@@ -85,6 +92,7 @@ const CORDON: ChecksOf<CordonOptions> = {
   context: mappingWith({ options: CONTEXT, required: [], expected: 'a mapping', fix: 'write it like context: { agent: "reviewer", model: "…" }' }),
   state: mappingWith({ options: STATE, required: ['key'], expected: 'a mapping with a key', fix: 'write it like state: { key }' }),
   telemetry: oneOf(['auto', 'off']),
+  egress: mappingWith({ options: EGRESS, required: [], expected: 'a mapping', fix: 'write it like egress: { authorities: [pem], pins: { "db.internal": ["10.0.0.5"] } }' }),
   sandbox: mappingWith({ options: SANDBOX, required: [], expected: 'a mapping', fix: 'write it like sandbox: { form: "auto" }' }),
 }
 const cordonOptions = mappingWith({ options: CORDON, required: ['tools', 'workspace'], expected: 'a mapping with at least tools and workspace' })

@@ -8,6 +8,7 @@ import type { ArgumentSettings } from './events/recorded-arguments.js'
 import type { RuleOptions } from './rule-sets.js'
 import type { StateSettings } from './session-state.js'
 import type { ToolDefinition } from './tools.js'
+import type { EgressOptions } from './network/egress-options.js'
 
 export interface CordonOptions extends RuleOptions {
   readonly tools: readonly ToolDefinition[]
@@ -37,6 +38,8 @@ export interface CordonOptions extends RuleOptions {
   /** Spans and metrics, where the package `@opentelemetry/api` is installed. `off`: not even looked for. */
   readonly telemetry?: 'auto' | 'off'
   readonly sandbox?: SandboxOptions
+  /** The way to granted hosts. */
+  readonly egress?: EgressOptions
 }
 
 /** A hook of the host; of the session, unless it says otherwise. */

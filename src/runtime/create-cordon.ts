@@ -27,6 +27,7 @@ import { createFunctionCells } from './function-cells.js'
 import { requirePortable } from './function-source.js'
 import { recordHook } from './hook-events.js'
 import { liveCall } from './life-of-a-call.js'
+import { createCallNetworks, openNetwork, pinsOf } from './network/index.js'
 import { createProcessCells } from './process-cells.js'
 import { registerTool } from './registered-tool.js'
 import type { RegisteredTool } from './registered-tool.js'
@@ -123,13 +124,14 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
   let opening: Promise<Sandbox> | undefined
   const sandbox = () => (opening ??= openSandbox(options.sandbox))
   const environment = options.environment ?? {}
+  const networks = createCallNetworks(() => openNetwork({ authorities: options.egress?.authorities ?? [], record: () => undefined }), pinsOf(options.egress?.pins ?? {}))
   const services: CallServices = {
     gate,
     events,
     tools,
     register,
     withheld: audit === undefined ? [] : foldersOf(audit.places),
-    executor: createExecutor({ processes: createProcessCells(sandbox, environment), functions: createFunctionCells(sandbox, environment) }, Date.now),
+    executor: createExecutor({ processes: createProcessCells(sandbox, environment, networks), functions: createFunctionCells(sandbox, environment, networks) }, Date.now),
     approval: approvalOf(options),
     record: options.record ?? {},
     mode,
@@ -181,6 +183,7 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
       closed = true
       await (await opening?.catch(() => undefined))?.close()
       await Promise.allSettled(running)
+      networks.close()
       try {
         // They may look, and are recorded; what ends is not held up by them.
         await gate.runHooks('stop', {})

@@ -8,6 +8,7 @@ import { FUNCTION_COMMAND } from './function-cells.js'
 import type { FunctionCells } from './function-cells.js'
 import { processEndingOf } from './events/process-ending.js'
 import { judgeEnding } from './judge-ending.js'
+import type { NetworkCall } from './network/call-networks.js'
 import type { ProcessCells } from './process-cells.js'
 import type { RegisteredTool } from './registered-tool.js'
 import type { Execution } from './tool-result.js'
@@ -22,6 +23,8 @@ export interface PermittedCall {
   readonly command: readonly string[] | undefined
   readonly signal: AbortSignal | undefined
   readonly onProgress: (value: JsonValue) => void
+  /** By whom it is known on the network, and whether somebody approved it. */
+  readonly network: NetworkCall
 }
 
 export interface Executor {
@@ -42,14 +45,14 @@ export const createExecutor = (cells: { readonly processes: ProcessCells; readon
     }
   },
   execute: async (call) => {
-    const { tool, permit, command = [], signal, onProgress } = call
+    const { tool, permit, command = [], signal, onProgress, network } = call
     const { definition, gate } = tool
     const input = requirePermit(permit, { tool: gate.name, arguments: call.input, policyHash: gate.policyHash, now: now() })
     switch (definition.kind) {
       case 'process':
-        return describeProcess(definition, await cells.processes.run(tool, definition, { argv: command, input, signal }))
+        return describeProcess(definition, await cells.processes.run(tool, definition, { argv: command, input, signal, network }))
       case 'function':
-        return cells.functions.run(tool, definition, { input, signal, onProgress })
+        return cells.functions.run(tool, definition, { input, signal, onProgress }, network)
       case 'in-process':
         return runInProcess(tool, definition, { input, signal, onProgress })
     }

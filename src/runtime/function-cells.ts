@@ -15,6 +15,7 @@ import { listenToFunction } from './function-reply.js'
 import type { FunctionReply } from './function-reply.js'
 import { pathOf, selfContainedSource } from './function-source.js'
 import { moduleFiles } from './module-files.js'
+import type { CallNetworks, NetworkCall } from './network/call-networks.js'
 import { isObserved } from './process-cells.js'
 import { processEndingOf } from './events/process-ending.js'
 import type { ProcessEnding } from './events/process-ending.js'
@@ -26,7 +27,7 @@ import type { ToolDefinition } from './tools.js'
 
 /** Runs function tools, each call in a Node process of its own in a cell of its own. */
 export interface FunctionCells {
-  readonly run: (tool: RegisteredTool, definition: FunctionDefinition, call: FunctionCall) => Promise<Execution>
+  readonly run: (tool: RegisteredTool, definition: FunctionDefinition, call: FunctionCall, network: NetworkCall) => Promise<Execution>
 }
 
 type FunctionDefinition = Extract<ToolDefinition, { kind: 'function' }>
@@ -44,7 +45,7 @@ interface Prepared {
   readonly first: Uint8Array
 }
 
-export const createFunctionCells = (sandbox: () => Promise<Sandbox>, hostEnvironment: Readonly<Record<string, string>>): FunctionCells => {
+export const createFunctionCells = (sandbox: () => Promise<Sandbox>, hostEnvironment: Readonly<Record<string, string>>, networks: CallNetworks): FunctionCells => {
   const prepared = new Map<string, Prepared>()
 
   const prepare = async ({ gate, cwd, observe, isWidened }: RegisteredTool, { name, from }: FunctionDefinition): Promise<Prepared> => {
@@ -53,9 +54,15 @@ export const createFunctionCells = (sandbox: () => Promise<Sandbox>, hostEnviron
     if (known !== undefined) return known
     const { origin, boundary } = originOf(name, from, gate.boundary)
     const load = encodeMessage({ kind: 'load', from: origin })
-    const settings = { boundary, cwd, hostEnvironment, observe: isObserved(observe, ready) }
+    const settings = { boundary, cwd, hostEnvironment, observe: isObserved(observe, ready), ...networks.settingsFor(boundary) }
     // A policy that is for one call has no next call to be ready for.
     if (isWidened) return { run: (input) => ready.run({ ...settings, ...input }), first: load }
+    // The variables of a network are those of one call, and a process that runs has the ones that it began with.
+    if (boundary.network.kind === 'hosts') {
+      const waiting: Prepared = { run: ready.warm({ ...settings, program: NODE }).run, first: load }
+      prepared.set(name, waiting)
+      return waiting
+    }
     // Loading runs code of the tool. Before its call is permitted it may do that only where it can do no more than compute.
     const early = canOnlyCompute(boundary)
     const made: Prepared = {
@@ -67,18 +74,21 @@ export const createFunctionCells = (sandbox: () => Promise<Sandbox>, hostEnviron
   }
 
   return {
-    run: async (tool, definition, { input, signal, onProgress }) => {
+    run: async (tool, definition, { input, signal, onProgress }, call) => {
       const { run, first } = await prepare(tool, definition)
       const reply = listenToFunction((value) => {
         const taken = takeSnapshot(value)
         if (taken.kind === 'json') onProgress(taken.value)
       })
-      const result = await run({
-        argv: FUNCTION_COMMAND,
-        stdin: Buffer.concat([first, encodeMessage({ kind: 'call', input })]),
-        onStdout: reply.take,
-        ...(signal === undefined ? {} : { signal }),
-      })
+      const result = await networks.during(tool.gate.boundary, call, (granted) =>
+        run({
+          argv: FUNCTION_COMMAND,
+          stdin: Buffer.concat([first, encodeMessage({ kind: 'call', input })]),
+          onStdout: reply.take,
+          ...(signal === undefined ? {} : { signal }),
+          ...granted,
+        }),
+      )
       return describeFunction(tool, result, reply.end())
     },
   }

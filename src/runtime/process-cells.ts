@@ -1,6 +1,7 @@
 import type { JsonValue } from '../gate/index.js'
 import type { CallResult, CellSettings, Pool, Sandbox } from '../sandbox/index.js'
 
+import type { CallNetworks, NetworkCall } from './network/call-networks.js'
 import type { RegisteredTool } from './registered-tool.js'
 import type { ToolDefinition } from './tools.js'
 
@@ -13,11 +14,12 @@ export interface ProcessCall {
   readonly argv: readonly string[]
   readonly input: JsonValue
   readonly signal: AbortSignal | undefined
+  readonly network: NetworkCall
 }
 
 type ProcessDefinition = Extract<ToolDefinition, { kind: 'process' }>
 
-export const createProcessCells = (sandbox: () => Promise<Sandbox>, hostEnvironment: Readonly<Record<string, string>>): ProcessCells => {
+export const createProcessCells = (sandbox: () => Promise<Sandbox>, hostEnvironment: Readonly<Record<string, string>>, networks: CallNetworks): ProcessCells => {
   const pools = new Map<string, { readonly program: string; readonly pool: Pool }>()
 
   /** The first call learns the program, the next ones find its cells ready. A tool that runs another each time gets none. */
@@ -30,12 +32,13 @@ export const createProcessCells = (sandbox: () => Promise<Sandbox>, hostEnvironm
   }
 
   return {
-    run: async (tool, definition, { argv, input, signal }) => {
+    run: async (tool, definition, { argv, input, signal, network }) => {
       const ready = await sandbox()
-      const settings = { boundary: tool.gate.boundary, cwd: tool.cwd, hostEnvironment, observe: isObserved(tool.observe, ready) }
+      const { boundary } = tool.gate
+      const settings = { boundary, cwd: tool.cwd, hostEnvironment, observe: isObserved(tool.observe, ready), ...networks.settingsFor(boundary) }
       const call = { argv, ...(definition.stdin === undefined ? {} : { stdin: definition.stdin(input) }), ...(signal === undefined ? {} : { signal }) }
       const pool = argv[0] === undefined || tool.isWidened ? undefined : poolFor(ready, tool, argv[0], settings)
-      return pool === undefined ? ready.run({ ...settings, ...call }) : pool.run(call)
+      return networks.during(boundary, network, (granted) => (pool === undefined ? ready.run({ ...settings, ...call, ...granted }) : pool.run({ ...call, ...granted })))
     },
   }
 }

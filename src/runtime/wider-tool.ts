@@ -71,6 +71,8 @@ const grantsFor = (violations: readonly Violation[], { exec }: Boundary): MoreGr
       case 'wall':
       case 'connect':
       case 'listen':
+      case 'lookup':
+      case 'egress':
       case 'protected':
       case 'unsealed':
         break

@@ -1,12 +1,18 @@
 // One command on this process's own stdin, stdout and stderr. Bytes do not pass through this
 // process: the tool has the very descriptors, or the supervisor joins its terminal to the caller's.
+import { bug } from '../errors/index.js'
+
 import { describeEnd } from './call-result.js'
 import type { CallResult } from './call-result.js'
 import type { Cell } from './cell.js'
+import type { CallNetwork, Door } from './doors.js'
 import { buildEnvironment } from './environment.js'
+import type { Environment } from './environment.js'
+import { networkVariables } from './network-environment.js'
 import type { CallPatrol } from './patrols.js'
 import type { PlannedCell } from './plan-cell.js'
 import type { Stdio, Stream } from './plan.js'
+import type { OpenedCell } from './ready-cell.js'
 import type { CellSettings } from './sandbox.js'
 
 /** What the caller can do while the command runs. */
@@ -14,6 +20,8 @@ export type AttachedControl = Pick<Cell, 'signal' | 'kill' | 'resize' | 'takeTer
 
 export interface AttachedRequest extends CellSettings {
   readonly argv: readonly string[]
+  /** Where hosts are granted. */
+  readonly network?: CallNetwork
   /** Which of stdin, stdout and stderr are the caller's terminal. */
   readonly terminals: { readonly in: boolean; readonly out: boolean; readonly err: boolean }
   /** Whether the command has the terminal's keys from the start; otherwise it stops when it wants them. */
@@ -36,10 +44,21 @@ export const attachedStdio = ({ terminals, boundary }: AttachedRequest): Stdio =
   }
 }
 
-export const runAttached = async (cell: Cell, planned: PlannedCell, request: AttachedRequest, patrol: CallPatrol): Promise<CallResult> => {
+export const environmentOf = ({ plan }: PlannedCell, { boundary, hostEnvironment = {} }: CellSettings, network: CallNetwork | undefined): Environment =>
+  buildEnvironment(boundary, hostEnvironment, plan.temporary, network === undefined ? {} : { ...networkVariables(plan, network.proxySecret), ...network.variables })
+
+/** Before the program begins, so that its first connection finds somebody. */
+export const openDoor = async (door: Door | undefined, cell: Cell, network: CallNetwork | undefined): Promise<void> => {
+  if (door === undefined) return
+  door.open(network ?? bug('a call with granted hosts, and nobody who takes its connections'))
+  await Promise.all([cell.ready, door.ready])
+}
+
+export const runAttached = async ({ cell, door }: OpenedCell, planned: PlannedCell, request: AttachedRequest, patrol: CallPatrol): Promise<CallResult> => {
   try {
     await cell.ready
-    const environment = buildEnvironment(request.boundary, request.hostEnvironment ?? {}, planned.plan.temporary)
+    await openDoor(door, cell, request.network)
+    const environment = environmentOf(planned, request, request.network)
     const running = cell.start({ program: planned.program.path, argv: request.argv, environment }, undefined, {
       onStdout: (bytes) => {
         request.onOutput('out', bytes)

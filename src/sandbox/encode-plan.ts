@@ -2,7 +2,7 @@ import { fail } from '../errors/index.js'
 
 import { bytesOfName } from './file-names.js'
 import { STREAM_LETTERS } from './plan.js'
-import type { Command, Plan, Stdio, Step } from './plan.js'
+import type { Brokered, Command, Plan, Stdio, Step } from './plan.js'
 
 export const PLAN_VERSION = '1'
 
@@ -17,7 +17,7 @@ const STATEMENTS: Readonly<Record<keyof Plan, (plan: Plan) => readonly string[]>
   cwd: ({ cwd }) => ['cwd', cwd],
   temporary: ({ temporary }) => ['temporary', temporary],
   cgroup: ({ cgroup }) => ['cgroup', cgroup ?? 'none'],
-  network: ({ network }) => ['network', network],
+  network: ({ network }) => (typeof network === 'string' ? ['network', network] : ['network', 'broker', ...brokerWords(network)]),
   stdio: ({ stdio }) => ['stdio', stdioLetters(stdio)],
   foreground: ({ foreground }) => ['foreground', foreground ? 'yes' : 'no'],
   clock: ({ clock }) => ['clock', clock],
@@ -35,6 +35,11 @@ export const encodeCommand = ({ program, argv, environment }: Command): Buffer =
 
 const stdioLetters = ({ in: input, out, err }: Stdio): string => [input, out, err].map((stream) => STREAM_LETTERS[stream]).join('')
 
+const brokerWords = ({ port, token, reaches }: Brokered): readonly string[] => [
+  ...['proxy', String(port), token],
+  ...reaches.flatMap((reach) => ['reach', reach.kind, reach.value, String(reach.port)]),
+]
+
 const stepWords = (step: Step): readonly string[] => {
   switch (step.kind) {
     case 'bind':
@@ -42,7 +47,8 @@ const stepWords = (step: Step): readonly string[] => {
     case 'link':
       return ['link', step.path, step.target]
     case 'file':
-      return ['file', step.path, step.content]
+    case 'cover':
+      return [step.kind, step.path, step.content]
     case 'hide':
     case 'directory':
     case 'proc':

@@ -14,8 +14,8 @@ export type CellEvent =
   | ErrorEvent
   | ExitEvent
 
-/** The launcher sees everything but what the host alone can tell: why an open was refused, and what was put aside. */
-export type ReportedViolation = Exclude<Violation, { readonly kind: 'file' | 'protected' }>
+/** The launcher sees everything but what the host alone can tell: why an open was refused, what was put aside, what the proxy refused. */
+export type ReportedViolation = Exclude<Violation, { readonly kind: 'file' | 'protected' | 'egress' }>
 
 /** An open that found nothing, or that wanted to write. */
 export interface OpenEvent {
@@ -49,8 +49,8 @@ export interface ExitEvent {
 }
 
 export const EVENT_NAMES = ['applied', 'violation', 'open', 'stopped', 'error', 'exit'] as const satisfies readonly CellEvent['event'][]
-export const REPORTED_KINDS = ['connect', 'listen', 'exec', 'metadata', 'unsealed', ...LIMIT_KINDS] as const satisfies readonly ReportedViolation['kind'][]
-export const ADDRESS_FAMILIES = ['inet', 'inet6', 'unix', 'abstract', 'other'] as const satisfies readonly SocketAddress['family'][]
+export const REPORTED_KINDS = ['connect', 'listen', 'lookup', 'exec', 'metadata', 'unsealed', ...LIMIT_KINDS] as const satisfies readonly ReportedViolation['kind'][]
+export const ADDRESS_FAMILIES = ['inet', 'inet6', 'unix', 'abstract', 'host', 'other'] as const satisfies readonly SocketAddress['family'][]
 
 export const parseCellEvent = (payload: Buffer): CellEvent => {
   const line = payload.toString('latin1')
@@ -93,6 +93,8 @@ const parseViolation = (fields: Fields): ReportedViolation => {
     case 'connect':
     case 'listen':
       return { kind, ...parseAddress(fields) }
+    case 'lookup':
+      return { kind, name: fields.text('name') }
     case 'exec':
     case 'metadata':
     case 'unsealed':
@@ -118,6 +120,8 @@ const parseAddress = (fields: Fields): SocketAddress => {
       return { family, path: fields.text('path') }
     case 'abstract':
       return { family, name: fields.text('name') }
+    case 'host':
+      return { family, name: fields.text('name'), port: fields.number('port') }
     case 'other':
       return { family, number: fields.number('number') }
   }

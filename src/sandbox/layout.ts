@@ -5,7 +5,7 @@ import { isWithinPath, parentOf } from '../policy/index.js'
 import type { Access, Rule, Step } from './plan.js'
 import type { Place } from './object-at.js'
 import type { Survey } from './survey.js'
-import type { SystemView } from './system-view.js'
+import type { SystemView, TextFile } from './system-view.js'
 
 export type Execution =
   | { readonly kind: 'all' }
@@ -32,6 +32,10 @@ export interface LayoutInput {
   /** Files of /proc that tell of the host and that no permission keeps from this user. */
   readonly kernelSecrets: readonly AbsolutePath[]
   readonly terminal: boolean
+  /** Files of the cell's own, in its private folder. */
+  readonly own: readonly TextFile[]
+  /** Files that the tool shall find in place of the host's, where those are bound. */
+  readonly covers: readonly TextFile[]
 }
 
 export interface Layout {
@@ -86,7 +90,9 @@ export const layOutNamespaces = (input: LayoutInput): Layout => {
   for (const folder of [...survey.shown, input.cwd]) {
     if (folder !== '/' && unbound(folder) && !made.has(folder)) made.set(folder, { kind: 'directory', path: folder })
   }
-  const all = [...steps, ...made.values()].sort(byPath)
+  const covers = input.covers.filter(({ path: at }) => !unbound(at)).map((file): Step => ({ kind: 'cover', ...file }))
+  const own = input.own.map((file): Step => ({ kind: 'file', ...file }))
+  const all = [...steps, ...made.values(), ...covers, ...own].sort(byPath)
   return { steps: all, rules: [...listingRules(input.ownProc, all), ...namespaceRules(input, readRoots, writeRoots)] }
 }
 

@@ -9,6 +9,9 @@ import { fail } from '../errors/index.js'
 
 import type { Stdio } from './plan.js'
 
+/** Takes what launchers give on the channel: listening sockets, as Node hands them to its own children (docs/decisions/). */
+export type Receive = (message: unknown, handle: unknown) => void
+
 /** Gives connections to fresh launchers, each of which builds one cell. */
 export interface Nursery {
   readonly connect: () => Duplex
@@ -23,9 +26,10 @@ const NAME_BYTES = 50
  * One small process that forks a launcher per connection: a tenth of the cost of spawning each from
  * Node. It ends with this process, however that ends, because its lifeline then closes.
  */
-export const startNursery = async (launcher: string): Promise<Nursery> => {
+export const startNursery = async (launcher: string, receive: Receive): Promise<Nursery> => {
   const name = `cordon-${randomBytes(NAME_BYTES).toString('hex')}`
-  const child = spawn(launcher, ['nursery', name], { stdio: ['ignore', 'ignore', 'pipe', 'pipe'], env: {} })
+  const child = spawn(launcher, ['nursery', name], { stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'ipc'], env: {} })
+  child.on('message', receive)
   const lifeline = child.stdio[3] as Socket
   await untilReady(child, lifeline)
   let alive = true
@@ -34,6 +38,7 @@ export const startNursery = async (launcher: string): Promise<Nursery> => {
   })
   // The nursery must never keep its host process alive.
   child.unref()
+  child.channel?.unref()
   lifeline.unref()
   const errors = child.stderr as unknown as Socket
   errors.unref()
@@ -42,6 +47,7 @@ export const startNursery = async (launcher: string): Promise<Nursery> => {
     isAlive: () => alive,
     close: () => {
       lifeline.destroy()
+      if (child.connected) child.disconnect()
       errors.destroy()
     },
   }
@@ -67,9 +73,14 @@ const untilReady = async (child: ChildProcess, lifeline: Socket): Promise<void> 
  * One launcher per connection, spawned: for probes, and for streams that it takes over from this
  * process. In a session of its own, because the terminal's signals are this process's to handle.
  */
-export const spawnLauncher = (launcher: string, stdio: Stdio): Duplex => {
-  const [input, out, err] = [stdio.in, stdio.out, stdio.err].map((stream) => (stream === 'frames' ? 'ignore' : 'inherit'))
-  const child = spawn(launcher, [], { stdio: [input, out, err, 'pipe'], env: {}, detached: true })
+export const spawnLauncher = (launcher: string, stdio: Stdio, receive?: Receive): Duplex => {
+  const [input, out, err] = ([stdio.in, stdio.out, stdio.err] as const).map((stream) => (stream === 'frames' ? 'ignore' as const : 'inherit' as const))
+  const child =
+    receive === undefined
+      ? spawn(launcher, [], { stdio: [input, out, err, 'pipe'], env: {}, detached: true })
+      : spawn(launcher, ['channel'], { stdio: [input, out, err, 'pipe', 'ipc'], env: {}, detached: true })
+  if (receive !== undefined) child.on('message', receive)
+  child.channel?.unref()
   const connection = child.stdio[3] as unknown as Duplex
   child.once('error', (error) => {
     connection.destroy(fail('launcher-died', { how: error.message }, error))

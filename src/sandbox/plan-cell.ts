@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
 
 import { fail } from '../errors/index.js'
-import type { AbsolutePath, Boundary } from '../policy/index.js'
-import { isReadable } from '../policy/index.js'
+import type { AbsolutePath, Boundary, HostGrant } from '../policy/index.js'
+import { isReadable, isWithinPath } from '../policy/index.js'
 
 import { refuseCarvedOutProgram } from './carved-out-program.js'
 import { closedFolders } from './closed-folders.js'
@@ -14,14 +14,17 @@ import type { HostFacts } from './host.js'
 import { layOutLandlock } from './landlock-layout.js'
 import { layOutNamespaces } from './layout.js'
 import type { LayoutInput } from './layout.js'
+import { networkVariables } from './network-environment.js'
+import { NO_NETWORK_FILES, networkFiles, withFiles } from './network-files.js'
 import { placeAt } from './object-at.js'
 import type { Place } from './object-at.js'
 import { hasTerminal } from './plan.js'
-import type { Form, Plan, Trap } from './plan.js'
+import type { Form, Plan, Step, Trap } from './plan.js'
 import { describeProfile } from './profile.js'
 import type { SandboxProfile } from './profile.js'
 import { findProgram, libraryFolders } from './program.js'
 import type { Program } from './program.js'
+import { reachesOf } from './reaches.js'
 import { surveyGrants } from './survey.js'
 import { hiddenInView } from './system-view.js'
 import type { SystemView } from './system-view.js'
@@ -38,6 +41,8 @@ export interface CellRequest {
   readonly foreground: boolean
   readonly clock: Plan['clock']
   readonly observe: boolean
+  /** The proxy that granted hosts are reached by; undefined where nobody serves one. */
+  readonly proxy: { readonly port: number; readonly authority: string } | undefined
 }
 
 export interface PlannedCell {
@@ -57,14 +62,18 @@ const DEFAULT_SCRATCH = 256 * 1024 * 1024
 
 export const planCell = (request: CellRequest, host: HostFacts, system: SystemView, protectedPlaces: readonly Place[]): PlannedCell => {
   const { boundary, cwd, form } = request
+  const network = networkOf(request, host)
   if (!isFolder(cwd)) throw fail('cwd-missing', { path: cwd })
   const program = findProgram(request.program, cwd, request.searchPath)
   refuseCarvedOutProgram(request.program, program, boundary)
   const granted = surveyGrants(boundary)
   const survey = { ...granted, hidden: [...granted.hidden, ...hiddenInView(boundary, system)] }
   const temporary = temporaryFor(form, host, [...survey.read, ...survey.write])
+  const extra = typeof network === 'string' ? NO_NETWORK_FILES : networkFiles(request.proxy?.authority ?? '', temporary)
   const input: LayoutInput = {
-    system,
+    system: form === 'namespaces' ? withFiles(system, extra.names) : system,
+    covers: extra.covers,
+    own: extra.own,
     survey,
     protectedPlaces,
     loaded: [...program.executables, ...program.loaders, ...program.libraries].flatMap(placeAt).filter(({ path }) => !isReadable(boundary, path)),
@@ -75,7 +84,7 @@ export const planCell = (request: CellRequest, host: HostFacts, system: SystemVi
     kernelSecrets: host.kernelSecrets,
     terminal: hasTerminal(request.stdio),
   }
-  const layout = form === 'namespaces' ? layOutNamespaces(input) : { steps: [], rules: layOutLandlock(input) }
+  const layout = form === 'namespaces' ? layOutNamespaces(input) : { steps: input.own.map((file): Step => ({ kind: 'file', ...file })), rules: layOutLandlock(input) }
   const plan: Plan = {
     form,
     ...layout,
@@ -83,7 +92,7 @@ export const planCell = (request: CellRequest, host: HostFacts, system: SystemVi
     cwd,
     temporary,
     cgroup: cgroupOf(boundary, host),
-    network: networkOf(boundary, form, host),
+    network,
     limits: limitsOf(boundary, form, host),
     traps: trapsOf(request, host, protectedPlaces.length > 0),
     stdio: request.stdio,
@@ -91,7 +100,7 @@ export const planCell = (request: CellRequest, host: HostFacts, system: SystemVi
     clock: request.clock,
     probe: false,
   }
-  const variables = Object.keys(buildEnvironment(boundary, request.hostEnvironment, temporary))
+  const variables = Object.keys(buildEnvironment(boundary, request.hostEnvironment, temporary, networkVariables(plan, '')))
   const paths = (places: readonly Pick<Place, 'path'>[]) => [...new Set(places.map(({ path }) => path))].sort()
   const sealed = [...survey.sealed, ...protectedPlaces]
   const roots = {
@@ -113,13 +122,16 @@ const isFolder = (path: AbsolutePath): boolean => {
   }
 }
 
-/** The same plan for another call: only its private folder must be another one. */
+/** The same plan for another call: only its private folder must be another one, and what the proxy knows it by. */
 export const planAgain = (planned: PlannedCell, host: HostFacts): PlannedCell => {
   const { plan } = planned
-  if (plan.form === 'namespaces') return planned
-  const temporary = temporaryFor('landlock', host, [])
+  const network = typeof plan.network === 'string' ? plan.network : { ...plan.network, token: newToken() }
+  if (plan.form === 'namespaces' && network === plan.network) return planned
+  const temporary = plan.form === 'namespaces' ? plan.temporary : temporaryFor('landlock', host, [])
   const rules = plan.rules.map((rule) => (rule.path === plan.temporary ? { ...rule, path: temporary } : rule))
-  const again: Plan = { ...plan, temporary, rules }
+  const moved = (path: AbsolutePath) => (isWithinPath(path, plan.temporary) ? (`${temporary}${path.slice(plan.temporary.length)}` as AbsolutePath) : path)
+  const steps = plan.form === 'namespaces' ? plan.steps : plan.steps.map((step) => ({ ...step, path: moved(step.path) }))
+  const again: Plan = { ...plan, network, temporary, rules, steps }
   return { ...planned, plan: again, encoded: encodedOnce(again) }
 }
 
@@ -146,7 +158,9 @@ const executionOf = ({ boundary, cwd, searchPath, form }: CellRequest, program: 
   return { kind: 'only', programs, files: [...programs, ...loaders], libraries: libraryFolders() }
 }
 
-const networkOf = ({ network }: Boundary, form: Form, host: HostFacts): Plan['network'] => {
+const newToken = (): string => randomBytes(24).toString('hex')
+
+const networkOf = ({ boundary: { network }, form, proxy }: CellRequest, host: HostFacts): Plan['network'] => {
   switch (network.kind) {
     case 'none':
       return 'none'
@@ -157,12 +171,17 @@ const networkOf = ({ network }: Boundary, form: Form, host: HostFacts): Plan['ne
       }
       return 'all'
     case 'hosts':
-      throw fail('network-grant-unsupported', {
-        grant: network.entries.map(({ text }) => text).join(', '),
-        problem: 'grants by host need the egress proxy, which this version does not have yet',
-        fix: 'grant none or all of the network (network: all, --net all)',
-      })
+      refuseUnbrokered(network.entries, form, proxy !== undefined, host)
+      return { port: proxy?.port ?? 0, token: newToken(), reaches: reachesOf(network.entries) }
   }
+}
+
+/** Hosts are granted by name, which only who answers connect() can tell. */
+const refuseUnbrokered = (entries: readonly HostGrant[], form: Form, isServed: boolean, { listener, landlock }: HostFacts): void => {
+  const refuse = (problem: string, fix: string) => fail('network-grant-unsupported', { grant: entries.map(({ text }) => text).join(', '), problem, fix })
+  if (!isServed) throw refuse('grants by host need a proxy, and this call has none', 'run it by `cordon run` or createCordon(), or grant none or all of the network')
+  if (!listener.held) throw refuse(`grants by host need a seccomp listener (${listener.problem})`, 'run `cordon doctor`')
+  if (form === 'landlock' && landlock.abi < 4) throw refuse('grants by host need a network namespace, or Landlock of ABI 4 (Linux 6.7)', 'run `cordon doctor`')
 }
 
 const trapsOf = ({ boundary, form, observe, stdio }: CellRequest, host: HostFacts, holdsProtected: boolean): readonly Trap[] => {
@@ -192,8 +211,8 @@ const trapsOf = ({ boundary, form, observe, stdio }: CellRequest, host: HostFact
  * What of a plan a launcher may know before it is made, to enter its namespaces meanwhile: its network. Undefined
  * where that is not all that they depend on.
  */
-export const headStartOf = ({ boundary, form }: CellRequest, host: HostFacts): Plan['network'] | undefined =>
-  form === 'namespaces' && boundary.network.kind !== 'hosts' && cgroupOf(boundary, host) === undefined ? networkOf(boundary, form, host) : undefined
+export const headStartOf = ({ boundary, form }: CellRequest, host: HostFacts): 'none' | 'all' | undefined =>
+  form === 'namespaces' && cgroupOf(boundary, host) === undefined ? (boundary.network.kind === 'all' ? 'all' : 'none') : undefined
 
 /** Making one costs a fraction of a millisecond, which only who needs it pays. */
 const cgroupOf = ({ limits, require }: Boundary, { cgroup }: HostFacts): Plan['cgroup'] =>

@@ -15,6 +15,8 @@ export type Step =
   | { readonly kind: 'directory'; readonly path: AbsolutePath }
   | { readonly kind: 'link'; readonly path: AbsolutePath; readonly target: string }
   | { readonly kind: 'file'; readonly path: AbsolutePath; readonly content: string }
+  /** Over a file that came with what is bound. */
+  | { readonly kind: 'cover'; readonly path: AbsolutePath; readonly content: string }
   | { readonly kind: 'proc' | 'scratch' | 'terminals'; readonly path: AbsolutePath }
 
 /** A Landlock rule: this object and everything beneath it. */
@@ -50,6 +52,26 @@ export const ALL_FRAMES: Stdio = { in: 'frames', out: 'frames', err: 'frames' }
 
 export const hasTerminal = (stdio: Stdio): boolean => [stdio.in, stdio.out, stdio.err].includes('terminal')
 
+export const REACH_KINDS = ['name', 'below', 'block'] as const
+
+/** A destination: a name, all names below one, or a block of addresses. */
+export interface Reach {
+  readonly kind: (typeof REACH_KINDS)[number]
+  readonly value: string
+  readonly port: number
+}
+
+/** Granted hosts: connections to them are led to the proxy. */
+export interface Brokered {
+  /** Where the proxy is reached on the loopback that the cell has. */
+  readonly port: number
+  /** By which the proxy knows the call; another one for every cell. */
+  readonly token: string
+  readonly reaches: readonly Reach[]
+}
+
+export const brokeredOf = ({ network }: Pick<Plan, 'network'>): Brokered | undefined => (typeof network === 'string' ? undefined : network)
+
 /** What the launcher is told to build. It decides nothing itself. */
 export interface Plan {
   readonly form: Form
@@ -60,7 +82,7 @@ export interface Plan {
   readonly temporary: AbsolutePath
   /** Beneath which folder the call gets a cgroup of its own; undefined where it gets none. */
   readonly cgroup: AbsolutePath | undefined
-  readonly network: 'none' | 'all'
+  readonly network: 'none' | 'all' | Brokered
   readonly limits: Readonly<Partial<Record<PlanLimit, number>>>
   readonly traps: readonly Trap[]
   readonly stdio: Stdio

@@ -71,5 +71,7 @@ export const createPlanner = (host: HostFacts): Planner => {
 const dependsOnContents = ({ boundary: { read, write }, form }: CellRequest, sealed: readonly Place[]): boolean =>
   [...read, ...write].some(({ negated, kind }) => negated || kind === 'pattern') || (form === 'landlock' && sealed.length > 0)
 
-const essenceOf = ({ plan: { steps, rules, temporary } }: PlannedCell): string =>
-  JSON.stringify([steps, rules.map((rule) => (rule.path === temporary ? rule.access : rule))])
+const essenceOf = ({ plan: { steps, rules, temporary } }: PlannedCell): string => {
+  const within = (path: string) => (path.startsWith(`${temporary}/`) ? path.slice(temporary.length) : path)
+  return JSON.stringify([steps.map((step) => ({ ...step, path: within(step.path) })), rules.map((rule) => (rule.path === temporary ? rule.access : rule))])
+}

@@ -16,7 +16,8 @@ export interface SandboxProfile {
   readonly sealed: readonly string[]
   /** Folders of the write roots in which nothing can be made, renamed or removed; see closed-folders.ts. */
   readonly closed_folders: readonly string[]
-  readonly network: 'none' | 'all'
+  /** Or the destinations that are granted. */
+  readonly network: 'none' | 'all' | readonly string[]
   /** The names of the variables; their values are nobody's business. */
   readonly environment_ref: readonly string[]
   readonly process_limits: Boundary['limits']
@@ -39,7 +40,7 @@ export const enforcedBy = (plan: Plan, host: HostFacts): Enforced => {
     carve_outs: namespaces ? ['mount-namespace'] : [landlock],
     file_names: namespaces ? ['mount-namespace'] : [],
     file_metadata: namespaces ? ['mount-namespace'] : traps('metadata') ? ['seccomp-listener'] : ['seccomp'],
-    network: plan.network === 'all' ? [] : namespaces ? ['network-namespace', 'seccomp'] : [...(host.landlock.abi >= 4 ? [landlock] : []), 'seccomp', ...listener],
+    network: plan.network === 'all' ? [] : [...(namespaces ? ['network-namespace', 'seccomp'] : [...(host.landlock.abi >= 4 ? [landlock] : []), 'seccomp', ...listener]), ...(plan.network === 'none' ? [] : ['broker'])],
     unix_sockets: listener.length > 0 ? listener : ['seccomp'],
     processes: [...(namespaces ? ['pid-namespace'] : []), ...(host.landlock.abi >= 6 ? [landlock] : []), 'seccomp', ...(traps('signal') ? ['seccomp-listener'] : [])],
     // Of others' processes: what they are doing, and whether there are any (their numbers can be asked for one by one).
@@ -104,7 +105,7 @@ export const describeProfile = (plan: Plan, host: HostFacts, roots: ProfiledRoot
   write_roots: roots.write,
   sealed: roots.sealed,
   closed_folders: roots.closed,
-  network: plan.network,
+  network: boundary.network.kind === 'hosts' ? boundary.network.entries.map(({ text }) => text) : boundary.network.kind,
   environment_ref: [...variables].sort(),
   process_limits: limitsAsApplied(plan.limits),
   violation_refs: [],

@@ -3,14 +3,20 @@ import { lstatSync } from 'node:fs'
 import type { AbsolutePath } from '../policy/index.js'
 
 import type { Cell, CellEnd, CellStreams } from './cell.js'
+import type { Door } from './doors.js'
 import { pathFor } from './file-names.js'
 import type { Command } from './plan.js'
 import type { PlannedCell } from './plan-cell.js'
 import type { Place } from './object-at.js'
 
-/** A cell that waits, boundary applied, and what that boundary was made of. */
-export interface ReadyCell {
+export interface OpenedCell {
   readonly cell: Cell
+  /** The way to granted hosts, where there are such. */
+  readonly door: Door | undefined
+}
+
+/** A cell that waits, boundary applied, and what that boundary was made of. */
+export interface ReadyCell extends OpenedCell {
   readonly program: string
   readonly planned: PlannedCell
   readonly sealed: readonly Place[]

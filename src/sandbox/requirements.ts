@@ -1,19 +1,27 @@
 import { fail } from '../errors/index.js'
-import type { Mechanism } from '../policy/index.js'
+import type { Boundary, Mechanism } from '../policy/index.js'
 import { MECHANISMS } from '../policy/index.js'
 
 import type { Attempt, HostFacts } from './host.js'
 import type { Form } from './plan.js'
 
 /** Refuses a call whose policy requires a mechanism that its cell would not have. */
-export const refuseMissingMechanisms = (required: readonly Mechanism[], form: Form, host: HostFacts): void => {
-  for (const mechanism of required) {
-    const problem = problemWith(mechanism, form, host)
-    if (problem !== undefined) throw fail('host-cannot-hold', { mechanism, problem, fix: fixFor(mechanism, form, host) })
+export const refuseMissingMechanisms = ({ require, network }: Pick<Boundary, 'require' | 'network'>, form: Form, host: HostFacts): void => {
+  const has = { form, host, hosts: network.kind === 'hosts' }
+  for (const mechanism of require) {
+    const problem = problemWith(mechanism, has)
+    if (problem !== undefined) throw fail('host-cannot-hold', { mechanism, problem, fix: fixFor(mechanism, has) })
   }
 }
 
-const problemWith = (mechanism: Mechanism, form: Form, host: HostFacts): string | undefined => {
+interface Has {
+  readonly form: Form
+  readonly host: HostFacts
+  /** Whether hosts are granted. */
+  readonly hosts: boolean
+}
+
+const problemWith = (mechanism: Mechanism, { form, host, hosts }: Has): string | undefined => {
   switch (mechanism) {
     case 'landlock':
       return problemOf(host.landlock)
@@ -25,7 +33,7 @@ const problemWith = (mechanism: Mechanism, form: Form, host: HostFacts): string 
     case 'cgroup':
       return problemOf(host.cgroup)
     case 'broker':
-      return 'this version has no egress proxy yet, which is what answers a broker'
+      return hosts ? problemOf(host.listener) : 'it is there for granted hosts, and this call has none'
     case 'user-namespace':
     case 'mount-namespace':
     case 'pid-namespace':
@@ -36,11 +44,10 @@ const problemWith = (mechanism: Mechanism, form: Form, host: HostFacts): string 
   }
 }
 
-const NOT_YET: readonly Mechanism[] = ['broker']
-
-const fixFor = (mechanism: Mechanism, form: Form, host: HostFacts): string => {
-  const held = MECHANISMS.filter((name) => problemWith(name, form, host) === undefined).join(', ')
-  if (NOT_YET.includes(mechanism)) return `no host has it in this version: do not require it; what can be required here: ${held}`
+const fixFor = (mechanism: Mechanism, has: Has): string => {
+  const { form, host, hosts } = has
+  const held = MECHANISMS.filter((name) => problemWith(name, has) === undefined).join(', ')
+  if (mechanism === 'broker' && !hosts) return `grant a host (--net HOST), or do not require it; what can be required here: ${held}`
   if (form === 'landlock' && host.namespaces.held && mechanism.endsWith('-namespace')) return 'leave the form to Cordon (--form auto), or do not require it'
   return `run \`cordon doctor\`: it says how to get it; what can be required here as it is: ${held}`
 }

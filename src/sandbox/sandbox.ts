@@ -5,7 +5,7 @@ import { CordonError, fail } from '../errors/index.js'
 import type { Boundary } from '../policy/index.js'
 import { parseAbsolutePath } from '../policy/index.js'
 
-import { attachedStdio, runAttached } from './attached.js'
+import { attachedStdio, environmentOf, openDoor, runAttached } from './attached.js'
 import type { AttachedRequest } from './attached.js'
 import { allBegun } from './begun-call.js'
 import type { BegunRequest } from './begun-call.js'
@@ -13,7 +13,8 @@ import { collect, describeEnd } from './call-result.js'
 import type { CallResult } from './call-result.js'
 import { openCell } from './cell.js'
 import type { Cell } from './cell.js'
-import { buildEnvironment } from './environment.js'
+import { createDoors } from './doors.js'
+import type { CallNetwork } from './doors.js'
 import { probeHost } from './host.js'
 import type { HostFacts } from './host.js'
 import { TO_CELL, encodeFrame } from './frames.js'
@@ -22,7 +23,7 @@ import { findLauncher } from './launcher.js'
 import { spawnLauncher, startNursery } from './nursery.js'
 import { chooseForm, headStartOf } from './plan-cell.js'
 import type { CellRequest, PlannedCell } from './plan-cell.js'
-import { ALL_FRAMES } from './plan.js'
+import { ALL_FRAMES, brokeredOf } from './plan.js'
 import type { Command, Form, Plan } from './plan.js'
 import { createPlanner } from './planner.js'
 import { createPool } from './pool.js'
@@ -31,7 +32,7 @@ import { NO_PATROL, beginPatrol } from './patrols.js'
 import type { CallPatrol } from './patrols.js'
 import { SYSTEM_PATH } from './program.js'
 import { groundOf, isStillTrue, startEarly } from './ready-cell.js'
-import type { ReadyCell, StartedProgram } from './ready-cell.js'
+import type { OpenedCell, ReadyCell, StartedProgram } from './ready-cell.js'
 import { refuseMissingMechanisms } from './requirements.js'
 import { startScout } from './scout.js'
 import type { Scout } from './scout.js'
@@ -58,6 +59,8 @@ export interface CellSettings {
    * call's. Its limits of time count from there. All calls then have these words.
    */
   readonly early?: { readonly argv: readonly string[]; readonly stdin: Uint8Array }
+  /** Who serves granted hosts: the certificate that its own are issued by, in PEM. Its calls then name their network. */
+  readonly proxy?: { readonly authority: string }
 }
 
 export interface RunRequest extends CellSettings, RunInput {}
@@ -66,6 +69,8 @@ export interface RunInput {
   readonly argv: readonly string[]
   readonly stdin?: string | Uint8Array
   readonly signal?: AbortSignal
+  /** Of a call that has hosts granted. */
+  readonly network?: CallNetwork
   readonly onStdout?: (bytes: Uint8Array) => void
   readonly onStderr?: (bytes: Uint8Array) => void
 }
@@ -91,10 +96,11 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
   const launcher = options.launcher ?? findLauncher()
   const surroundings = { isRoot: process.getuid?.() === 0, temporaryFolder: parseAbsolutePath(tmpdir(), 'the temporary folder') }
   // Inside a cell that shares the host's names for sockets a nursery may not listen; then each launcher is spawned.
-  const nurseryOrNone = options.nursery === 'none' ? undefined : startNursery(launcher).catch(() => undefined)
+  const doors = createDoors()
+  const nurseryOrNone = options.nursery === 'none' ? undefined : startNursery(launcher, doors.receive).catch(() => undefined)
   const [nursery, host] = await Promise.all([nurseryOrNone, probeHost(launcher, surroundings)])
   // Inside another cell a connection is made for us by its keeper, and the nursery would not know us by it. And somebody may kill it.
-  const connect = () => (host.listener.held && nursery?.isAlive() === true ? nursery.connect() : spawnLauncher(launcher, ALL_FRAMES))
+  const connect = (isBrokered: boolean) => (host.listener.held && nursery?.isAlive() === true ? nursery.connect() : spawnLauncher(launcher, ALL_FRAMES, isBrokered ? doors.receive : undefined))
   const planner = createPlanner(host)
   const pools = new Set<Pool>()
   const running = new Set<Cell>()
@@ -125,10 +131,11 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
     }
   }
 
-  const requestOf = (settings: CellSettings, program: string, streams: Streams = IN_MEMORY): CellRequest => {
+  const proxyOf = async ({ proxy }: CellSettings, form: Form): Promise<CellRequest['proxy']> => (proxy === undefined ? undefined : { ...proxy, port: await doors.portFor(form) })
+  const requestOf = async (settings: CellSettings, program: string, streams: Streams = IN_MEMORY): Promise<CellRequest> => {
     refuseClosed()
     const form = chooseForm(settings.form ?? options.form ?? 'auto', host)
-    refuseMissingMechanisms(settings.boundary.require, form, host)
+    refuseMissingMechanisms(settings.boundary, form, host)
     return {
       boundary: streams === IN_MEMORY ? withOutputLimit(settings.boundary) : settings.boundary,
       cwd: parseAbsolutePath(settings.cwd, 'cwd'),
@@ -139,22 +146,35 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
       ...streams,
       clock: settings.early === undefined ? 'start' : 'begin',
       observe: settings.observe ?? false,
+      proxy: settings.boundary.network.kind === 'hosts' ? await proxyOf(settings, form) : undefined,
     }
   }
   const connectAhead = (request: CellRequest): Duplex | undefined => {
     const network = headStartOf(request, host)
     if (network === undefined) return undefined
-    const connection = connect()
+    const connection = connect(request.proxy !== undefined)
     // One that breaks before it is used is not used: another is opened then.
     connection.on('error', () => undefined)
     connection.write(encodeFrame(TO_CELL.headStart, Buffer.from(network)))
     return connection
   }
-  const beginRequest = (settings: CellSettings, input: RunInput, ahead: boolean): Promise<BegunRequest> =>
-    new Promise((resolve) => {
-      const request = requestOf(settings, programOf(input.argv))
-      resolve({ request, connection: ahead ? connectAhead(request) : undefined })
-    })
+  const beginRequest = async (settings: CellSettings, input: RunInput, ahead: boolean): Promise<BegunRequest> => {
+    const request = await requestOf(settings, programOf(input.argv))
+    return { request, connection: ahead ? connectAhead(request) : undefined }
+  }
+  /** A cell and, where hosts are granted, its way to them. */
+  const open = ({ plan, encoded }: PlannedCell, connection: Duplex): OpenedCell => {
+    const brokered = brokeredOf(plan)
+    // Before the launcher has the plan: it gives what it has for the door at once.
+    const door = brokered === undefined ? undefined : doors.make(brokered, plan.form)
+    const cell = openCell(connection, encoded())
+    if (door === undefined) return { cell, door }
+    const discard = () => {
+      cell.discard()
+      door.close()
+    }
+    return { cell: { ...cell, discard }, door }
+  }
   const patrolFor = async ({ boundary }: CellSettings, onAppearance: () => void): Promise<CallPatrol> => {
     refuseClosed()
     if (boundary.write.length === 0 && !boundary.read.some(({ negated }) => negated)) return NO_PATROL
@@ -173,9 +193,10 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
       if (!usable) ready?.cell.discard()
       const planned = usable ? ready.planned : planner.plan(request, patrol.sealed)
       await patrol.hold(planned.carved)
-      const cell = ender.of(usable ? ready.cell : openCell(connection?.destroyed === false ? connection : connect(), planned.encoded()))
+      const opened = usable ? ready : open(planned, connection?.destroyed === false ? connection : connect(request.proxy !== undefined))
+      const cell = ender.of(opened.cell)
       const started = usable ? ready.started : startedIn(cell, planned, settings)
-      return await untilClosed(cell, runIn(cell, planned, settings, input, patrol, started))
+      return await untilClosed(cell, runIn(opened, planned, settings, input, patrol, started))
     } catch (error) {
       connection?.destroy()
       ready?.cell.discard()
@@ -193,10 +214,11 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
     const patrol = await patrolFor(request, ender.end)
     try {
       const stdio = attachedStdio(request)
-      const planned = planner.plan(requestOf(request, programOf(request.argv), { stdio, foreground: request.foreground }), patrol.sealed)
+      const planned = planner.plan(await requestOf(request, programOf(request.argv), { stdio, foreground: request.foreground }), patrol.sealed)
       await patrol.hold(planned.carved)
-      const cell = ender.of(openCell(spawnLauncher(launcher, stdio), planned.encoded()))
-      return await untilClosed(cell, runAttached(cell, planned, request, patrol))
+      const opened = open(planned, spawnLauncher(launcher, stdio, brokeredOf(planned.plan) === undefined ? undefined : doors.receive))
+      const cell = ender.of(opened.cell)
+      return await untilClosed(cell, runAttached(opened, planned, request, patrol))
     } catch (error) {
       await patrol.end()
       throw error
@@ -206,10 +228,11 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
     const patrol = await patrolFor(settings, () => undefined)
     // Watched again from the moment it is used: what the user does meanwhile is the user's.
     await patrol.end()
-    const planned = planner.plan(requestOf(settings, program), patrol.sealed)
+    const request = await requestOf(settings, program)
+    const planned = planner.plan(request, patrol.sealed)
     const ground = groundOf(planned.ground)
-    const cell = openCell(connect(), planned.encoded())
-    return { cell, program, planned, sealed: patrol.sealed, ground, started: startedIn(cell, planned, settings) }
+    const { cell, door } = open(planned, connect(request.proxy !== undefined))
+    return { cell, door, program, planned, sealed: patrol.sealed, ground, started: startedIn(cell, planned, settings) }
   }
 
   return {
@@ -232,6 +255,7 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
       await Promise.allSettled(calls)
       scout?.close()
       nursery?.close()
+      doors.close()
     },
   }
 }
@@ -267,13 +291,13 @@ const programOf = (argv: readonly string[]): string => {
 const startedIn = (cell: Cell, planned: PlannedCell, settings: CellSettings): StartedProgram | undefined =>
   settings.early === undefined ? undefined : startEarly(cell, commandOf(planned, settings, settings.early.argv), settings.early.stdin)
 
-const commandOf = (planned: PlannedCell, settings: CellSettings, argv: readonly string[]): Command => ({
+const commandOf = (planned: PlannedCell, settings: CellSettings, argv: readonly string[], network?: CallNetwork): Command => ({
   program: planned.program.path,
   argv,
-  environment: buildEnvironment(settings.boundary, settings.hostEnvironment ?? {}, planned.plan.temporary),
+  environment: environmentOf(planned, settings, network),
 })
 
-const runIn = async (cell: Cell, planned: PlannedCell, settings: CellSettings, input: RunInput, patrol: CallPatrol, started: StartedProgram | undefined): Promise<CallResult> => {
+const runIn = async ({ cell, door }: OpenedCell, planned: PlannedCell, settings: CellSettings, input: RunInput, patrol: CallPatrol, started: StartedProgram | undefined): Promise<CallResult> => {
   const stdout = collect(input.onStdout)
   const stderr = collect(input.onStderr)
   const { signal } = input
@@ -284,8 +308,9 @@ const runIn = async (cell: Cell, planned: PlannedCell, settings: CellSettings, i
   signal?.addEventListener('abort', abort, { once: true })
   try {
     if (isCancelled()) throw fail('cancelled', {}, signal?.reason)
+    await openDoor(door, cell, input.network)
     const [stdin, streams] = [bytesOf(input.stdin), { onStdout: stdout.take, onStderr: stderr.take }]
-    const end = await (started?.begin(stdin, streams) ?? cell.start(commandOf(planned, settings, input.argv), stdin, streams))
+    const end = await (started?.begin(stdin, streams) ?? cell.start(commandOf(planned, settings, input.argv, input.network), stdin, streams))
     const found = await patrol.end()
     const result = describeEnd(end, { planned, boundary: settings.boundary, found }, stdout.bytes(), stderr.bytes())
     if (isCancelled()) throw interrupted(fail('cancelled', {}, signal?.reason), result)

@@ -14,7 +14,12 @@ export interface SystemView {
   readonly places: readonly Place[]
   readonly links: readonly Link[]
   /** Small texts are copied into the cell: a third of the cost of a mount each. */
-  readonly files: readonly { readonly path: AbsolutePath; readonly content: string }[]
+  readonly files: readonly TextFile[]
+}
+
+export interface TextFile {
+  readonly path: AbsolutePath
+  readonly content: string
 }
 
 const LARGEST_COPY = 16_384

@@ -8,6 +8,8 @@ export type SocketAddress =
   | { readonly family: 'unix'; readonly path: string }
   | { readonly family: 'abstract'; readonly name: string }
   | { readonly family: 'other'; readonly number: number }
+  /** A granted name, on a port for which it is not granted. */
+  | { readonly family: 'host'; readonly name: string; readonly port: number }
 
 /** A protected name in a write root that the call touched, and what was done about it. */
 export type Intrusion =
@@ -24,6 +26,9 @@ export type Intrusion =
 export type Violation =
   | ({ readonly kind: 'connect' } & SocketAddress)
   | ({ readonly kind: 'listen' } & SocketAddress)
+  /** A name that no grant covers: it was looked up nowhere. */
+  | { readonly kind: 'lookup'; readonly name: string }
+  | RefusedRequest
   | { readonly kind: 'exec'; readonly path: string }
   | RefusedOpen
   /** Mode, owner, times or attributes of something outside the write roots. */
@@ -32,6 +37,19 @@ export type Violation =
   /** Something sealed or hidden was replaced or removed from outside, which opens it to the tool; so the call was ended. */
   | { readonly kind: 'unsealed'; readonly path: string }
   | ReachedLimit
+
+/** What the proxy refused: a connection, or one request on it. */
+export interface RefusedRequest {
+  readonly kind: 'egress'
+  readonly host: string
+  readonly port: number
+  readonly method: string | null
+  readonly path: string | null
+  readonly reason: string
+  readonly because: string
+  /** The line of a policy that would allow it. */
+  readonly allow: string | null
+}
 
 export interface RefusedOpen {
   readonly kind: 'file'
@@ -64,6 +82,10 @@ export const describeViolation = (violation: Violation): string => {
       return `refused connection to ${describeAddress(violation)}`
     case 'listen':
       return `refused to listen on ${describeAddress(violation)}`
+    case 'lookup':
+      return `refused to look up ${violation.name}`
+    case 'egress':
+      return `refused ${violation.method ?? 'connection to'} ${violation.host}:${String(violation.port)}${violation.path ?? ''}: ${violation.because}`
     case 'exec':
       return `refused to execute ${violation.path}`
     case 'file':
@@ -104,6 +126,8 @@ export const describeAddress = (at: SocketAddress): string => {
       return `the socket ${at.path}`
     case 'abstract':
       return `the abstract socket @${at.name}`
+    case 'host':
+      return `${at.name}:${String(at.port)}`
     case 'other':
       return `an address of family ${String(at.number)}`
   }

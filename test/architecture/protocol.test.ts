@@ -9,7 +9,7 @@ import { PLAN_VERSION, encodePlan } from '../../src/sandbox/encode-plan.js'
 import { ADDRESS_FAMILIES, EVENT_NAMES, REPORTED_KINDS, parseCellEvent } from '../../src/sandbox/events.js'
 import { FROM_CELL, FROM_SCOUT, TO_CELL, TO_SCOUT } from '../../src/sandbox/frames.js'
 import { PROBE_STATUSES } from '../../src/sandbox/host.js'
-import { ACCESS_LETTERS, ALL_FRAMES, FORMS, PLAN_LIMITS, STREAM_LETTERS, TRAPS } from '../../src/sandbox/plan.js'
+import { ACCESS_LETTERS, ALL_FRAMES, FORMS, PLAN_LIMITS, REACH_KINDS, STREAM_LETTERS, TRAPS } from '../../src/sandbox/plan.js'
 import type { Plan, Step } from '../../src/sandbox/plan.js'
 import { DEED_LETTERS, SCOPE_LETTERS } from '../../src/sandbox/scout.js'
 import { WAYS_OUT } from '../../src/sandbox/setup-failure.js'
@@ -41,6 +41,7 @@ const STEPS: { readonly [Kind in Step['kind']]: Extract<Step, { kind: Kind }> | 
   directory: { kind: 'directory', path },
   link: { kind: 'link', path, target: '/' },
   file: { kind: 'file', path, content: '/' },
+  cover: { kind: 'cover', path, content: '/' },
   proc: { kind: 'proc', path },
   scratch: { kind: 'scratch', path },
   terminals: { kind: 'terminals', path },
@@ -62,6 +63,7 @@ const FULL: Plan = {
   clock: 'start',
   probe: false,
 }
+const BROKERED: Plan = { ...FULL, network: { port: 1, token: '0', reaches: REACH_KINDS.map((kind) => ({ kind, value: '/', port: 1 })) } }
 const OTHERWISE: Plan = { ...FULL, form: 'landlock', exec: { kind: 'all' }, network: 'all', clock: 'begin' }
 
 /** Words of a plan that are neither paths nor numbers nor letters. */
@@ -80,9 +82,11 @@ describe('the words between TypeScript and C', () => {
 
   test('are a plan of the same version and the same words', () => {
     expect(native.constant('CORDON_CELL_VERSION')).toBe(PLAN_VERSION)
-    expect(sorted(native.wordsIn('plan.c'))).toEqual(sorted([...planWords(FULL), ...planWords(OTHERWISE)]))
-    const values = ['none', 'all', 'only', 'yes', 'no', 'start', 'begin', 'end', ...FORMS]
-    expect(sorted([...inTable('word'), ...inTable('limit'), ...inTable('trap'), ...values])).toEqual(sorted(native.wordsIn('plan.c')))
+    const words = sorted([...native.wordsIn('plan.c'), ...native.wordsIn('reach.c')])
+    expect(words).toEqual(sorted([FULL, OTHERWISE, BROKERED].flatMap(planWords)))
+    const values = ['none', 'all', 'broker', 'only', 'yes', 'no', 'start', 'begin', 'end', ...FORMS]
+    expect(sorted([...inTable('word'), ...inTable('limit'), ...inTable('trap'), ...inTable('reach'), ...values])).toEqual(words)
+    expect(inTable('reach')).toEqual(sorted(REACH_KINDS))
     expect(inTable('limit')).toEqual(sorted(PLAN_LIMITS))
     expect(inTable('trap')).toEqual(sorted(TRAPS))
   })

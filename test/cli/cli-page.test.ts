@@ -117,8 +117,8 @@ const MECHANISMS_PAGE = [
   '### Mechanisms',
   '',
   `\`--require\` knows: ${MECHANISMS.map((name) => `\`${name}\``).join(', ')}. A host that`,
-  'cannot hold one that is required refuses the run; `cordon doctor` says what it can hold. `broker`',
-  'is not in this version.',
+  'cannot hold one that is required refuses the run; `cordon doctor` says what it can hold. `broker` is',
+  'there where a host is granted (`--net HOST`).',
   '',
 ]
 

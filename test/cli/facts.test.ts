@@ -82,8 +82,6 @@ test('a refusal is a decision: deny', () => {
 })
 
 test('what this host or version cannot do is unavailable', () => {
-  expect(cordon(['run', '--facts', file, '--net', 'example.org', '--', 'true']).status).toBe(125)
-  expect(facts()).toMatchObject({ permission_decision: { decision: 'unavailable' }, result: { error: { code: 'network-grant-unsupported' } } })
   expect(cordon(['run', '--facts', file, '--require', 'broker', '--', 'true']).status).toBe(125)
   expect(facts()).toMatchObject({ permission_decision: { decision: 'unavailable' }, result: { error: { code: 'host-cannot-hold' } } })
 })

@@ -57,7 +57,7 @@ describe('words that make no sense', () => {
     [['run', '--backend', 'xen', '--', 'true'], '--backend does not know "xen"', 'one of: auto, native, bubblewrap, firejail, seatbelt, container'],
     [['run', '--net', 'none', '--net', 'example.org', '--', 'true'], '--net none cannot stand beside another --net', 'see: cordon run --help'],
     [['run', '--policy', 'github', '--', 'true'], 'there is no policy named "github": this version brings none along yet', 'name a file, such as --policy ./github.yaml'],
-    [['run', '--secret', 'a=env:B', '--', 'true'], '--secret needs the egress proxy, which this version does not have yet', 'leave --secret out, and grant --net none or --net all'],
+    [['run', '--secret', 'a=env:B', '--', 'true'], '--secret needs policies with credentials, which this version does not have yet', 'leave --secret out'],
     [['doctor', '--jsno'], 'unknown option --jsno', 'did you mean --json?'],
   ])('%j: %s', (words, problem, fix) => {
     expect(cordon(words)).toEqual({ status: 125, stdout: '', stderr: `cordon: usage-error: ${problem}\nfix: ${fix}\n` })
@@ -78,7 +78,9 @@ describe('words that make no sense', () => {
     [['--policy', './absent.yaml'], 'file-unreadable: cannot read ./absent.yaml: ENOENT: no such file or directory'],
     [['--cwd', '/absent'], 'cwd-missing: the working directory /absent does not exist'],
     [['--backend', 'firejail'], 'backend-unavailable: the backend firejail is not available'],
-    [['--net', 'example.org:443'], 'network-grant-unsupported: the network grant "example.org:443" cannot be held here'],
+    [['--net', 'example.org:443', '--resolve', 'example.org'], 'usage-error: --resolve example.org is not HOST=ADDRESS'],
+    [['--net', 'example.org:443', '--upstream-ca', '/absent.pem'], 'usage-error: --upstream-ca /absent.pem cannot be read'],
+    [['--secret', 'a=env:A'], 'usage-error: --secret needs policies with credentials'],
   ])('%j: %s', (words, message) => {
     const { status, stdout, stderr } = cordon(['run', ...words, '--', 'echo', 'ran'])
     expect({ status, stdout }).toEqual({ status: 125, stdout: '' })
@@ -86,12 +88,12 @@ describe('words that make no sense', () => {
     expect(stderr).not.toMatch(/\n\s+at /)
   })
 
-  test('a mechanism that is misspelt, or that no host has in this version, is told from one that this host lacks', () => {
+  test('a mechanism that is misspelt, or that has nothing to do, is told from one that this host lacks', () => {
     const fixOf = (mechanism: string) => cordon(['run', '--require', mechanism, '--', 'true']).stderr.split('\n')
     expect(fixOf('landlok')[1]).toBe('fix: did you mean "landlock"?')
     expect(fixOf('broker')).toEqual([
       expect.stringMatching(/^cordon: host-cannot-hold: this host cannot hold broker: /),
-      expect.stringMatching(/^fix: no host has it in this version: do not require it; what can be required here: .*seccomp/),
+      expect.stringMatching(/^fix: grant a host \(--net HOST\), or do not require it; what can be required here: .*seccomp/),
       '',
     ])
     const { stderr } = cordon(['run', '--form', 'landlock', '--require', 'mount-namespace', '--', 'true'])

@@ -21,14 +21,14 @@ import { planWith } from './plans.js'
 
 const PLAN = planWith({ cwd: path('/'), rules: [{ access: 'l', path: path('/') }], probe: true })
 
-const startAhead = (network: Plan['network']): Duplex => {
+const startAhead = (network: 'none' | 'all'): Duplex => {
   const launcher = spawnLauncher(findLauncher(), ALL_FRAMES)
   launcher.write(encodeFrame(TO_CELL.headStart, Buffer.from(network)))
   return launcher
 }
 
 /** The first event of a launcher that was told `network`, and then given this plan. */
-const answerTo = async (network: Plan['network'], plan: Plan): Promise<CellEvent | undefined> => {
+const answerTo = async (network: 'none' | 'all', plan: Plan): Promise<CellEvent | undefined> => {
   const launcher = startAhead(network)
   let first: CellEvent | undefined
   launcher.on('data', createFrameReader(FROM_CELL, (_kind, payload) => {

@@ -26,6 +26,8 @@ const NOTHING: LayoutInput = {
   ownProc: false,
   kernelSecrets: [],
   terminal: false,
+  own: [],
+  covers: [],
 }
 
 const layOut = (survey: Partial<LayoutInput['survey']>, changes: Partial<LayoutInput> = {}): readonly Rule[] => layOutLandlock({ ...NOTHING, survey: { ...SURVEY, ...survey }, ...changes })

@@ -21,6 +21,8 @@ const NOTHING: LayoutInput = {
   ownProc: true,
   kernelSecrets: [path('/proc/keys')],
   terminal: false,
+  own: [],
+  covers: [],
 }
 
 const layOut = (survey: Partial<LayoutInput['survey']>, changes: Partial<LayoutInput> = {}): Layout => layOutNamespaces({ ...NOTHING, survey: { ...SURVEY, ...survey }, ...changes })

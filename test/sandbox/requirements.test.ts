@@ -8,9 +8,14 @@ import { path } from '../policy/places.js'
 
 import { hostWith, notHeld } from './host-facts.js'
 
-const refusal = (...[required, form, host]: Parameters<typeof refuseMissingMechanisms>): CordonError | undefined => {
+type Parameter<At extends 0 | 1 | 2> = Parameters<typeof refuseMissingMechanisms>[At]
+type Required = Parameter<0>
+type Form = Parameter<1>
+type HostFacts = Parameter<2>
+
+const refusal = (require: Required['require'], form: Form, host: HostFacts, network: Required['network'] = { kind: 'none' }): CordonError | undefined => {
   try {
-    refuseMissingMechanisms(required, form, host)
+    refuseMissingMechanisms({ require, network }, form, host)
     return undefined
   } catch (error) {
     return error as CordonError
@@ -38,8 +43,10 @@ describe('a required mechanism', () => {
     expect(refusal(['cgroup'], 'landlock', hostWith({ cgroup: { held: true, parent: path('/sys/fs/cgroup') } }))).toBeUndefined()
   })
 
-  it('that no host has yet is refused everywhere', () => {
+  it('broker is refused where no host is granted', () => {
     expect(refusal(['broker'], 'namespaces', hostWith())).toMatchObject({ code: 'host-cannot-hold', fix: expect.stringContaining('do not require it') as string })
+    expect(refusal(['broker'], 'namespaces', hostWith(), { kind: 'hosts', entries: [] })).toBeUndefined()
+    expect(refusal(['broker'], 'namespaces', hostWith({ listener: notHeld('taken') }), { kind: 'hosts', entries: [] })).toMatchObject({ code: 'host-cannot-hold' })
   })
 
   it('is refused with what can be required instead, and nothing of that would be refused', () => {

@@ -44,12 +44,14 @@ const pass = (from: Readable, to: Writable, change: (chunk: Buffer) => Buffer, l
       if (changed.length > 0 && !to.write(changed)) from.pause()
     })
     to.on('drain', goOn)
-    from.once('end', () => {
+    const endToo = (): void => {
       const rest = last?.()
       // Done when the last byte has left us: whoever closes the stream afterwards takes nothing back.
       if (to.destroyed || to.writableEnded) resolve()
       else to.end(rest === undefined || rest.length === 0 ? undefined : rest, resolve)
-    })
+    }
+    if (from.readableEnded) endToo()
+    else from.once('end', endToo)
     from.once('error', reject)
     to.once('error', reject)
     // Closed without an end: broken.

@@ -184,7 +184,11 @@ const reach = async ({ connection: { call, endpoint }, shared }: Serving, hello:
   return hello === undefined ? socket : shared.tls.secure(socket, endpoint, { protocols: hello.protocols.slice(0, 1), client: undefined })
 }
 
-const pass = (stream: Duplex, reader: ByteReader, server: Duplex): Promise<Relayed> => {
+const pass = async (stream: Duplex, reader: ByteReader, server: Duplex): Promise<Relayed> => {
+  // A tool that said everything and ended: its stream takes nothing back.
+  const last = stream.readableEnded ? reader.take(reader.peek().length) : undefined
+  if (last !== undefined) server.write(last)
   reader.release()
-  return relay(stream, server)
+  const { sent, received } = await relay(stream, server)
+  return { sent: sent + (last?.length ?? 0), received }
 }

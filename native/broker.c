@@ -1,0 +1,274 @@
+/*
+ * The broker: connect() to a granted host.
+ *
+ * The tool's own socket is connected to the proxy instead, on the loopback that
+ * both have, and one line says whom the tool meant; only then does connect()
+ * return. Programs need not know of any proxy. In the namespaces form the proxy
+ * listens inside the cell's own network namespace, by a socket that is made here
+ * and given to the host; there the tool could connect to it by itself, and would
+ * get no more than this way, because what may be reached is a matter of the call.
+ * In the fallback the host listens, and the token in the line is what it asks for.
+ *
+ * The proxy judges again, and by more than is known here; what the plan does not
+ * let reach it is refused at once.
+ */
+#include "broker.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NAMES_PORT 53
+#define AT_ONCE 50	  /* milliseconds that others may wait for one */
+#define AT_LEAST_SOON 30000 /* milliseconds */
+
+static struct sockaddr_in loopback_at(uint16_t port)
+{
+	return (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+}
+
+static int bind_loopback(int type, uint16_t port)
+{
+	struct sockaddr_in address = loopback_at(port);
+	int fd = socket(AF_INET, type | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) < 0)
+		die("broker", "cannot bind to the loopback of the cell");
+	return fd;
+}
+
+void open_broker(struct broker *broker, const struct plan *plan, int supervisor)
+{
+	*broker = (struct broker){ .plan = plan, .supervisor = supervisor, .datagrams = -1 };
+	for (size_t i = 0; i < MOST_CONVERSATIONS; i++)
+		broker->conversations[i].stream = -1;
+	if (plan->form != FORM_NAMESPACES || plan->probe)
+		return;
+	broker->datagrams = bind_loopback(SOCK_DGRAM, NAMES_PORT);
+	CLOSE_ON_RETURN int door = bind_loopback(SOCK_STREAM, plan->broker.port);
+	if (listen(door, SOMAXCONN) < 0)
+		die("broker", "cannot listen on the loopback of the cell");
+	send_packet(supervisor, PACKET_DOOR, 0, NULL, door);
+}
+
+enum route {
+	ROUTE_AS_ASKED,	  /* the tool's own loopback, or the proxy as a proxy */
+	ROUTE_PROXY,
+	ROUTE_NAMES,	  /* a stream on which names are asked for */
+	ROUTE_NAMES_DATAGRAMS,
+	ROUTE_NOWHERE,	  /* a datagram socket that shall find out how it would be routed */
+	ROUTE_REFUSED,
+};
+
+struct destination {
+	char host[NAME_ROOM]; /* a name, or an address as text */
+	bool is_name;
+	uint16_t port;
+};
+
+/* As an address of IPv6, whichever it is. */
+static void widen(const union address *address, uint8_t into[16])
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	if (address->any.sa_family == AF_INET6) {
+		memcpy(into, &address->v6.sin6_addr, 16);
+		return;
+	}
+	memcpy(into, mapped, sizeof mapped);
+	memcpy(into + 12, &address->v4.sin_addr, 4);
+}
+
+static void write_host(const uint8_t wide[16], const char *name, struct destination *into)
+{
+	into->is_name = name != NULL;
+	if (name)
+		snprintf(into->host, sizeof into->host, "%s", name);
+	else if (IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)wide))
+		inet_ntop(AF_INET, wide + 12, into->host, sizeof into->host);
+	else
+		inet_ntop(AF_INET6, wide, into->host, sizeof into->host);
+}
+
+static enum route route_of(const struct broker *broker, const union address *address, bool is_stream, struct destination *into)
+{
+	const struct broker_terms *terms = &broker->plan->broker;
+	bool enclosed = broker->plan->form == FORM_NAMESPACES;
+	uint8_t wide[16];
+
+	widen(address, wide);
+	into->port = ntohs(address->any.sa_family == AF_INET ? address->v4.sin_port : address->v6.sin6_port);
+	const char *name = name_behind(&broker->names, wide);
+	write_host(wide, name, into);
+	bool reached = name ? reaches_name(terms, name, into->port) : reaches_address(terms, wide, into->port);
+	if (is_stream && reached)
+		return ROUTE_PROXY;
+	if (is_stand_in_address(wide))
+		return is_stream ? ROUTE_REFUSED : ROUTE_NOWHERE;
+	/* Whichever server a resolver knows of: it is we who answer. */
+	if (into->port == NAMES_PORT && !is_stream && enclosed)
+		return ROUTE_NAMES_DATAGRAMS;
+	if (into->port == NAMES_PORT && is_stream)
+		return ROUTE_NAMES;
+	if (is_loopback(address) && (enclosed || (is_stream && into->port == terms->port)))
+		return ROUTE_AS_ASKED;
+	return !is_stream && reaches_address(terms, wide, 0) ? ROUTE_NOWHERE : ROUTE_REFUSED;
+}
+
+/* Returns the length of the address. */
+static socklen_t loopback_for(const struct stand_in *ours, int family, uint16_t port, union address *into)
+{
+	int no = 0;
+
+	*into = (union address){ .v4 = loopback_at(port) };
+	if (family == AF_INET)
+		return sizeof into->v4;
+	/* Programs that try both families by themselves open sockets for this one alone. */
+	setsockopt(ours->socket, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
+	*into = (union address){ .v6 = { .sin6_family = AF_INET6, .sin6_port = htons(port) } };
+	inet_pton(AF_INET6, "::ffff:127.0.0.1", &into->v6.sin6_addr);
+	return sizeof into->v6;
+}
+
+static int connect_to(const struct stand_in *ours, int family, uint16_t port)
+{
+	union address loopback;
+	socklen_t length = loopback_for(ours, family, port, &loopback);
+
+	return connect(ours->socket, &loopback.any, length) < 0 ? errno : 0;
+}
+
+/* One that was begun and does not wait; EINPROGRESS when that takes longer than `time`. */
+static int await_connection(const struct stand_in *ours, int family, uint16_t port, int time)
+{
+	int error = 0;
+	socklen_t size = sizeof error;
+
+	if (poll(&(struct pollfd){ .fd = ours->socket, .events = POLLOUT }, 1, time) <= 0)
+		return EINPROGRESS;
+	if (getsockopt(ours->socket, SOL_SOCKET, SO_ERROR, &error, &size) < 0 || error)
+		return error ? error : errno;
+	/* The kernel says once more that it is connected to who asks again. That is us, or the line would be written twice. */
+	error = connect_to(ours, family, port);
+	return error == EISCONN ? 0 : error;
+}
+
+/* The line is the first thing that the proxy reads, and so comes before connect() returns. */
+static int introduce(const struct notification *call, const struct stand_in *ours, const struct destination *to)
+{
+	char line[64 + 128 + NAME_ROOM];
+
+	int length = snprintf(line, sizeof line, "CORDON 1 %.100s %s %u\n", call->plan->broker.token, to->host, to->port);
+	if (send(ours->socket, line, length, MSG_NOSIGNAL | MSG_DONTWAIT) != length)
+		return ECONNREFUSED;
+	return ours->descriptor < 0 || put_in_place(call, ours) ? 0 : EACCES;
+}
+
+/* In a child of ours: other threads of the tool must not wait for it. */
+static void finish_apart(const struct notification *call, const struct stand_in *ours, int family, const struct destination *to, int error)
+{
+	uint16_t port = call->plan->broker.port;
+	pid_t child = fork();
+
+	if (child < 0)
+		respond(call, 0, EAGAIN);
+	if (child != 0)
+		return;
+	if (error != EINPROGRESS)
+		error = connect_to(ours, family, port);
+	if (error == EINPROGRESS)
+		error = await_connection(ours, family, port, AT_LEAST_SOON);
+	if (error == 0)
+		error = introduce(call, ours, to);
+	respond(call, 0, error == EINPROGRESS ? ETIMEDOUT : error);
+	_exit(0);
+}
+
+static void connect_to_proxy(const struct notification *call, const struct stand_in *ours, int family, const struct destination *to)
+{
+	uint16_t port = call->plan->broker.port;
+
+	if (!(ours->flags & O_NONBLOCK)) {
+		finish_apart(call, ours, family, to, 0);
+		return;
+	}
+	int error = connect_to(ours, family, port);
+	if (error == EINPROGRESS)
+		error = await_connection(ours, family, port, AT_ONCE);
+	if (error == EINPROGRESS) {
+		finish_apart(call, ours, family, to, error);
+		return;
+	}
+	if (error == 0)
+		error = introduce(call, ours, to);
+	respond(call, 0, error);
+}
+
+static void begin_to_ask(const struct notification *call, const struct stand_in *ours)
+{
+	CLOSE_ON_RETURN int stream = begin_conversation(call->broker, ours->flags);
+	struct stand_in place = { .socket = stream, .descriptor = call->request->data.args[0], .flags = O_CLOEXEC };
+
+	respond(call, 0, stream < 0 ? errno : put_in_place(call, &place) ? 0 : EACCES);
+}
+
+static void refuse(const struct notification *call, const union address *address, const struct destination *to)
+{
+	char fields[ADDRESS_FIELDS + NAME_ROOM];
+
+	if (to->is_name)
+		snprintf(fields, sizeof fields, "\"family\":\"host\",\"name\":\"%s\",\"port\":%u", to->host, to->port);
+	else
+		describe_address(address, fields, sizeof fields);
+	report_violation(call, "connect", fields);
+	respond(call, 0, ENETUNREACH);
+}
+
+void answer_brokered(const struct notification *call, const union address *address, socklen_t length)
+{
+	int family = 0, type = 0;
+	socklen_t size = sizeof family;
+	struct stand_in ours;
+	struct destination to;
+	union address names;
+
+	if (length < (address->any.sa_family == AF_INET ? sizeof address->v4 : sizeof address->v6)) {
+		respond(call, 0, EINVAL);
+		return;
+	}
+	int problem = take_socket(call, &ours);
+	CLOSE_ON_RETURN int socket = ours.socket;
+	if (!problem && (getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &family, &size) < 0 || getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size) < 0))
+		problem = errno;
+	if (!problem && family != address->any.sa_family && (type == SOCK_STREAM || family == AF_INET))
+		problem = EAFNOSUPPORT;
+	if (problem) {
+		respond(call, 0, problem);
+		return;
+	}
+	switch (route_of(call->broker, address, type == SOCK_STREAM, &to)) {
+	case ROUTE_PROXY:
+		connect_to_proxy(call, &ours, family, &to);
+		break;
+	case ROUTE_NAMES:
+		begin_to_ask(call, &ours);
+		break;
+	case ROUTE_NAMES_DATAGRAMS:
+		length = loopback_for(&ours, family, NAMES_PORT, &names);
+		connect_as_asked(call, &ours, &names, length);
+		break;
+	case ROUTE_AS_ASKED:
+		connect_as_asked(call, &ours, address, length);
+		break;
+	case ROUTE_NOWHERE:
+		respond(call, 0, ENETUNREACH);
+		break;
+	case ROUTE_REFUSED:
+		refuse(call, address, &to);
+		break;
+	}
+}

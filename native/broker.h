@@ -1,0 +1,40 @@
+/* The way to granted hosts, see broker.c. */
+#ifndef CORDON_BROKER_H
+#define CORDON_BROKER_H
+
+#include "connect.h"
+#include "dns.h"
+
+#include <poll.h>
+
+#define MOST_CONVERSATIONS 16
+#define BROKER_DESCRIPTORS (1 + MOST_CONVERSATIONS)
+
+/* Names asked for over a stream. */
+struct conversation {
+	int stream; /* -1: none */
+	size_t length;
+	uint8_t bytes[2 + DNS_MOST];
+};
+
+struct broker {
+	const struct plan *plan;
+	int supervisor;
+	int datagrams; /* where names are asked for, or -1 */
+	struct known_names names;
+	struct conversation conversations[MOST_CONVERSATIONS];
+};
+
+/* Before privileges are dropped. */
+void open_broker(struct broker *broker, const struct plan *plan, int supervisor);
+void answer_brokered(const struct notification *call, const union address *address, socklen_t length);
+
+/* ---- questions.c ---- */
+
+/* Room for BROKER_DESCRIPTORS. Returns how many there are. */
+size_t watch_questions(const struct broker *broker, struct pollfd *polled);
+void answer_questions(struct broker *broker, const struct pollfd *polled, size_t count);
+/* One end of a new conversation, for the tool; -1 with errno. */
+int begin_conversation(struct broker *broker, int flags);
+
+#endif

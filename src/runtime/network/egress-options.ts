@@ -1,0 +1,25 @@
+import { fail } from '../../errors/index.js'
+import type { IpAddress } from '../../policy/index.js'
+import { parseIpAddress, parseRequestHost } from '../../policy/index.js'
+
+export interface EgressOptions {
+  /** Certificates of servers' authorities that are trusted besides the usual ones, in PEM. */
+  readonly authorities?: readonly string[]
+  /** Names that are not looked up, and what they lead to instead. */
+  readonly pins?: Readonly<Record<string, readonly string[]>>
+}
+
+export const pinsOf = (pins: Readonly<Record<string, readonly string[]>>): ReadonlyMap<string, readonly IpAddress[]> =>
+  new Map(Object.entries(pins).map(([name, addresses]) => [nameOf(name), addresses.map(addressOf)]))
+
+const nameOf = (text: string): string => {
+  const host = parseRequestHost(text)
+  if (host?.kind !== 'name') throw fail('host-malformed', { where: 'egress.pins', entry: text, problem: 'it is not the name of a host' })
+  return host.name
+}
+
+const addressOf = (text: string): IpAddress => {
+  const address = parseIpAddress(text)
+  if (address === undefined) throw fail('host-malformed', { where: 'egress.pins', entry: text, problem: 'it is not an IP address' })
+  return address
+}
