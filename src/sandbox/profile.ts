@@ -3,6 +3,7 @@ import type { Boundary } from '../policy/index.js'
 import type { HostFacts } from './host.js'
 import { PLAN_LIMITS } from './plan.js'
 import type { Plan, PlanLimit } from './plan.js'
+import { renderReach } from './reaches.js'
 
 /** The record `sandbox_profile`: the boundary as it was applied, never as it was hoped for. */
 export interface SandboxProfile {
@@ -105,7 +106,7 @@ export const describeProfile = (plan: Plan, host: HostFacts, roots: ProfiledRoot
   write_roots: roots.write,
   sealed: roots.sealed,
   closed_folders: roots.closed,
-  network: boundary.network.kind === 'hosts' ? boundary.network.entries.map(({ text }) => text) : boundary.network.kind,
+  network: typeof plan.network === 'string' ? plan.network : plan.network.reaches.map(renderReach),
   environment_ref: [...variables].sort(),
   process_limits: limitsAsApplied(plan.limits),
   violation_refs: [],

@@ -26,3 +26,9 @@ const whereOf = (destination: HostGrant['destination']): Pick<Reach, 'kind' | 'v
       return { kind: 'block', value: renderCidr(destination.cidr) }
   }
 }
+
+/** For the record: what it leads to, and by which port. */
+export const renderReach = ({ kind, value, port }: Reach): string => {
+  const where = kind === 'below' ? `*.${value}` : value.includes(':') ? `[${value}]` : value
+  return `${where}:${String(port)}`
+}
