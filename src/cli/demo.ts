@@ -109,7 +109,7 @@ const tellStory = async (cordon: Cordon, stage: Stage, paint: Paint): Promise<nu
   const { permission_decision: decision, sandbox_profile: profile } = attack.facts
   say(`     decision  ${decision.decision} by ${decision.decision_source}: ${decision.decision_reason}`)
   if (profile?.mode === 'sandboxed') {
-    say(`     boundary  ${profile.form}; writes ${profile.write_roots.join(', ')}; network ${profile.network}`)
+    say(`     boundary  ${profile.form}; writes ${profile.write_roots.join(', ')}; network ${profile.network.toString()}`)
     say(`     held by   files: ${(profile.enforced['filesystem_read'] ?? []).join(' + ')}; network: ${(profile.enforced['network'] ?? []).join(' + ')}`)
   }
   say(broken === 0 ? paint('green', '\nThe model was fooled. Nothing was lost.') : paint('red', `\n${String(broken)} of the claims did not hold; see \`cordon doctor\`.`))
