@@ -57,11 +57,18 @@ const CONFIGS = [
   '[core]\n\tbare\0\n\tpager = evil\n',
 ]
 
+/** As a resolver asks: `options` is what EDNS adds. */
+const question = (name, type, options = []) =>
+  Buffer.from([0x12, 0x34, 1, 0, 0, 1, 0, 0, 0, 0, 0, options.length === 0 ? 0 : 1, ...name.split('.').flatMap((label) => [label.length, ...Buffer.from(label)]), 0, 0, type, 0, 1, ...options])
+const EDNS = [0, 0, 41, 4, 208, 0, 0, 0, 0, 0, 0]
+const QUESTIONS = [question('example.org', 1), question('example.org', 28, EDNS), question('deep.test', 1, EDNS), question('elsewhere.net', 1), question('1.2.0.192.in-addr.arpa', 12)]
+
 export const SEEDS = {
   plan: async () => [...(await plans()).map((bytes) => marked(0, bytes)), ...COMMANDS.map((bytes) => marked(1, bytes))],
   frames: async () => [
     ...(await plans()).map((bytes) => encodeFrame('P', bytes)),
     Buffer.concat([encodeFrame('C', COMMANDS[0]), encodeFrame('I', Buffer.from('input')), encodeFrame('I'), encodeFrame('K')]),
   ],
+  dns: async () => QUESTIONS,
   'git-config': async () => CONFIGS.map((text) => Buffer.from(text)),
 }
