@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
-import { bug, fail } from '../errors/index.js'
+import { fail } from '../errors/index.js'
 
 import { readIntroduction } from './introduction.js'
 import type { Brokered, Form } from './plan.js'
@@ -43,6 +43,7 @@ const INSIDE_PORT = 3128
 const BACKLOG = 4096
 const ARRIVAL_MS = 30_000
 const SILENCE_MS = 60_000
+const MOST_STREAMS = 4096
 
 interface Known {
   network: CallNetwork | undefined
@@ -59,6 +60,11 @@ export const createDoors = (): Doors => {
 
   const give = async (stream: Socket, of: Known | undefined): Promise<void> => {
     const held = of?.streams ?? strangers
+    // Descriptors are this process's, and it has other things to do than to hold those of one tool.
+    if (held.size >= MOST_STREAMS) {
+      stream.destroy()
+      return
+    }
     held.add(stream)
     stream.once('close', () => held.delete(stream))
     stream.on('error', () => undefined)
@@ -146,7 +152,7 @@ export const createDoors = (): Doors => {
 }
 
 const tokenIn = (message: unknown): string | undefined => {
-  const { cordon } = (typeof message === 'object' && message !== null ? message : bug('a launcher sent something that is no message')) as { readonly cordon?: unknown }
+  const { cordon } = (typeof message === 'object' && message !== null ? message : {}) as { readonly cordon?: unknown }
   return typeof cordon === 'string' ? cordon : undefined
 }
 

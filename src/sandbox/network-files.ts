@@ -38,15 +38,18 @@ const BUNDLES = [
 
 export const authoritiesIn = (temporary: AbsolutePath): AbsolutePath => path(`${temporary}/.cordon-authorities.pem`)
 
+/** Of a private folder that is smaller than this nothing is taken for what the system has already. */
+const AMPLE_SCRATCH = 1 << 20
+
 /** `authority`: what the proxy's certificates are issued by, beside those that the host trusts. */
-export const networkFiles = (authority: string, temporary: AbsolutePath): NetworkFiles => {
+export const networkFiles = (authority: string, temporary: AbsolutePath, scratch: number): NetworkFiles => {
   const bundles = [...new Set(BUNDLES.flatMap(realFile))]
   const trusted = bundles.flatMap(textOf)
   const content = [...trusted.slice(0, 1), authority].join('\n')
   return {
     names: NAMES,
     covers: [...bundles.map((at) => ({ path: at, content })), ...NAMES.filter((file) => objectAt(file.path) === 'file')],
-    own: [{ path: authoritiesIn(temporary), content }],
+    own: [{ path: authoritiesIn(temporary), content: scratch < AMPLE_SCRATCH ? authority : content }],
   }
 }
 

@@ -69,7 +69,7 @@ export const planCell = (request: CellRequest, host: HostFacts, system: SystemVi
   const granted = surveyGrants(boundary)
   const survey = { ...granted, hidden: [...granted.hidden, ...hiddenInView(boundary, system)] }
   const temporary = temporaryFor(form, host, [...survey.read, ...survey.write])
-  const extra = typeof network === 'string' ? NO_NETWORK_FILES : networkFiles(request.proxy?.authority ?? '', temporary)
+  const extra = typeof network === 'string' ? NO_NETWORK_FILES : networkFiles(request.proxy?.authority ?? '', temporary, boundary.limits.scratch ?? DEFAULT_SCRATCH)
   const input: LayoutInput = {
     system: form === 'namespaces' ? withFiles(system, extra.names) : system,
     covers: extra.covers,

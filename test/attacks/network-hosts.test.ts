@@ -148,6 +148,34 @@ describeForms('granted hosts', (cell) => {
     expectHeld({ kind: 'ran', result, stdout, stderr, routes: parseRoutes(stdout) }, cell.form === 'namespaces' ? { udp: 'a datagram to nobody', 'udp-sendmmsg': 'the same', udp6: 'the same', 'udp-connect': 'the same' } : {})
   })
 
+  test('are reached while many connections wait, and a tool that opens too many harms nobody else', async () => {
+    const { stdout } = await run(python(
+      'import urllib.parse, resource; proxy = urllib.parse.urlparse(os.environ["HTTP_PROXY"])',
+      'soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE); resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))',
+      `held = [socket.create_connection(("${GRANTED}", ${String(repeater.port)})) for i in range(1000)]`,
+      'for i, s in enumerate(held): s.sendall(b"%d\\n" % i)',
+      'print(sum(s.makefile().readline() == "%d\\n" % i for i, s in enumerate(held)))',
+      'silent = [socket.create_connection((proxy.hostname, proxy.port)) for i in range(500)]',
+      `s = socket.create_connection(("${GRANTED}", ${String(repeater.port)})); s.sendall(b"still\\n"); print(s.recv(9).decode(), end="")`,
+    ), [REPEATER_GRANT])
+    expect(stdout).toBe('1000\nstill\n')
+  })
+
+  test('do not stall the other threads of a tool that waits for a connection', async () => {
+    const { stdout } = await run(python(
+      'listener = socket.socket(socket.AF_UNIX); path = os.environ["TMPDIR"] + "/full"; listener.bind(path); listener.listen(0)',
+      'def wait():\n  for i in range(3): socket.socket(socket.AF_UNIX).connect(path)',
+      'threading.Thread(target=wait, daemon=True).start(); import time; time.sleep(0.2)',
+      `s = socket.create_connection(("${GRANTED}", ${String(repeater.port)})); s.sendall(b"on\\n"); print(s.recv(9).decode(), end="", flush=True); os._exit(0)`,
+    ), [REPEATER_GRANT])
+    expect(stdout).toBe('on\n')
+  })
+
+  test('with a small private folder are reached as well', async () => {
+    const { stdout } = await run(CLIENTS['curl'] ?? [], [WEB_GRANT], { limits: { scratch: '512K' } })
+    expect(stdout).toContain('/curl')
+  })
+
   test('are told of: every connection and every request', async () => {
     await run(['curl', '-sS', '--noproxy', '*', `${URL}/told?secret=1`])
     expect(recorded()).toContainEqual(expect.objectContaining({ type: 'egress.request', host: GRANTED, method: 'GET', path: '/told', status: 200 }))

@@ -43,7 +43,7 @@ describe('telemetry', () => {
     expect(first?.attributes).toMatchObject({ 'cordon.call_id': 'call-1', 'cordon.decision_id': 'decision-1', 'cordon.session_id': 'session', 'cordon.decision': 'sandboxed', 'cordon.decision_source': 'mode', 'cordon.status': 'violated' })
     expect(first?.parentSpanContext?.spanId).toBe(caller.spanContext().spanId)
     expect(first?.status).toMatchObject({ code: 2, message: 'it touched a boundary' })
-    expect(first?.events.map(({ name, attributes }) => [name, attributes?.['cordon.violation']])).toEqual([['sandbox.violation', 'connect'], ['sandbox.violation', 'memory']])
+    expect(first?.events.map(({ name, attributes }) => [name, attributes?.['cordon.violation']])).toEqual(['connect', 'memory', 'lookup', 'connect', 'egress'].map((kind) => ['sandbox.violation', kind]))
     expect(second?.attributes).toMatchObject({ 'cordon.call_id': 'call-2', 'cordon.status': 'denied', 'cordon.error_code': 'rule-denied' })
     const inner = finished.filter(({ parentSpanContext }) => parentSpanContext?.spanId === first?.spanContext().spanId)
     expect(inner.map(({ name }) => name).toSorted()).toEqual(['cordon.approval', 'cordon.hook broken', 'cordon.hook guard', 'cordon.process'])
@@ -54,7 +54,7 @@ describe('telemetry', () => {
     const found = new Map(figures.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics.map((metric) => [metric.descriptor.name, metric.dataPoints.map(({ attributes }) => attributes)] as const))))
     expect(found.get('cordon.calls')).toEqual([{ 'cordon.tool': 'bash', 'cordon.status': 'violated' }, { 'cordon.tool': 'bash', 'cordon.status': 'denied' }])
     expect(found.get('cordon.decisions')).toEqual([{ 'cordon.tool': 'bash', 'cordon.decision': 'sandboxed', 'cordon.decision_source': 'mode' }])
-    expect(found.get('cordon.violations')).toHaveLength(2)
+    expect(found.get('cordon.violations')).toHaveLength(4)
     expect([...found.keys()].toSorted()).toEqual(['cordon.approval.duration', 'cordon.call.duration', 'cordon.calls', 'cordon.decisions', 'cordon.hooks.failed', 'cordon.violations'])
   })
 
