@@ -25,10 +25,14 @@ const record = async (path: string, count: number, maxFileBytes = 1_000_000): Pr
   await log.close()
 }
 
+/** Entries of a log: each draft, and before them the one with which the file begins. */
+const ENTRIES = DRAFTS.length + 1
+const DENIAL = DRAFTS.findIndex((draft) => JSON.stringify(draft).includes('a rule denies it')) + 2
+
 describe('cordon log verify', () => {
   it('says that a log is intact, with 0', async () => {
     const { status, stdout } = cordon(['log', 'verify', await newLog()])
-    expect([status, stdout]).toEqual([0, expect.stringMatching(/^intact .*audit\.jsonl: 20 entries in 1 file, up to sha256:/)])
+    expect([status, stdout]).toEqual([0, expect.stringMatching(new RegExp(`^intact .*audit\\.jsonl: ${ENTRIES} entries in 1 file, up to sha256:`))])
     expect(stdout).not.toContain('\u001b')
   })
 
@@ -37,9 +41,9 @@ describe('cordon log verify', () => {
     writeFileSync(path, readFileSync(path, 'utf8').replace('a rule denies it', 'a rule allows it'))
     const { status, stdout } = cordon(['log', 'verify', path])
     expect(status).toBe(1)
-    expect(stdout).toContain(`edited ${path}:19: line 19 was changed: its content does not fit its hash`)
+    expect(stdout).toContain(`edited ${path}:${DENIAL}: line ${DENIAL} was changed: its content does not fit its hash`)
     const { problems } = JSON.parse(cordon(['log', 'verify', '--json', path]).stdout) as AuditReport
-    expect(problems).toMatchObject([{ kind: 'edited', line: 19 }])
+    expect(problems).toMatchObject([{ kind: 'edited', line: DENIAL }])
   })
 
   it('finds a log that was removed by its anchor, and an anchor elsewhere', async () => {
@@ -65,10 +69,10 @@ describe('cordon log show', () => {
   it('prints only those of a call, of a type, from a time', async () => {
     const path = await newLog()
     const count = (...words: string[]): number => cordon(['log', 'show', path, '--json', ...words]).stdout.split('\n').length - 1
-    expect(count()).toBe(20)
+    expect(count()).toBe(ENTRIES)
     expect(count('--call', 'call-2')).toBe(1)
     expect(count('--type', 'hook', '--type', 'tool.denied')).toBe(5)
-    expect(count('--since', '1h')).toBe(20)
+    expect(count('--since', '1h')).toBe(ENTRIES)
     expect(count('--since', '2200-01-01')).toBe(0)
   })
 
@@ -85,8 +89,8 @@ describe('cordon log show', () => {
     expect(status).toBe(0)
     expect(stdout).not.toContain('\u001b')
     expect(stdout).toContain('\\x1b]0;title')
-    expect(stderr).toContain(`${path}:19 is not what was written`)
-    expect(stderr).toContain(`${path}:21 is not what was written`)
+    expect(stderr).toContain(`${path}:${DENIAL} is not what was written`)
+    expect(stderr).toContain(`${path}:${ENTRIES + 1} is not what was written`)
   })
 
   it('finds the log by CORDON_AUDIT, XDG_STATE_HOME or the home', async () => {
@@ -113,7 +117,7 @@ it('cordon log follow prints what is written from then on, across files', async 
   child.kill('SIGTERM')
   const sequences = output.trimEnd().split('\n').map((line) => (JSON.parse(line) as { sequence: number }).sequence)
   expect(sequences.length).toBeGreaterThan(2)
-  expect(sequences[0]).toBeGreaterThan(20)
+  expect(sequences[0]).toBeGreaterThan(ENTRIES)
   expect(sequences).toEqual(sequences.map((_, index) => (sequences[0] ?? 0) + index))
 })
 
