@@ -1,12 +1,11 @@
-import type { IpAddress } from '../../policy/index.js'
-import type { Boundary } from '../../policy/index.js'
+import type { Boundary, IpAddress } from '../../policy/index.js'
 import type { CallNetwork, CallResult, CellSettings } from '../../sandbox/index.js'
 
 import { withViolations } from './network.js'
 import type { Admission, RuntimeNetwork } from './network.js'
 
 /** Whose network it is. */
-export type NetworkCall = Pick<Admission, 'callId' | 'writeApproval'>
+export type NetworkCall = Pick<Admission, 'callId' | 'writeApproval'> & Partial<Pick<Admission, 'credentials'>>
 
 /** Opens the network for calls that have hosts granted, each for exactly as long as it runs. */
 export interface CallNetworks {
@@ -23,7 +22,7 @@ export const createCallNetworks = (open: () => RuntimeNetwork, pins: ReadonlyMap
     settingsFor: (boundary) => (boundary.network.kind === 'hosts' ? { proxy: { authority: network().authority } } : {}),
     during: async (boundary, call, run) => {
       if (boundary.network.kind !== 'hosts') return run({})
-      const admitted = await network().admit({ ...call, boundary, pins })
+      const admitted = await network().admit({ credentials: [], ...call, boundary, pins })
       try {
         return withViolations(await run({ network: admitted.network }), admitted.violations())
       } finally {

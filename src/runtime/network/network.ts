@@ -4,16 +4,21 @@ import type { CallRights, EgressEvent, EgressViolation, Resolve } from '../../eg
 import type { Boundary } from '../../policy/index.js'
 import type { CallNetwork, CallResult } from '../../sandbox/index.js'
 
+import { NO_SECRETS } from './secret-settings.js'
+import type { SecretSettings } from './secret-settings.js'
+
 export interface NetworkSettings {
   /** Certificates of servers' authorities that are trusted besides the usual ones, in PEM. */
   readonly authorities: readonly string[]
   readonly resolve?: Resolve
+  /** Where the values of credentials come from; left out, there are none. */
+  readonly secrets?: SecretSettings
   /** What cannot be recorded does not happen. */
   readonly record: (event: EgressEvent) => void | Promise<void>
 }
 
 /** What one call brings along. */
-export interface Admission extends Pick<CallRights, 'callId' | 'writeApproval' | 'pins'> {
+export interface Admission extends Pick<CallRights, 'callId' | 'writeApproval' | 'pins' | 'credentials'> {
   readonly boundary: Boundary
 }
 
@@ -34,10 +39,10 @@ export interface RuntimeNetwork {
 
 const MOST_VIOLATIONS = 1_000
 
-export const openNetwork = ({ authorities, resolve, record }: NetworkSettings): RuntimeNetwork => {
+export const openNetwork = ({ authorities, resolve, secrets = NO_SECRETS, record }: NetworkSettings): RuntimeNetwork => {
   const refused = new Map<string, EgressViolation[]>()
   const egress = createEgress({
-    secrets: createSecretStore({ sources: new Map(), host: { environment: {}, run: () => Promise.resolve({ kind: 'failed', problem: 'no command is run for a secret here' }), platform: 'linux', vault: undefined } }),
+    secrets: createSecretStore(secrets),
     authorities,
     ...(resolve === undefined ? {} : { resolve }),
     record: (event) => {
@@ -50,10 +55,10 @@ export const openNetwork = ({ authorities, resolve, record }: NetworkSettings): 
   })
   return {
     authority: egress.authorityCertificate,
-    admit: async ({ callId, boundary, writeApproval, pins }) => {
+    admit: async ({ callId, boundary, writeApproval, credentials, pins }) => {
       const violations: EgressViolation[] = []
       refused.set(callId, violations)
-      const call = await egress.admit({ callId, network: boundary, writeApproval, credentials: [], pins })
+      const call = await egress.admit({ callId, network: boundary, writeApproval, credentials, pins })
       return {
         network: {
           connected: (stream, host, port) => {
