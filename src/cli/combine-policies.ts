@@ -24,6 +24,7 @@ export const combinePolicies = (files: readonly SourcedPolicy[], typed: ToolPoli
     network: lastWord<HostGrant>(policies.map(({ network }) => network), typed.network),
     egressClass: combineEgressClasses(policies, typed),
     environment: combineEnvironment(files, typed),
+    credentials: everything.flatMap(({ credentials }) => credentials),
     exec: lastWord<ProgramGrant>(policies.map(({ exec }) => exec), typed.exec),
     limits: combineLimits(policies, typed),
     presets: [...new Set(everything.flatMap(({ presets }) => presets))],

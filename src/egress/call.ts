@@ -1,4 +1,4 @@
-import type { Boundary, Credential, IpAddress } from '../policy/index.js'
+import type { Boundary, Credential, IpAddress, RequestScope } from '../policy/index.js'
 
 import { needlesOf } from './redaction/needles.js'
 import type { NeedleSet } from './redaction/redactor.js'
@@ -29,6 +29,8 @@ export interface CallRights {
 export interface ActiveCall {
   readonly rights: CallRights
   readonly judge: Judge
+  /** Of what one policy of the call allows by itself. */
+  readonly judgeOf: (scope: RequestScope) => Judge
   readonly sharedBy: string
   /** What these values are recognised by. Made once, and again when a value is a new one. */
   readonly needles: (secrets: readonly Secret[], valued: readonly Valued[]) => NeedleSet | undefined
@@ -38,9 +40,16 @@ export interface ActiveCall {
 
 export const createCall = (rights: CallRights): ActiveCall => {
   const made = new WeakMap<Secret, { readonly secrets: readonly Secret[]; readonly set: NeedleSet | undefined }>()
+  const judges = new Map<RequestScope, Judge>()
+  const judgeOf = (scope: RequestScope): Judge => {
+    const judge = judges.get(scope) ?? createJudge({ network: scope, writeApproval: rights.writeApproval })
+    judges.set(scope, judge)
+    return judge
+  }
   return {
     rights,
     judge: createJudge(rights),
+    judgeOf,
     sharedBy: rights.sharedBy === undefined ? `call ${rights.callId}` : `shared ${rights.sharedBy}`,
     needles: (secrets, valued) => {
       const [first] = secrets

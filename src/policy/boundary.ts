@@ -1,3 +1,4 @@
+import type { Credential } from './credential.js'
 import type { HostGrant } from './host-grant.js'
 import type { Assessed, EgressClass, EnvironmentEntry, Limits, Mechanism, PresetName, Risk } from './model.js'
 import type { PathPattern } from './path-pattern.js'
@@ -15,6 +16,7 @@ export interface Boundary {
     | { readonly kind: 'hosts'; readonly entries: readonly HostGrant[] }
   readonly egressClass: Assessed<EgressClass>
   readonly environment: readonly EnvironmentEntry[]
+  readonly credentials: readonly Credential[]
   /** Programs are absolute paths, or bare names that are looked up when the cell starts. */
   readonly exec: { readonly kind: 'none' } | { readonly kind: 'all' } | { readonly kind: 'list'; readonly programs: readonly string[] }
   readonly limits: Limits

@@ -2,6 +2,8 @@
 // with the same hash grant the same, whoever wrote them in whatever order.
 import { createHash } from 'node:crypto'
 
+import { credentialTexts } from './canonical-credential.js'
+import type { Credential } from './credential.js'
 import { renderSegment } from './glob-segments.js'
 import type { HostGrant } from './host-grant.js'
 import { renderDestination } from './host-grant.js'
@@ -24,11 +26,20 @@ export const canonicalPolicy = (policy: ToolPolicy): string =>
     network: sectionOf(policy.network, (grant) => [hostText(grant)]),
     egress_class: levelOf(policy.egressClass),
     environment: sectionOf(policy.environment, (entry) => [variableText(entry)]),
+    // Left out where there are none, so that hashes from before there were any stay what they are.
+    ...(policy.credentials.length === 0 ? {} : { credentials: sorted(policy.credentials.flatMap(scopedTexts)) }),
     exec: sectionOf(policy.exec, (program) => [programText(program)]),
     limits: Object.entries(policy.limits).sort(byText),
     presets: sorted(policy.presets),
     require: sorted(policy.require),
   })
+
+/** What a credential is, and the requests that it is for. */
+const scopedTexts = (credential: Credential): readonly string[] => {
+  const { network, egressClass } = credential.scope
+  const requests = network.kind === 'hosts' ? sorted(network.entries.map(hostText)) : network.kind
+  return credentialTexts([credential]).map((text) => JSON.stringify([text, requests, egressClass.level]))
+}
 
 const levelOf = (stated: ToolPolicy['risk'] | ToolPolicy['egressClass']): string => (stated.kind === 'declared' ? stated.level : stated.kind)
 
@@ -50,14 +61,14 @@ const STARTS = { root: '', home: '~', workspace: '.' } as const
 const alternativeText = ({ anchor, levelsUp, segments }: GlobAlternative): string =>
   [STARTS[anchor], ...Array<string>(levelsUp).fill('..'), ...segments.map(renderSegment)].join('/')
 
-const hostText = (grant: HostGrant): string => {
+export const hostText = (grant: HostGrant): string => {
   const methods = grant.methods.kind === 'all' ? 'all' : sorted(grant.methods.items)
   const paths = grant.paths.kind === 'all' ? 'all' : sorted(grant.paths.items.flatMap(globTexts))
   return JSON.stringify([renderDestination(grant), grant.action, methods, paths])
 }
 
 /** A name has no "=", so that the two forms cannot be confused. */
-const variableText = ({ name, value }: EnvironmentEntry): string => (value.kind === 'pass' ? name : `${name}=${value.text}`)
+export const variableText = ({ name, value }: EnvironmentEntry): string => (value.kind === 'pass' ? name : `${name}=${value.text}`)
 
 /** A path has a slash, a bare name has none. */
 const programText = (program: ProgramGrant): string => (program.kind === 'name' ? program.name : globTexts(program.glob).join())

@@ -1,9 +1,12 @@
 import { parseAbsolutePath } from './absolute-path.js'
 import { isReadable } from './access.js'
 import type { Boundary } from './boundary.js'
+import type { Credential } from './credential.js'
 import type { Effective } from './effective.js'
 import { effectiveOf } from './effective.js'
+import { credentialTexts } from './canonical-credential.js'
 import { readBeyond, writeBeyond } from './files-within.js'
+import { renderDestination } from './host-grant.js'
 import { EGRESS_CLASSES } from './model.js'
 import type { EnvironmentEntry, Limits, ToolKind, ToolPolicy } from './model.js'
 import { networkBeyond } from './network-within.js'
@@ -55,6 +58,8 @@ const sectionOf = (witness: Witness): string => {
       return `limit ${witness.limit}`
     case 'environment':
       return `environment ${witness.entry.name}`
+    case 'credential':
+      return `credential ${witness.id}`
     case 'network':
     case 'egress_class':
     case 'exec':
@@ -77,6 +82,7 @@ const checksAt = (a: Effective, b: Effective): readonly Check[] => [
   () => egressClassBeyond(a, b),
   ...a.boundary.environment.map((entry) => () => environmentBeyond(entry, b)),
   () => anyVariableBeyond(a, b),
+  ...a.boundary.credentials.map((credential) => () => credentialBeyond(credential, b)),
   () => execBeyond(a, b),
   () => networkBeyond(a.boundary, b.boundary),
   () => readBeyond(a.reading, b.reading),
@@ -105,6 +111,15 @@ const environmentBeyond = (entry: EnvironmentEntry, b: Effective): Witness | und
 
 const isSameVariable = (one: EnvironmentEntry, other: EnvironmentEntry): boolean =>
   one.name === other.name && (one.value.kind === 'pass' ? other.value.kind === 'pass' : other.value.kind === 'set' && other.value.text === one.value.text)
+
+/** A credential is the same only where it is put into the same place of requests to the same host, and of no more requests. */
+const credentialBeyond = (credential: Credential, b: Effective): Witness | undefined => {
+  const textOf = (each: Credential, host: Credential['hosts'][number]) => credentialTexts([{ ...each, hosts: [host] }]).join('')
+  const isKnown = (host: Credential['hosts'][number]): boolean =>
+    b.boundary.credentials.some((other) => other.hosts.some((there) => textOf(other, there) === textOf(credential, host)) && networkBeyond(credential.scope, other.scope) === undefined)
+  const host = credential.hosts.find((each) => !isKnown(each))
+  return host === undefined ? undefined : { kind: 'credential', id: credential.id, host: renderDestination(host) }
+}
 
 const anyVariableBeyond = (a: Effective, b: Effective): Witness | undefined => {
   if (!a.anyVariable || b.anyVariable) return undefined

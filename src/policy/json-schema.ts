@@ -1,6 +1,7 @@
 // The JSON Schema of policy files, made from the tables that the parser reads by, for editors and other
 // programs. It says as much as a schema can; what only the parser can tell is listed in docs/policy.md.
 import { EGRESS_CLASSES, MECHANISMS, PRESET_NAMES, RISKS, SAFE_METHODS } from './model.js'
+import { BASIC_USER, CREDENTIAL_ID, HEADER_FORMAT, HEADER_NAME, PARAMETER, RESERVED_HEADERS, STAND_IN, VARIABLE_NAME, WORD } from './parse-credentials.js'
 import { LIMIT_FORMS } from './parse-limits.js'
 import type { LimitForm } from './parse-limits.js'
 import { parseSize } from './quantities.js'
@@ -42,7 +43,47 @@ const limit = ({ quantity, least }: LimitForm): Schema => {
   }
 }
 
+/** A pattern that a word matches in any case. */
+const anyCase = (name: string): string => name.replaceAll(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`)
+
+const HEADER = `^(?!(?:${RESERVED_HEADERS.map(anyCase).join('|')})$)${HEADER_NAME.slice(1)}`
+
+const HOSTS: Schema = { anyOf: [ref('host'), list(ref('host'), { minItems: 1 })] }
+
+const injection = (as: string, properties: Schema = {}, required: readonly string[] = []): Schema =>
+  mapping({ host: HOSTS, as: word(as), ...properties }, { required: ['host', ...(as === 'header' ? [] : ['as']), ...required] })
+
+const INJECTIONS: readonly Schema[] = [
+  injection('bearer'),
+  injection('header', { header: text(HEADER, 'the name of a header'), format: text(HEADER_FORMAT, 'with {value} in it') }, ['header']),
+  injection('basic', { user: text(BASIC_USER, 'a name without a colon') }),
+  injection('query', { parameter: text(PARAMETER, 'of the URL') }, ['parameter']),
+  injection('placeholder'),
+  injection('client-certificate'),
+  injection('aws-sigv4', { service: text(WORD, 'such as s3'), region: text(WORD, 'such as eu-west-1') }),
+]
+
+/** Put in place of a placeholder, so that there has to be one. */
+const SWAPS: Schema = { type: 'object', properties: { as: word('placeholder') }, required: ['as'] }
+
+const VARIABLE: Schema = text(VARIABLE_NAME, 'the name of a variable')
+
+const CREDENTIAL: Schema = mapping(
+  {
+    id: text(CREDENTIAL_ID, 'by which its value is given: --secret ID=SOURCE'),
+    inject: { anyOf: [ref('injection'), list(ref('injection'), { minItems: 1 })] },
+    placeholder: { anyOf: [VARIABLE, mapping({ name: VARIABLE, text: text(STAND_IN, 'what the tool finds there') }, { required: ['name'] })] },
+  },
+  {
+    required: ['id', 'inject'],
+    if: { properties: { inject: { anyOf: [SWAPS, { type: 'array', contains: SWAPS }] } }, required: ['inject'] },
+    then: { required: ['placeholder'] },
+  },
+)
+
 const DEFINITIONS: Schema = {
+  credential: { ...CREDENTIAL, description: 'the shape of a secret, never its value' },
+  injection: { anyOf: INJECTIONS, description: 'the requests that it is put into, and where' },
   glob: text(GLOB, 'a path: absolute, under ~, or relative to the workspace; ** * ? {a,b}; "!" carves out'),
   globs: { anyOf: [word('none'), list(ref('glob'))] },
   program: text(PROGRAM, 'the name or path of one program'),
@@ -95,6 +136,7 @@ export const policySchema = (): Schema => ({
     network: ref('network'),
     egress_class: { ...word(...EGRESS_CLASSES), description: 'derived from network when left out' },
     environment: orWords(list(ref('variable')), 'none'),
+    credentials: orWords(list(ref('credential')), 'none'),
     exec: orWords(list(ref('program')), 'none', 'all'),
     limits: orWords(mapping(Object.fromEntries(Object.entries(LIMIT_FORMS).map(([name, form]) => [name, limit(form)]))), 'none'),
     presets: orWords(list(word(...PRESET_NAMES)), 'none'),

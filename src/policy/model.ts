@@ -1,3 +1,4 @@
+import type { Credential } from './credential.js'
 import type { HostGrant } from './host-grant.js'
 import type { PathGlob } from './path-glob.js'
 
@@ -100,6 +101,8 @@ export interface ToolPolicy {
   /** Of `read_only`, the entries of `network` carry the methods already; `all` does not. */
   readonly egressClass: Unspecified | Declared<EgressClass>
   readonly environment: Section<EnvironmentEntry>
+  /** Shapes of secrets that are put into requests on the way, never into the tool. */
+  readonly credentials: readonly Credential[]
   readonly exec: Section<ProgramGrant> | All
   readonly limits: Limits
   readonly presets: readonly PresetName[]

@@ -1,5 +1,6 @@
 import type { All, Section, ToolPolicy } from './model.js'
 import { MECHANISMS, PRESET_NAMES, RISKS } from './model.js'
+import { parseCredentials } from './parse-credentials.js'
 import { parseEgressClass } from './parse-egress-class.js'
 import { parseEnvironmentEntries } from './parse-environment.js'
 import { parseLimits } from './parse-limits.js'
@@ -10,7 +11,7 @@ import type { PathGlob } from './path-glob.js'
 import type { PolicyNode } from './policy-node.js'
 import { itemsOf, mappingOf, namesOutOf, oneOf, placeOf, rootNode, textOf } from './policy-node.js'
 
-export const POLICY_KEYS = ['risk', 'filesystem', 'network', 'egress_class', 'environment', 'exec', 'limits', 'presets', 'require'] as const
+export const POLICY_KEYS = ['risk', 'filesystem', 'network', 'egress_class', 'environment', 'credentials', 'exec', 'limits', 'presets', 'require'] as const
 
 /** Reads a policy given as a value; `source` names it in errors. */
 export const parsePolicy = (value: unknown, source: string): ToolPolicy => parsePolicyNode(rootNode(value, () => source))
@@ -18,11 +19,14 @@ export const parsePolicy = (value: unknown, source: string): ToolPolicy => parse
 export const parsePolicyNode = (node: PolicyNode): ToolPolicy => {
   const sections = mappingOf(node, POLICY_KEYS)
   const network = parseSectionOrAll(sections.network, parseHostGrants, '"none", "all" or a list of hosts')
+  const environment = parseSection(sections.environment, parseEnvironmentEntries, '"none" or a list of NAME or NAME=value')
+  const egress = parseEgressClass(sections.egress_class, network)
   return {
     risk: sections.risk === undefined ? { kind: 'unspecified' } : { kind: 'declared', level: oneOf(sections.risk, RISKS) },
     filesystem: parseFilesystem(sections.filesystem),
-    ...parseEgressClass(sections.egress_class, network),
-    environment: parseSection(sections.environment, parseEnvironmentEntries, '"none" or a list of NAME or NAME=value'),
+    ...egress,
+    environment,
+    credentials: parseCredentials(sections.credentials, { ...egress, environment }),
     exec: parseSectionOrAll(sections.exec, (items) => items.map(parseProgram), '"none", "all" or a list of programs'),
     limits: sections.limits === undefined || sections.limits.value === 'none' ? {} : parseLimits(sections.limits),
     presets: parseNames(sections.presets, PRESET_NAMES),

@@ -27,6 +27,7 @@ export const resolvePolicy = (policy: ToolPolicy, context: ResolveContext): Boun
     network: resolveNetwork(policy.network),
     egressClass: assessEgressClass(policy),
     environment: policy.environment.kind === 'list' ? policy.environment.items : [],
+    credentials: policy.credentials,
     exec: resolveExec(policy.exec, context),
     limits: policy.limits,
     presets,
@@ -40,7 +41,7 @@ const withSystem = (presets: readonly PresetName[]): readonly PresetName[] => ['
 const bindAll = (section: Section<PathGlob>, places: Places): readonly PathPattern[] =>
   section.kind === 'list' ? section.items.flatMap((glob) => bindGlob(glob, places)) : []
 
-const resolveNetwork = (network: ToolPolicy['network']): Boundary['network'] => {
+export const resolveNetwork = (network: ToolPolicy['network']): Boundary['network'] => {
   switch (network.kind) {
     case 'unspecified':
     case 'none':

@@ -7,6 +7,7 @@ export type Witness =
   | { readonly kind: 'network'; readonly request: RequestWitness }
   | { readonly kind: 'egress_class'; readonly level: EgressClass; readonly bound: EgressClass }
   | { readonly kind: 'environment'; readonly entry: EnvironmentEntry }
+  | { readonly kind: 'credential'; readonly id: string; readonly host: string }
   | { readonly kind: 'exec'; readonly program: string }
   | { readonly kind: 'limit'; readonly limit: keyof Limits; readonly value: number | 'unlimited'; readonly bound: number }
   | { readonly kind: 'require'; readonly mechanism: Mechanism }
@@ -32,6 +33,8 @@ export const describeWitness = (witness: Witness): string => {
       return `has the egress class ${witness.level} instead of ${witness.bound}`
     case 'environment':
       return witness.entry.value.kind === 'pass' ? `gets the variable ${witness.entry.name}` : `gets ${witness.entry.name}=${witness.entry.value.text}`
+    case 'credential':
+      return `uses the credential ${witness.id} at ${witness.host}`
     case 'exec':
       return `can start ${witness.program}`
     case 'limit':

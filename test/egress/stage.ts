@@ -42,7 +42,7 @@ export interface Stage {
   readonly close: () => Promise<void>
 }
 
-export const credential = (id: string, host: string, inject: Injection, placeholder?: Credential['placeholder']): Credential => ({ id, hosts: [parseDestination(host, 'test')], inject, placeholder })
+export const credential = (id: string, host: string, inject: Injection, placeholder?: Credential['placeholder']): Credential => ({ id, hosts: [parseDestination(host, 'test')], inject, placeholder, scope: { network: { kind: 'all' }, egressClass: { level: 'write', derived: true } } })
 
 export const bearer = (id: string, host: string): Credential => credential(id, host, { kind: 'header', name: 'Authorization', format: 'Bearer {value}' })
 

@@ -46,6 +46,26 @@ export const limits: fc.Arbitrary<unknown> = fc.record(
 )
 
 export const environment: fc.Arbitrary<unknown> = section<unknown>(fc.uniqueArray(fc.constantFrom('LANG', 'TZ=UTC', 'A=1', 'HOME'), { maxLength: 3 }))
+const credentialHost = fc.oneof(host, fc.constantFrom<unknown>(['a.org'], ['a.org', 'b.a.org'], [], 'a/b'))
+const injection: fc.Arbitrary<unknown> = fc.oneof(
+  fc.record({ host: credentialHost, header: fc.constantFrom('Authorization', 'X-Key', 'hOst', 'a b'), format: optional(fc.constantFrom('Bearer {value}', '{value}', 'no', ' {value}')) }),
+  fc.record({ host: credentialHost, as: fc.constantFrom('bearer', 'header', 'placeholder', 'client-certificate', 'header ') }),
+  fc.record({ host: credentialHost, as: fc.constant('basic'), user: optional(fc.constantFrom('', 'git', 'a:b')) }),
+  fc.record({ host: credentialHost, as: fc.constant('query'), parameter: optional(fc.constantFrom('key', 'a&b')), user: optional(fc.constant('x')) }),
+  fc.record({ host: credentialHost, as: fc.constant('aws-sigv4'), service: optional(fc.constantFrom('s3', 's 3')), region: optional(fc.constant('eu-west-1')) }),
+)
+
+export const credentials: fc.Arbitrary<unknown> = section<unknown>(
+  fc.array(
+    fc.record({
+      id: fc.constantFrom('token', 'key', 'A b'),
+      inject: fc.oneof(injection, fc.array(injection, { maxLength: 2 })),
+      placeholder: optional(fc.constantFrom<unknown>('TOKEN', 'A', '1X', { name: 'TOKEN' }, { name: 'KEY', text: 'a-stand-in' }, { name: 'KEY', text: 'short' }, { text: 'a-stand-in' })),
+    }),
+    { maxLength: 2 },
+  ),
+)
+
 export const exec: fc.Arbitrary<unknown> = section<unknown>(fc.array(fc.constantFrom('git', 'sh', '/usr/bin/make', './build.sh'), { maxLength: 3 }), 'all')
 export const filesystem: fc.Arbitrary<unknown> = fc.record({ read: section<unknown>(globs), write: section<unknown>(globs) }, { requiredKeys: [] })
 
@@ -57,6 +77,7 @@ export const policyValue: fc.Arbitrary<Readonly<Record<string, unknown>>> = fc.r
     network,
     egress_class: fc.constantFrom('none', 'read_only', 'write'),
     environment,
+    credentials: optional(credentials),
     exec,
     limits,
     presets: fc.subarray(['system', 'toolchains', 'workspace']),

@@ -13,6 +13,7 @@ describe('a policy', () => {
       network: unspecified,
       egressClass: unspecified,
       environment: unspecified,
+      credentials: [],
       exec: unspecified,
       limits: {},
       presets: [],
@@ -57,7 +58,7 @@ describe('a policy', () => {
     [{ filesystem: { wirte: [] } }, 'did you mean "write"?'],
     [{ limits: { time: '1s' } }, 'known keys: memory, processes, cpu, wall, output, openFiles, fileSize, scratch'],
     [{ network: [{ host: 'a.org', method: ['GET'] }] }, 'did you mean "methods"?'],
-    [JSON.parse('{"__proto__": {"network": "all"}}'), 'known keys: risk, filesystem, network, egress_class, environment, exec, limits, presets, require'],
+    [JSON.parse('{"__proto__": {"network": "all"}}'), 'known keys: risk, filesystem, network, egress_class, environment, credentials, exec, limits, presets, require'],
   ])('is refused with a hint when it has an unknown key: %j', (policy, fix) => {
     expect(() => parsePolicy(policy, 'test')).toThrow(expect.objectContaining({ code: 'policy-unknown-key', fix }))
   })
