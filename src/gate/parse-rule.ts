@@ -28,8 +28,8 @@ type GivenKeys = Readonly<Partial<Record<string, PolicyNode>>>
 
 export const parseRule = (node: PolicyNode, { source, places, number }: RuleContext): ParsedRule => {
   const given: GivenKeys & Partial<Record<(typeof OTHER_KEYS)[number], PolicyNode>> = mappingOf(node, RULE_KEYS)
-  if (given.effect === undefined) throw invalid(node, 'a rule with the key "effect" (deny, ask or allow)')
-  if (given.because === undefined) throw invalid(node, 'a rule with the key "because", which tells people and models why')
+  if (given.effect === undefined) throw invalid(node, 'a rule with the key "effect" (deny, ask or allow)', 'add one: effect: deny')
+  if (given.because === undefined) throw invalid(node, 'a rule with the key "because", which tells people and models why', 'add one: because: "pages are read with fetch_page"')
   const place = sourceOf(node)
   const rule: Rule = {
     id: given.id === undefined ? `${source}:${place}${/:\d+$/.test(place) ? '' : `#${number}`}` : nonEmpty(given.id, 'a name'),

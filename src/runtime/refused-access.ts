@@ -5,7 +5,7 @@ import { isReadable, isWritable, protectionOf } from '../policy/index.js'
 import type { RefusedOpen } from '../sandbox/index.js'
 
 import type { ThrownError } from './function-cell/messages.js'
-import { resolveOnHost } from './resolve-path.js'
+import { resolveOnHost } from './host-paths.js'
 
 const REFUSALS: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS'])
 const WRITING: ReadonlySet<string> = new Set(['mkdir', 'rmdir', 'unlink', 'rename', 'link', 'symlink', 'chmod', 'chown', 'utime', 'truncate', 'ftruncate', 'copyfile', 'mkdtemp', 'rm'])

@@ -3,7 +3,7 @@ import type { GateTool, Mode } from '../gate/index.js'
 import type { AbsolutePath } from '../policy/index.js'
 import { TOOL_KINDS, parseAbsolutePath } from '../policy/index.js'
 
-import { parserOfJsonSchema } from './json-schema.js'
+import { parserOfJsonSchema } from './input-schema.js'
 import type { ToolDefinition } from './tools.js'
 
 /** A tool as one runtime knows it: what was declared, and what that means in this workspace. */

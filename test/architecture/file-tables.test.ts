@@ -1,4 +1,4 @@
-// ARCHITECTURE.md has a line for every file of the sandbox, of the egress and of the native cell, and for no other.
+// ARCHITECTURE.md says of every file what it does, and of no other: a file has a line, or shares one with its kin.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -8,10 +8,13 @@ import { readTree } from './source-tree.js'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
-test.each([['src/sandbox', /\.ts$/], ['src/egress', /\.ts$/], ['native', /\.[ch]$/]] as const)('ARCHITECTURE.md lists every file of %s', (folder, extension) => {
+const ROOMS = ['policy', 'gate', 'sandbox', 'egress', 'runtime', 'cli'].map((room) => [`src/${room}`, /\.ts$/] as const)
+
+test.each([...ROOMS, ['native', /\.[ch]$/] as const])('ARCHITECTURE.md lists every file of %s', (folder, extension) => {
   const page = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8')
   const table = page.split(`| file of \`${folder}\` |`)[1]?.split('\n\n')[0] ?? ''
-  const listed = Array.from(table.matchAll(/^\| `([^`]+)` \|/gm), ([, name = '']) => name)
+  const cells = Array.from(table.matchAll(/^\| (`[^|]+`) \|/gm), ([, cell = '']) => cell)
+  const listed = cells.flatMap((cell) => Array.from(cell.matchAll(/`([^`]+)`/g), ([, name = '']) => name))
   const present = readTree(ROOT, [folder], extension).map(({ path }) => path.slice(folder.length + 1))
   expect([...listed].sort()).toEqual([...present].sort())
 })
