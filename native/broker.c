@@ -2,12 +2,12 @@
  * The broker: connect() to a granted host.
  *
  * The tool's own socket is connected to the proxy instead, on the loopback that
- * both have, and one line says whom the tool meant; only then does connect()
- * return. Programs need not know of any proxy. In the namespaces form the proxy
- * listens inside the cell's own network namespace, by a socket that is made here
- * and given to the host; there the tool could connect to it by itself, and would
- * get no more than this way, because what may be reached is a matter of the call.
- * In the fallback the host listens, and the token in the line is what it asks for.
+ * both have, and one line says whose it is and whom the tool meant; only then does
+ * connect() return. Programs need not know of any proxy; one that does, and asks
+ * for it by its address, is introduced in the same way. In the namespaces form the
+ * proxy listens inside the cell's own network namespace, by a socket that is made
+ * here and given to the host. In the fallback the host listens. Either way it cuts
+ * off what does not begin with the line.
  *
  * The proxy judges again, and by more than is known here; what the plan does not
  * let reach it is refused at once.
@@ -56,7 +56,7 @@ void open_broker(struct broker *broker, const struct plan *plan, int supervisor)
 }
 
 enum route {
-	ROUTE_AS_ASKED,	  /* the tool's own loopback, or the proxy as a proxy */
+	ROUTE_AS_ASKED,	  /* the tool's own loopback */
 	ROUTE_PROXY,
 	ROUTE_NAMES,	  /* a stream on which names are asked for */
 	ROUTE_NAMES_DATAGRAMS,
@@ -67,6 +67,7 @@ enum route {
 struct destination {
 	char host[NAME_ROOM]; /* a name, or an address as text */
 	bool is_name;
+	bool is_proxy; /* as such: what to reach by it, the tool says itself */
 	uint16_t port;
 };
 
@@ -97,15 +98,21 @@ static void write_host(const uint8_t wide[16], const char *name, struct destinat
 static enum route route_of(const struct broker *broker, const union address *address, bool is_stream, struct destination *into)
 {
 	const struct broker_terms *terms = &broker->plan->broker;
+	static const uint8_t proxy_address[16] = { [10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1 };
 	bool enclosed = broker->plan->form == FORM_NAMESPACES;
 	uint8_t wide[16];
 
+	*into = (struct destination){ 0 };
 	widen(address, wide);
 	into->port = ntohs(address->any.sa_family == AF_INET ? address->v4.sin_port : address->v6.sin6_port);
 	const char *name = name_behind(&broker->names, wide);
 	write_host(wide, name, into);
 	bool reached = name ? reaches_name(terms, name, into->port) : reaches_address(terms, wide, into->port);
 	if (is_stream && reached)
+		return ROUTE_PROXY;
+	/* That one address: others of the loopback may be somebody else's. */
+	into->is_proxy = is_stream && into->port == terms->port && memcmp(wide, proxy_address, sizeof wide) == 0;
+	if (into->is_proxy)
 		return ROUTE_PROXY;
 	if (is_stand_in_address(wide))
 		return is_stream ? ROUTE_REFUSED : ROUTE_NOWHERE;
@@ -114,7 +121,7 @@ static enum route route_of(const struct broker *broker, const union address *add
 		return ROUTE_NAMES_DATAGRAMS;
 	if (into->port == NAMES_PORT && is_stream)
 		return ROUTE_NAMES;
-	if (is_loopback(address) && (enclosed || (is_stream && into->port == terms->port)))
+	if (is_loopback(address) && enclosed)
 		return ROUTE_AS_ASKED;
 	return !is_stream && reaches_address(terms, wide, 0) ? ROUTE_NOWHERE : ROUTE_REFUSED;
 }
@@ -160,9 +167,11 @@ static int await_connection(const struct stand_in *ours, int family, uint16_t po
 /* The line is the first thing that the proxy reads, and so comes before connect() returns. */
 static int introduce(const struct notification *call, const struct stand_in *ours, const struct destination *to)
 {
-	char line[64 + 128 + NAME_ROOM];
+	char whom[NAME_ROOM + 8] = "proxy", line[64 + 128 + sizeof whom];
 
-	int length = snprintf(line, sizeof line, "CORDON 1 %.100s %s %u\n", call->plan->broker.token, to->host, to->port);
+	if (!to->is_proxy)
+		snprintf(whom, sizeof whom, "%s %u", to->host, to->port);
+	int length = snprintf(line, sizeof line, "CORDON 1 %.100s %s\n", call->plan->broker.token, whom);
 	if (send(ours->socket, line, length, MSG_NOSIGNAL | MSG_DONTWAIT) != length)
 		return ECONNREFUSED;
 	return ours->descriptor < 0 || put_in_place(call, ours) ? 0 : EACCES;

@@ -88,7 +88,7 @@ CALL(socket, SOCKET) CALL(socketpair, SOCKET_PAIR) CALL(connect, CONNECT) CALL(l
 CALL(bind, ALLOW) CALL(accept, ALLOW) CALL(accept4, ALLOW) CALL(getsockname, ALLOW) CALL(getpeername, ALLOW)
 CALL(sendto, SEND_FOURTH) CALL(sendmsg, SEND_THIRD) CALL(sendmmsg, SEND_FOURTH)
 CALL(recvfrom, ALLOW) CALL(recvmsg, ALLOW) CALL(recvmmsg, ALLOW)
-CALL(setsockopt, ALLOW) CALL(getsockopt, ALLOW) CALL(shutdown, ALLOW)
+CALL(setsockopt, OPTION) CALL(getsockopt, ALLOW) CALL(shutdown, ALLOW)
 
 /* a cell inside a cell can only be narrower */
 CALL(seccomp, ALLOW) CALL(landlock_create_ruleset, ALLOW) CALL(landlock_add_rule, ALLOW) CALL(landlock_restrict_self, ALLOW)

@@ -286,6 +286,30 @@ static void check_send(struct program *program, int flags)
 	answer(program, SECCOMP_RET_ALLOW);
 }
 
+/*
+ * Where a packet leaves by, whatever its address says. The keeper connects the
+ * tool's own sockets to the loopback; one that is bound to another interface, or
+ * routed by way of another host, would send to that instead (without a network
+ * namespace, in which there is no other).
+ */
+static void check_option(struct program *program, const struct plan *plan)
+{
+	static const struct {
+		unsigned level, name;
+	} routing[] = {
+		{ 1 /* SOL_SOCKET */, 25 /* SO_BINDTODEVICE */ }, { 1, 62 /* SO_BINDTOIFINDEX */ },
+		{ 0 /* IPPROTO_IP */, 4 /* IP_OPTIONS */ }, { 0, 50 /* IP_UNICAST_IF */ },
+	};
+
+	for (size_t i = 0; plan->form == FORM_LANDLOCK && !plan->network_all && i < sizeof routing / sizeof *routing; i++) {
+		load_argument(program, 1);
+		emit(program, BPF_JMP | BPF_JEQ | BPF_K, routing[i].level, 0, 3);
+		load_argument(program, 2);
+		if_equal_answer(program, routing[i].name, SECCOMP_RET_ERRNO | EPERM);
+	}
+	answer(program, SECCOMP_RET_ALLOW);
+}
+
 static unsigned listen_action(const struct plan *plan)
 {
 	/* In a network namespace of its own nobody else hears of it; and where no socket can be looked at, those of the internet lead nowhere. */
@@ -362,6 +386,7 @@ void emit_verdict(struct program *program, const struct plan *plan, enum verdict
 		answer(program, trap_or(plan, TRAP_CONNECT, connects_unjudged(plan) ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | EACCES));
 		break;
 	case LISTEN: answer(program, listen_action(plan)); break;
+	case OPTION: check_option(program, plan); break;
 	case SEND_THIRD: check_send(program, 2); break;
 	case SEND_FOURTH: check_send(program, 3); break;
 	case VERDICT_COUNT: abort();

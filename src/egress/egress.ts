@@ -56,6 +56,8 @@ export interface EgressCall {
    * The stream has to be half-open (`allowHalfOpen`), so that an end in one direction is passed on as such.
    */
   readonly accept: (stream: Duplex, host: string, port: number) => void
+  /** Serves a program that was told of a proxy, and is known to be of this call: by the secret of another it gets nothing. */
+  readonly acceptProxyClient: (stream: Duplex) => void
   /** The secret by which programs that use a proxy are known to be of this call. */
   readonly proxySecret: string
   /** Variables with stand-ins for credentials. */
@@ -99,7 +101,7 @@ export const createEgress = ({ secrets, record, authorities = [], resolve = syst
     }
     const proxySecret = randomBytes(24).toString('base64url')
     const hash = tokenHash(proxySecret)
-    users.set(hash, {
+    const user: ProxyUser = {
       mayConnect: judge,
       accept,
       handlerFor: (endpoint) => judge(endpoint) ?? forwarder({ call, endpoint, number: call.nextConnection++ }, shared),
@@ -107,7 +109,8 @@ export const createEgress = ({ secrets, record, authorities = [], resolve = syst
         void Promise.resolve(record({ type: 'sandbox.violation', call_id: rights.callId, violation: { kind: 'egress', host: '', port: 0, method: null, path: null, reason: 'malformed', because: problem, allow: null }, description: `refused a request to the proxy: ${problem}` })).catch(() => undefined)
       },
       hold,
-    })
+    }
+    users.set(hash, user)
     sharers.set(call.sharedBy, (sharers.get(call.sharedBy) ?? 0) + 1)
     const end = (): void => {
       if (call.isOver) return
@@ -139,6 +142,12 @@ export const createEgress = ({ secrets, record, authorities = [], resolve = syst
         const endpoint = endpointOf(host, port)
         if (endpoint === undefined) stream.destroy()
         else accept(stream, endpoint)
+      },
+      acceptProxyClient: (stream) => {
+        // Until it has said the secret nobody else would break it when the call ends.
+        hold(stream)
+        if (call.isOver || streams.size > maxConnections) stream.destroy()
+        else void serveProxyClient(stream, (said) => (said === hash && !call.isOver ? user : undefined))
       },
       proxySecret,
       placeholders: rights.credentials.flatMap(({ placeholder }) => placeholder ?? []),

@@ -12,7 +12,7 @@ import type { Brokered, Form } from './plan.js'
 export interface CallNetwork {
   /** A connection that the tool asked for by `connect()`. */
   readonly connected: (stream: Duplex, host: string, port: number) => void
-  /** One of a program that was told of a proxy. */
+  /** One of a program that was told of a proxy; it has to say the call's secret there. */
   readonly proxied: (stream: Duplex) => void
   /** The password of the proxy, as the variables of the call have it. */
   readonly proxySecret: string
@@ -60,39 +60,34 @@ export const createDoors = (): Doors => {
 
   const give = async (stream: Socket, of: Known | undefined): Promise<void> => {
     const held = of?.streams ?? strangers
-    // Descriptors are this process's, and it has other things to do than to hold those of one tool.
-    if (held.size >= MOST_STREAMS) {
-      stream.destroy()
-      return
+    // Descriptors are this process's, and it has other things to do than to hold those of one tool. Where the
+    // door is everybody's, who says nothing makes room: a keeper speaks at once.
+    if (held.size >= MOST_STREAMS) (of === undefined ? [...strangers][0] : stream)?.destroy()
+    if (stream.destroyed) return
+    const hold = (streams: Set<Socket>) => {
+      streams.add(stream)
+      stream.once('close', () => streams.delete(stream))
     }
-    held.add(stream)
-    stream.once('close', () => held.delete(stream))
+    hold(held)
     stream.on('error', () => undefined)
     stream.setTimeout(SILENCE_MS, () => stream.destroy())
     const introduction = await readIntroduction(stream)
     stream.setTimeout(0)
-    if (introduction === 'broken') {
-      stream.destroy()
-      return
-    }
-    if (introduction === 'none') {
-      // By its secret the proxy knows whose it is; where the door is everybody's, whoever is open will do to ask it.
-      const network = of?.network ?? [...known.values()].find((each) => each.network !== undefined)?.network
-      if (network === undefined) stream.destroy()
-      else network.proxied(stream)
-      return
-    }
-    const owner = known.get(introduction.token)
-    if (owner?.network === undefined || (of !== undefined && of !== owner)) {
+    const owner = introduction === undefined ? undefined : known.get(introduction.token)
+    if (introduction === undefined || owner?.network === undefined || (of !== undefined && of !== owner)) {
       stream.destroy()
       return
     }
     if (of === undefined) {
       strangers.delete(stream)
-      owner.streams.add(stream)
-      stream.once('close', () => owner.streams.delete(stream))
+      if (owner.streams.size >= MOST_STREAMS) {
+        stream.destroy()
+        return
+      }
+      hold(owner.streams)
     }
-    owner.network.connected(stream, introduction.host, introduction.port)
+    if (introduction.to === 'proxy') owner.network.proxied(stream)
+    else owner.network.connected(stream, introduction.to.host, introduction.to.port)
   }
   const listen = (): Promise<Server> =>
     (shared ??= new Promise((resolve, reject) => {

@@ -3,6 +3,7 @@ import { afterAll } from 'vitest'
 
 import type { EgressEvent } from '../../src/egress/index.js'
 import { parseIpAddress } from '../../src/policy/index.js'
+import type { IpAddress } from '../../src/policy/index.js'
 import { createCallNetworks, openNetwork } from '../../src/runtime/network/index.js'
 import type { CallResult } from '../../src/sandbox/index.js'
 import { echo, serverAuthority, startHttps, startTcp } from '../egress/servers.js'
@@ -14,8 +15,22 @@ export const GRANTED = 'api.test'
 /** Leads to the same servers, and is granted to nobody. */
 export const OTHER = 'other.test'
 
-const here = parseIpAddress('127.0.0.1')
-if (here === undefined) throw new Error('no address')
+const addressOf = (text: string): IpAddress => {
+  const address = parseIpAddress(text)
+  if (address === undefined) throw new Error(`no address: ${text}`)
+  return address
+}
+
+const here = addressOf('127.0.0.1')
+
+/** Names whose owner lets them lead to where the tool may not go, one address after the other. */
+export const REBOUND: Readonly<Record<string, readonly string[]>> = {
+  'loopback.test': ['127.0.0.1'],
+  'metadata.test': ['169.254.169.254'],
+  'metadata6.test': ['fd00:ec2::254'],
+  'translated.test': ['64:ff9b::7f00:1'],
+  'changing.test': ['192.0.2.7', '127.0.0.1'],
+}
 
 const asked: string[] = []
 const events: EgressEvent[] = []
@@ -26,8 +41,10 @@ const networks = createCallNetworks(
       record: (event) => { events.push(event) },
       // Whatever is looked up, is looked up here.
       resolve: (name) => {
+        const times = asked.filter((each) => each === name).length
         asked.push(name)
-        return Promise.resolve([])
+        const answers = REBOUND[name] ?? []
+        return Promise.resolve(answers.slice(times % answers.length || 0).slice(0, 1).map(addressOf))
       },
     }),
   new Map([GRANTED, OTHER, `deep.${GRANTED}`].map((name) => [name, [here]])),
@@ -57,12 +74,35 @@ export const REPEATER_GRANT = `${GRANTED}:${String(repeater.port)}`
 
 let calls = 0
 
-/** Runs a command in a cell that may reach these. */
-export const runGranted = async (cell: Cell, network: readonly string[], argv: readonly string[], policy: Omit<PolicyText, 'network'> = {}): Promise<GrantedCall> => {
-  const boundary = boundaryOf({ ...policy, network }, programs.folder, programs.folder)
+const nextCall = (): { readonly callId: string; readonly writeApproval: 'recorded' } => {
   calls += 1
-  const call = { callId: `call-${String(calls)}`, writeApproval: 'recorded' as const }
-  const result = await networks.during(boundary, call, (input) =>
-    cell.sandbox.run({ boundary, form: cell.form, cwd: programs.folder, argv, ...networks.settingsFor(boundary), ...input }))
+  return { callId: `call-${String(calls)}`, writeApproval: 'recorded' }
+}
+
+export interface GrantedOptions extends Omit<PolicyText, 'network'> {
+  readonly onStdout?: (text: string) => void
+}
+
+/** Runs a command in a cell that may reach these. */
+export const runGranted = async (cell: Cell, network: readonly string[], argv: readonly string[], { onStdout, ...policy }: GrantedOptions = {}): Promise<GrantedCall> => {
+  const boundary = boundaryOf({ ...policy, network }, programs.folder, programs.folder)
+  const heard = onStdout === undefined ? {} : { onStdout: (bytes: Uint8Array) => { onStdout(Buffer.from(bytes).toString('latin1')) } }
+  const result = await networks.during(boundary, nextCall(), (input) =>
+    cell.sandbox.run({ boundary, form: cell.form, cwd: programs.folder, argv, ...networks.settingsFor(boundary), ...input, ...heard }))
   return { result, stdout: Buffer.from(result.stdout).toString('latin1'), stderr: Buffer.from(result.stderr).toString('latin1') }
 }
+
+/** While another call that may reach these is open; told is the secret of its proxy. */
+export const besideCall = async (network: readonly string[], run: (secret: string) => Promise<GrantedCall>): Promise<GrantedCall> => {
+  let beside: GrantedCall | undefined
+  await networks.during(boundaryOf({ network }, programs.folder, programs.folder), nextCall(), async (input) => {
+    beside = await run(input.network?.proxySecret ?? '')
+    return beside.result
+  })
+  if (beside === undefined) throw new Error('it did not run')
+  return beside
+}
+
+const SCRIPT_BEGINNING = 'import asyncio, base64, errno, os, select, socket, ssl, struct, sys, threading, time, urllib.parse, urllib.request'
+
+export const python = (...lines: readonly string[]): readonly string[] => ['/usr/bin/python3', '-c', [SCRIPT_BEGINNING, ...lines].join('\n')]

@@ -103,6 +103,13 @@ claim('sockets', async (name) => {
   expect((await host.arrivals())['tcp']).toBeGreaterThan(0)
 })
 
+claim('reused-sockets', async (name) => {
+  const { folder } = playground()
+  const [granted, other] = await Promise.all([startListeners(folder('granted')), startListeners(folder('other'))])
+  expectEffective(unconfined(name, [String(granted.tcp), String(other.tcp), String(other.udp), '20000']))
+  expect((await other.arrivals())['tcp']).toBeGreaterThan(0)
+})
+
 for (const name of ['network.py', 'network.mjs']) {
   claim(name, async () => {
     const { outside } = playground()

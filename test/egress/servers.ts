@@ -17,6 +17,8 @@ export interface TestServer {
   readonly port: number
   /** How often somebody connected. */
   readonly connections: () => number
+  /** How many of them are still there. */
+  readonly open: () => number
   readonly close: () => Promise<void>
 }
 
@@ -33,6 +35,7 @@ const listen = async (server: Server): Promise<TestServer> => {
   return {
     port: (server.address() as AddressInfo).port,
     connections: () => count,
+    open: () => sockets.size,
     close: () =>
       new Promise((resolve) => {
         server.close(() => { resolve() })

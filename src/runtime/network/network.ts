@@ -66,7 +66,7 @@ export const openNetwork = ({ authorities, resolve, secrets = NO_SECRETS, record
             if (call.mayConnect(host, port) === undefined) call.accept(stream, host, port)
             else stream.destroy()
           },
-          proxied: egress.acceptProxyClient,
+          proxied: call.acceptProxyClient,
           proxySecret: call.proxySecret,
           variables: Object.fromEntries(call.placeholders.map(({ name, text }) => [name, text])),
         },
