@@ -49,7 +49,7 @@ const isIdle = (violation: Violation, argv: readonly string[]): boolean =>
   violation.kind === 'connect' && (violation.family === 'inet' || violation.family === 'inet6') && violation.port === DNS && /(?:^|[\s/])git (?:.* )?(?:commit|merge|rebase|tag|stash|am|cherry-pick|revert)\b/.test(argv.join(' '))
 
 /** The option that would have let it, where there is one. */
-const wayOut = (violation: Violation): string => {
+export const wayOut = (violation: Violation): string => {
   switch (violation.kind) {
     case 'file':
       return isGrantable(violation) ? `: add --${violation.access} ${asWord(escapeGlob(grantFor(violation)))}` : ''

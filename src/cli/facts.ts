@@ -5,6 +5,7 @@ import { basename, dirname, resolve } from 'node:path'
 import { CordonError, fail } from '../errors/index.js'
 import type { ErrorCode } from '../errors/index.js'
 import type { Mode, PermissionDecision, PermissionState } from '../gate/index.js'
+import type { EgressSummary } from '../runtime/events/index.js'
 import type { CallResult, SandboxProfile, Violation } from '../sandbox/index.js'
 
 import { writeFully } from './console-text.js'
@@ -18,6 +19,8 @@ export interface Facts {
   readonly permission_state: PermissionState
   readonly sandbox_profile: SandboxProfile | null
   readonly violations: readonly Violation[]
+  /** What it reached of granted hosts; null where it connected to none. */
+  readonly egress: EgressSummary | null
   readonly usage: { readonly wall_ms: number; readonly cpu_ms: number; readonly max_rss_bytes: number; readonly peak_memory_bytes: number | null } | null
   readonly command: { readonly argv: readonly string[]; readonly cwd: string } | null
   readonly result: {
@@ -31,7 +34,7 @@ export interface Facts {
 }
 
 export type Outcome =
-  | { readonly kind: 'ran'; /** As they were permitted. */ readonly argv: readonly string[]; readonly result: CallResult; /** Why it does not count as a success. */ readonly intrusions: readonly CordonError[] }
+  | { readonly kind: 'ran'; /** As they were permitted. */ readonly argv: readonly string[]; readonly result: CallResult; /** Why it does not count as a success. */ readonly intrusions: readonly CordonError[]; readonly reached: EgressSummary | null }
   | { readonly kind: 'refused'; readonly error: unknown }
   /** `--dry-run` */
   | { readonly kind: 'evaluated' }
@@ -50,6 +53,7 @@ export const describeRun = (order: RunOrder | undefined, { decision, state }: De
     permission_state: state,
     sandbox_profile: result?.profile ?? null,
     violations: result?.violations ?? [],
+    egress: outcome.kind === 'ran' ? outcome.reached : null,
     usage: result === undefined ? null : { wall_ms: result.usage.wallMs, cpu_ms: result.usage.cpuMs, max_rss_bytes: result.usage.maxResidentBytes, peak_memory_bytes: result.usage.peakMemoryBytes ?? null },
     command: order === undefined ? null : { argv: outcome.kind === 'ran' ? outcome.argv : order.argv, cwd: order.cwd },
     result: {
@@ -70,6 +74,7 @@ const STARTED_IN_VAIN: ReadonlySet<ErrorCode> = new Set(['program-not-found', 'p
 const UNAVAILABLE: ReadonlySet<ErrorCode> = new Set([
   ...(['launcher-missing', 'launcher-mismatch', 'launcher-died', 'platform-unsupported', 'host-cannot-hold'] as const),
   ...(['backend-unavailable', 'setup-failed', 'network-grant-unsupported', 'limit-unsupported'] as const),
+  ...(['credential-missing', 'credential-unusable', 'secret-source-invalid'] as const),
 ])
 
 const decisionFor = (code: ErrorCode | undefined): 'deny' | 'unavailable' => (code === undefined || UNAVAILABLE.has(code) ? 'unavailable' : 'deny')

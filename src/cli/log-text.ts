@@ -21,6 +21,9 @@ const toneOf = (event: CordonEvent): Tone => {
     case 'hook.failed':
     case 'audit.repaired':
       return 'red'
+    case 'egress.request':
+    case 'egress.closed':
+      return event.problem === null ? 'bold' : 'yellow'
     case 'process.terminated':
     case 'permission.requested':
     case 'policy.changed':
@@ -72,6 +75,12 @@ const summaryOf = (event: CordonEvent): string => {
       return `${event.tool}: exit ${String(event.exit_code)}`
     case 'process.terminated':
       return `${event.tool}: ended because ${whyTerminated(event)}`
+    case 'egress.opened':
+      return `${event.tool}: connected to ${event.host}:${String(event.port)} (connection ${String(event.connection)}, ${event.treatment})`
+    case 'egress.request':
+      return `${event.tool}: ${requestText(event)}`
+    case 'egress.closed':
+      return `${event.tool}: connection ${String(event.connection)} to ${event.host}:${String(event.port)} closed after ${String(Math.round(event.duration_ms))} ms${passedBy(event)}${event.problem === null ? '' : `: ${event.problem}`}`
     case 'audit.began':
       return `file ${String(event.file)} of the log`
     case 'audit.repaired':
@@ -81,6 +90,24 @@ const summaryOf = (event: CordonEvent): string => {
       return JSON.stringify(event)
   }
 }
+
+type OfType<Type extends CordonEvent['type']> = Extract<CordonEvent, { readonly type: Type }>
+
+const WEB = { http: 80, https: 443 } as const
+
+const requestText = ({ scheme, host, port, method, path, status, bytes_sent: sent, bytes_received: received, rule, credentials, redactions, problem }: OfType<'egress.request'>): string => {
+  const place = `${scheme}://${host}${port === WEB[scheme] ? '' : `:${String(port)}`}${path}`
+  const details = [
+    `${String(sent)} bytes out, ${String(received)} in`,
+    `by ${rule}`,
+    ...(credentials.length === 0 ? [] : [`with ${credentials.join(', ')}`]),
+    ...(redactions === 0 ? [] : [`${String(redactions)} redacted`]),
+    ...(problem === null ? [] : [problem]),
+  ]
+  return `${method} ${place}: ${status === null ? 'no answer' : String(status)} (${details.join('; ')})`
+}
+
+const passedBy = ({ bytes_sent: sent, bytes_received: received }: OfType<'egress.closed'>): string => (sent + received === 0 ? '' : `, ${String(sent)} bytes out, ${String(received)} in`)
 
 /** The words of a command, as they were recorded; undefined where only their hash was, or more than was kept. */
 export const commandIn = (text: string | undefined): string | undefined => {

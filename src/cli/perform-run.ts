@@ -4,8 +4,9 @@ import { requirePermit } from '../gate/index.js'
 import type { Evaluation } from '../gate/index.js'
 import type { Boundary } from '../policy/index.js'
 import { openAuditLog, shieldAudit } from '../runtime/audit/index.js'
-import { createEventStream } from '../runtime/events/index.js'
-import type { EventStream } from '../runtime/events/index.js'
+import { createEgressTally, createEventStream } from '../runtime/events/index.js'
+import type { EgressSummary, EventStream } from '../runtime/events/index.js'
+import type { NetworkCall } from '../runtime/network/index.js'
 import type { CallResult } from '../sandbox/index.js'
 import { randomUUID } from 'node:crypto'
 
@@ -15,7 +16,7 @@ import { revise } from './facts.js'
 import type { Decided } from './facts.js'
 import { intrusionErrors } from './intrusions.js'
 import { auditPathOf } from './own-folders.js'
-import { recordEnded, recordFailed, recordPermitted, recordRefused, recordSettingsOf } from './record-run.js'
+import { recordEgress, recordEnded, recordFailed, recordPermitted, recordRefused, recordSettingsOf } from './record-run.js'
 import { argvOf } from './run-tool.js'
 
 export interface PerformedRun {
@@ -25,9 +26,11 @@ export interface PerformedRun {
   readonly result: CallResult
   /** Why it does not count as a success. */
   readonly problems: readonly CordonError[]
+  /** Of granted hosts; null where it connected to none. */
+  readonly reached: EgressSummary | null
 }
 
-export type Launch = (argv: readonly string[], boundary: Boundary, callId: string) => Promise<CallResult>
+export type Launch = (argv: readonly string[], boundary: Boundary, call: Pick<NetworkCall, 'callId' | 'record'>) => Promise<CallResult>
 
 /** Throws the refusal, or why it could not be started; `onDecided` has heard of the decision by then. */
 export const performRun = async (given: RunServices, launch: Launch, onDecided: (decided: Decided) => void): Promise<PerformedRun> => {
@@ -72,9 +75,10 @@ const runPermitted = async (
   const { decision, permit, inputs } = evaluation
   const argv = argvOf(requirePermit(permit, { tool: tool.name, arguments: inputs.call, policyHash: tool.policyHash, now: Date.now() }))
   const { boundary } = tool
+  const tally = createEgressTally()
   let result: CallResult
   try {
-    result = await launch(argv, boundary, decision.call_id)
+    result = await launch(argv, boundary, { callId: decision.call_id, record: recordEgress(events, decision, tally) })
   } catch (error) {
     const revised = revise(decision, error)
     if (revised !== undefined) onRevised(revised)
@@ -84,10 +88,10 @@ const runPermitted = async (
   const intrusions = intrusionErrors(result, boundary)
   try {
     await Promise.all([recordEnded(events, decision, result, intrusions[0]), ended(events, 1)])
-    return { argv, boundary, result, problems: intrusions }
+    return { argv, boundary, result, problems: intrusions, reached: tally.summary() }
   } catch (error) {
     // It ran, and how it ended is not in the log: that is no success.
     if (!(error instanceof CordonError)) throw error
-    return { argv, boundary, result, problems: [...intrusions, error] }
+    return { argv, boundary, result, problems: [...intrusions, error], reached: tally.summary() }
   }
 }

@@ -1,8 +1,9 @@
 // What the audit log says about one `cordon run`. What is emitted together is written in one go.
 import { CordonError } from '../errors/index.js'
 import type { Evaluation, JsonObject, PermissionDecision } from '../gate/index.js'
-import type { EventStream } from '../runtime/events/index.js'
+import type { EgressTally, EventStream } from '../runtime/events/index.js'
 import { processEnded, processEndingOf, recordArguments } from '../runtime/events/index.js'
+import type { NetworkCall } from '../runtime/network/index.js'
 import { describeViolation } from '../sandbox/index.js'
 import type { CallResult } from '../sandbox/index.js'
 
@@ -38,6 +39,12 @@ export const recordPermitted = async (events: EventStream, evaluation: Evaluatio
     events.emit({ type: 'tool.called', ...common(decision), arguments: recordArguments(inputs.call), risk: decision.risk, policy_hash: decision.policy_hash }),
     events.emit({ type: 'process.started', ...common(decision), program: typeof program === 'string' ? program : (argv[0] ?? ''), arguments: recordArguments(argv, settings), cwd }),
   ])
+}
+
+/** Before anything is sent: a connection that is not in the log is closed. */
+export const recordEgress = (events: EventStream, decision: PermissionDecision, tally: EgressTally): NetworkCall['record'] => async (event) => {
+  await events.emit({ ...event, ...common(decision) })
+  tally.take(event)
 }
 
 export const recordEnded = async (events: EventStream, decision: PermissionDecision, result: CallResult, intrusion: CordonError | undefined): Promise<void> => {

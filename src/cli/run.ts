@@ -48,15 +48,15 @@ export const run = async ({ given, environment }: Invocation): Promise<number> =
     sandbox.catch(() => undefined)
     try {
       const { cwd, egress } = order
-      const launch: Launch = async (argv, boundary, callId) => {
+      const launch: Launch = async (argv, boundary, call) => {
         const attached = { argv, cwd, boundary, observe: reporting.observe }
         const open = await sandbox
         if (boundary.network.kind !== 'hosts') return runAttached(attached, open, environment)
         const { runWithNetwork } = await import('./run-network.js')
-        return runWithNetwork(egress, boundary, callId, (granted) => runAttached({ ...attached, ...granted }, open, environment))
+        return runWithNetwork(egress, boundary, call, (granted) => runAttached({ ...attached, ...granted }, open, environment))
       }
-      const { argv, boundary, result, problems } = await performRun(services, launch, (found) => { decided = found })
-      outcome = { kind: 'ran', argv, result, intrusions: problems }
+      const { argv, boundary, result, problems, reached } = await performRun(services, launch, (found) => { decided = found })
+      outcome = { kind: 'ran', argv, result, intrusions: problems, reached }
       advice = adviceOn(result, { ...order, argv }, boundary, reporting.observe, environment)
     } finally {
       await sandbox.then((open) => open.close(), () => undefined)

@@ -17,6 +17,7 @@ import { reportFailure } from './failure.js'
 import type { Invocation } from './invocation.js'
 import { commandIn, renderEvent } from './log-text.js'
 import { auditPathOf } from './own-folders.js'
+import { networkLines } from './reached-text.js'
 
 const EXIT_UNKNOWN = 1
 const EXIT_USAGE = 2
@@ -77,6 +78,7 @@ const renderCall = (events: readonly CordonEvent[], paint: Paint): string => {
     ...(command === undefined ? [] : [['command', command] as const]),
     ...decisions.flatMap(decisionLines),
     ...applied.flatMap(boundaryLines),
+    ...networkLines(events),
   ]
   return [`${paint('bold', oneLine(whyCallEnded(events)))}\n\n`, ...lines.map(([name, text]) => `${paint('dim', name.padEnd(NAME_WIDTH))}${oneLine(text)}\n`), '\n', ...events.map((event) => `${renderEvent(event, paint)}\n`)].join('')
 }

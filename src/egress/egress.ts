@@ -8,9 +8,9 @@ import { createTlsAuthority } from './authority/tls-authority.js'
 import type { CallRights } from './call.js'
 import { createCall } from './call.js'
 import type { Shared } from './connection/context.js'
-import { forwarder } from './connection/forward.js'
 import type { ProxyUser } from './connection/proxy-client.js'
 import { serveProxyClient, tokenHash } from './connection/proxy-client.js'
+import { serveProxiedRequests } from './connection/proxied-request.js'
 import { serveConnection } from './connection/serve-connection.js'
 import type { SecretStore } from './credentials/secret-store.js'
 import type { Endpoint } from './endpoint.js'
@@ -40,7 +40,7 @@ export interface Egress {
   readonly authorityCertificate: string
   /** Opens the network for one call. Fails when a credential of the call has no value. */
   readonly admit: (rights: CallRights) => Promise<EgressCall>
-  /** Serves a program that was told of a proxy. Which call it belongs to is known by its secret. */
+  /** Serves a program that was told of a proxy, where nobody knows of which call it is but by its secret. */
   readonly acceptProxyClient: (stream: Duplex) => void
   readonly close: () => void
 }
@@ -62,9 +62,12 @@ export interface EgressCall {
   readonly proxySecret: string
   /** Variables with stand-ins for credentials. */
   readonly placeholders: readonly { readonly name: string; readonly text: string }[]
-  /** Breaks all connections and forgets the call. */
-  readonly end: () => void
+  /** Breaks all connections and forgets the call. Answers when what became of them is recorded, or soon. */
+  readonly end: () => Promise<void>
 }
+
+/** A server that is just being looked for may keep a connection from ending. */
+const LONGEST_END = 2_000
 
 export const createEgress = ({ secrets, record, authorities = [], resolve = systemResolver(), now = Date.now, maxConnections = 4096 }: EgressSettings): Egress => {
   const authority = createTlsAuthority({ now })
@@ -72,7 +75,7 @@ export const createEgress = ({ secrets, record, authorities = [], resolve = syst
   const shared: Shared = { authority, tls, pool: createPool(tls), resolve, secrets, record, now }
   const users = new Map<string, ProxyUser>()
   const sharers = new Map<string, number>()
-  const ends = new Set<() => void>()
+  const ends = new Set<() => Promise<void>>()
 
   const admit: Egress['admit'] = async (rights) => {
     await Promise.all(rights.credentials.map(({ id }) => secrets.get(id)))
@@ -93,26 +96,38 @@ export const createEgress = ({ secrets, record, authorities = [], resolve = syst
       streams.add(stream)
       stream.once('close', () => streams.delete(stream))
     }
+    const serving = new Set<Promise<unknown>>()
+    const follow = (work: Promise<void>): void => {
+      const settled = work.catch(() => undefined).finally(() => serving.delete(settled))
+      serving.add(settled)
+    }
     const accept = (stream: Duplex, endpoint: Endpoint): void => {
       hold(stream)
       const admission = call.judge.connection(endpoint)
       if (admission.kind === 'denial' || call.isOver || streams.size > maxConnections) stream.destroy()
-      else void serveConnection(stream, { call, endpoint, number: call.nextConnection++ }, admission, shared)
+      else follow(serveConnection(stream, { call, endpoint, number: call.nextConnection++ }, admission, shared))
     }
     const proxySecret = randomBytes(24).toString('base64url')
     const hash = tokenHash(proxySecret)
+    const malformed = (problem: string): void => {
+      void Promise.resolve(record({ type: 'sandbox.violation', call_id: rights.callId, violation: { kind: 'egress', host: '', port: 0, method: null, path: null, reason: 'malformed', because: problem, allow: null }, description: `refused a request to the proxy: ${problem}` })).catch(() => undefined)
+    }
     const user: ProxyUser = {
       mayConnect: judge,
       accept,
-      handlerFor: (endpoint) => judge(endpoint) ?? forwarder({ call, endpoint, number: call.nextConnection++ }, shared),
-      onMalformed: (problem) => {
-        void Promise.resolve(record({ type: 'sandbox.violation', call_id: rights.callId, violation: { kind: 'egress', host: '', port: 0, method: null, path: null, reason: 'malformed', because: problem, allow: null }, description: `refused a request to the proxy: ${problem}` })).catch(() => undefined)
-      },
+      handlerFor: (endpoint) => judge(endpoint) ?? serveProxiedRequests({ call, endpoint, number: call.nextConnection++ }, shared),
+      onMalformed: malformed,
       hold,
     }
     users.set(hash, user)
     sharers.set(call.sharedBy, (sharers.get(call.sharedBy) ?? 0) + 1)
-    const end = (): void => {
+    const settle = async (): Promise<void> => {
+      let timer: NodeJS.Timeout | undefined
+      const late = new Promise((resolve) => (timer = setTimeout(resolve, LONGEST_END)))
+      await Promise.race([Promise.all(serving), late])
+      clearTimeout(timer)
+    }
+    const end = async (): Promise<void> => {
       if (call.isOver) return
       call.isOver = true
       ends.delete(end)
@@ -123,6 +138,7 @@ export const createEgress = ({ secrets, record, authorities = [], resolve = syst
       else sharers.delete(call.sharedBy)
       // Who shares by name may come back; who shares with nobody does not.
       if (rights.sharedBy === undefined) shared.pool.closeShared(call.sharedBy)
+      await settle()
     }
     ends.add(end)
     const endpointOf = (host: string, port: number): Endpoint | undefined => {
@@ -144,10 +160,17 @@ export const createEgress = ({ secrets, record, authorities = [], resolve = syst
         else accept(stream, endpoint)
       },
       acceptProxyClient: (stream) => {
+        if (call.isOver || streams.size >= maxConnections) {
+          stream.destroy()
+          return
+        }
         // Until it has said the secret nobody else would break it when the call ends.
         hold(stream)
-        if (call.isOver || streams.size > maxConnections) stream.destroy()
-        else void serveProxyClient(stream, (said) => (said === hash && !call.isOver ? user : undefined))
+        follow(serveProxyClient(stream, (said) => {
+          if (said === hash && !call.isOver) return user
+          malformed('its secret is not that of this call')
+          return undefined
+        }))
       },
       proxySecret,
       placeholders: rights.credentials.flatMap(({ placeholder }) => placeholder ?? []),
@@ -163,7 +186,7 @@ export const createEgress = ({ secrets, record, authorities = [], resolve = syst
     },
     close: () => {
       isClosed = true
-      for (const end of ends) end()
+      for (const end of ends) void end()
       shared.pool.close()
       secrets.close()
     },

@@ -69,7 +69,10 @@ export interface ViolationSeen {
   readonly description: string
 }
 
-export type EgressEvent = ConnectionOpened | ConnectionClosed | RequestDone | ViolationSeen
+/** What happened to a connection that was granted. */
+export type ConnectionEvent = ConnectionOpened | ConnectionClosed | RequestDone
+
+export type EgressEvent = ConnectionEvent | ViolationSeen
 
 /** What cannot be recorded does not happen: a rejection closes the connection. */
 export type RecordEvent = (event: EgressEvent) => void | Promise<void>
@@ -83,4 +86,10 @@ export const violationSeen = (callId: string, endpoint: Endpoint, { reason, beca
 export const describeEgressViolation = ({ host, port, method, path, because }: EgressViolation): string =>
   method === null ? `refused connection to ${host}:${port}: ${because}` : `refused ${method} ${host}:${port}${path ?? ''}: ${because}`
 
-export const pathOf = (target: string): string => target.replace(/\?.*$/s, '')
+const LONGEST_PATH = 1_024
+
+/** As it is told of: a tool decides how long it is, and what stands in it. */
+export const pathOf = (target: string): string => {
+  const path = target.replace(/\?.*$/s, '')
+  return path.length <= LONGEST_PATH ? path : `${path.slice(0, LONGEST_PATH)}… (${path.length - LONGEST_PATH} more)`
+}

@@ -13,6 +13,8 @@ import { completeCall } from './complete-call.js'
 import { recordArguments } from './events/recorded-arguments.js'
 import type { RecordedArguments } from './events/recorded-arguments.js'
 import { endedBy } from './events/process-ending.js'
+import type { NetworkCall } from './network/call-networks.js'
+import { createEgressTally } from './events/egress-tally.js'
 import type { RegisteredTool } from './registered-tool.js'
 import type { ToolResult } from './tool-result.js'
 
@@ -64,22 +66,31 @@ const recordGrant = async ({ events, gate }: CallServices, { tool, approved_by: 
 }
 
 /** Whatever goes wrong after the permit is an outcome of the call, and is recorded as one. */
-const run = async ({ executor }: CallServices, tool: RegisteredTool, { permit, inputs, decision, grant }: Permitted, { signal, onProgress }: CallHandlers): Promise<Outcome> => {
+const run = async ({ executor, events }: CallServices, tool: RegisteredTool, { permit, inputs, decision, grant }: Permitted, { signal, onProgress }: CallHandlers): Promise<Outcome> => {
   const began = performance.now()
+  const tally = createEgressTally()
+  const { tool: name, decision_id } = decision
+  const network: NetworkCall = {
+    callId: decision.call_id,
+    writeApproval: grant === undefined ? 'none' : 'recorded',
+    record: async (event) => {
+      await events.emit({ ...event, tool: name, decision_id })
+      tally.take(event)
+    },
+  }
   try {
-    const network = { callId: decision.call_id, writeApproval: grant === undefined ? 'none' : 'recorded' } as const
     const execution = await executor.execute({ tool, permit, input: inputs.call, command: inputs.command, signal, onProgress, network })
-    return { ...execution, durationMs: performance.now() - began }
+    return { ...execution, egress: tally.summary(), durationMs: performance.now() - began }
   } catch (error) {
     if (!(error instanceof CordonError)) throw error
     const status = error.code === 'cancelled' || error.code === 'sandbox-closed' ? 'cancelled' : 'failed'
     const ending = TOOL_KINDS[tool.definition.kind].startsProcess ? endedBy(status === 'cancelled' ? 'cancelled' : 'setup') : null
     const { profile = null, violations = [], usage = null } = resultOfInterrupted(error) ?? {}
-    return { ...NOTHING, status, error, ending, profile, violations, usage, durationMs: performance.now() - began }
+    return { ...NOTHING, status, error, ending, profile, violations, usage, egress: tally.summary(), durationMs: performance.now() - began }
   }
 }
 
-const NOTHING = { output: undefined, error: undefined, profile: null, violations: [], usage: null, printed: '', ending: null, durationMs: 0 } as const
+const NOTHING = { output: undefined, error: undefined, profile: null, violations: [], usage: null, printed: '', ending: null, egress: null, durationMs: 0 } as const
 
 const substitute = (result: JsonValue): Outcome => ({ ...NOTHING, status: 'ok', output: result })
 

@@ -6,6 +6,7 @@ import type { ApprovalSettings } from './approvals.js'
 import type { EventStream } from './events/event-stream.js'
 import type { ArgumentSettings } from './events/recorded-arguments.js'
 import type { Executor } from './execute.js'
+import type { EgressSummary } from './events/egress-tally.js'
 import type { RegisteredTool } from './registered-tool.js'
 import type { CallFacts, CallUsage, Execution } from './tool-result.js'
 import type { ToolDefinition } from './tools.js'
@@ -38,7 +39,7 @@ export interface CallHandlers {
 }
 
 /** How a run ended, also where there was none because it could not begin. */
-export type Outcome = Omit<Execution, 'profile'> & { readonly profile: Execution['profile'] | null; readonly durationMs: number }
+export type Outcome = Omit<Execution, 'profile'> & { readonly profile: Execution['profile'] | null; readonly egress: EgressSummary | null; readonly durationMs: number }
 
 const usageOf = (usage: Execution['usage']): CallUsage | null =>
   usage === null ? null : { wall_ms: usage.wallMs, cpu_ms: usage.cpuMs, max_rss_bytes: usage.maxResidentBytes, peak_memory_bytes: usage.peakMemoryBytes ?? null }
@@ -51,6 +52,7 @@ export const factsOf = ({ gate, sessionId }: CallServices, { decision }: Evaluat
   permission_decision: decision,
   sandbox_profile: outcome?.profile ?? null,
   violations: outcome?.violations ?? [],
+  egress: outcome?.egress ?? null,
   usage: usageOf(outcome?.usage ?? null),
   error: error === undefined ? null : { code: error.code, message: error.message, fix: error.fix ?? null },
   printed: outcome?.printed ?? '',

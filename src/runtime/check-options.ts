@@ -8,10 +8,11 @@ import type { AuditSettings } from './audit/audit-log.js'
 import type { CallOptions, CordonOptions } from './cordon-options.js'
 import type { EventContext } from './events/event.js'
 import type { ArgumentSettings } from './events/recorded-arguments.js'
-import { aCount, aFunction, aText, listOf, mappingWith, oneOf, such, wrongOption } from './option-checks.js'
+import { aCount, aFunction, aText, listOf, mappingWith, oneOf, such, unshown, wrongOption } from './option-checks.js'
 import type { OptionCheck } from './option-checks.js'
 import { checkRuleOption } from './rule-sets.js'
 import type { StateSettings } from './session-state.js'
+import type { VaultAccess } from '../egress/index.js'
 import type { EgressOptions } from './network/egress-options.js'
 
 /** One check for each option, and none for what is no option: the compiler holds the two together. */
@@ -54,9 +55,17 @@ const CONTEXT: ChecksOf<EventContext> = { request_id: aText('a text'), agent: aT
 
 const SANDBOX: ChecksOf<SandboxOptions> = { form: oneOf(['auto', ...FORMS]), launcher: aText('the path of the launcher'), nursery: oneOf(['start', 'none']) }
 
+const VAULT: ChecksOf<VaultAccess> = { address: such('the address of Vault', (value) => typeof value === 'string' && /^https?:\/\//.test(value), 'write it like https://vault.example.org:8200'), token: aText('a token'), namespace: aText('a name'), authorities: listOf(aText('certificates in PEM'), 'a list of certificates in PEM') }
+
 // Names and addresses are read with errors of their own.
 const EGRESS: ChecksOf<EgressOptions> = {
   authorities: listOf(aText('certificates in PEM'), 'a list of certificates in PEM', 'write it like authorities: [readFileSync("ca.pem", "utf8")]'),
+  secrets: unshown(
+    such('', (value) => typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every((each) => typeof each === 'string')),
+    'a mapping of credentials to where their values come from',
+    'write it like secrets: { "github-token": "env:GITHUB_TOKEN" }',
+  ),
+  vault: mappingWith({ options: VAULT, required: ['address', 'token'], expected: 'a mapping with address and token', fix: 'write it like vault: { address: "https://vault.example.org:8200", token }' }),
   pins: such('a mapping of names to lists of addresses', (value) => typeof value === 'object' && value !== null && Object.values(value).every((each) => Array.isArray(each) && each.every((address) => typeof address === 'string')), 'write it like pins: { "db.internal": ["10.0.0.5"] }'),
 }
 
@@ -92,7 +101,7 @@ const CORDON: ChecksOf<CordonOptions> = {
   context: mappingWith({ options: CONTEXT, required: [], expected: 'a mapping', fix: 'write it like context: { agent: "reviewer", model: "…" }' }),
   state: mappingWith({ options: STATE, required: ['key'], expected: 'a mapping with a key', fix: 'write it like state: { key }' }),
   telemetry: oneOf(['auto', 'off']),
-  egress: mappingWith({ options: EGRESS, required: [], expected: 'a mapping', fix: 'write it like egress: { authorities: [pem], pins: { "db.internal": ["10.0.0.5"] } }' }),
+  egress: mappingWith({ options: EGRESS, required: [], expected: 'a mapping', fix: 'write it like egress: { secrets: { "github-token": "env:GITHUB_TOKEN" }, pins: { "db.internal": ["10.0.0.5"] } }' }),
   sandbox: mappingWith({ options: SANDBOX, required: [], expected: 'a mapping', fix: 'write it like sandbox: { form: "auto" }' }),
 }
 const cordonOptions = mappingWith({ options: CORDON, required: ['tools', 'workspace'], expected: 'a mapping with at least tools and workspace' })

@@ -27,7 +27,7 @@ import { createFunctionCells } from './function-cells.js'
 import { requirePortable } from './function-source.js'
 import { recordHook } from './hook-events.js'
 import { liveCall } from './life-of-a-call.js'
-import { createCallNetworks, openNetwork, pinsOf } from './network/index.js'
+import { createCallNetworks, openNetwork, pinsOf, secretHostOf, sourcesOf, withoutSecrets } from './network/index.js'
 import { createProcessCells } from './process-cells.js'
 import { registerTool } from './registered-tool.js'
 import type { RegisteredTool } from './registered-tool.js'
@@ -123,8 +123,11 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
 
   let opening: Promise<Sandbox> | undefined
   const sandbox = () => (opening ??= openSandbox(options.sandbox))
-  const environment = options.environment ?? {}
-  const networks = createCallNetworks(() => openNetwork({ authorities: options.egress?.authorities ?? [], record: () => undefined }), pinsOf(options.egress?.pins ?? {}))
+  const sources = sourcesOf(options.egress?.secrets ?? {})
+  const given = options.environment ?? {}
+  // What a value is read from is nothing that a policy could pass on.
+  const environment = withoutSecrets(given, sources.values())
+  const networks = createCallNetworks(() => openNetwork({ authorities: options.egress?.authorities ?? [], secrets: { sources, host: secretHostOf(given, options.egress?.vault) } }), pinsOf(options.egress?.pins ?? {}))
   const services: CallServices = {
     gate,
     events,

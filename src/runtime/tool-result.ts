@@ -3,6 +3,7 @@ import type { CordonError } from '../errors/index.js'
 import type { SandboxProfile, Usage, Violation } from '../sandbox/index.js'
 
 import type { ProcessEnding } from './events/process-ending.js'
+import type { EgressSummary } from './events/egress-tally.js'
 
 /**
  * - `ok`: it ran and succeeded
@@ -33,6 +34,8 @@ export interface CallFacts {
   /** Null when nothing ran. */
   readonly sandbox_profile: SandboxProfile | InProcessProfile | null
   readonly violations: readonly Violation[]
+  /** What it reached of the hosts that are granted; null where it connected to none. */
+  readonly egress: EgressSummary | null
   /** In the words of `cordon run --facts`; null when nothing ran. */
   readonly usage: CallUsage | null
   readonly error: { readonly code: string; readonly message: string; readonly fix: string | null } | null

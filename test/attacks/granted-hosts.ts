@@ -1,10 +1,11 @@
 // Cells with granted hosts, served as the runtime serves them, against servers of the tests.
 import { afterAll } from 'vitest'
 
-import type { EgressEvent } from '../../src/egress/index.js'
+import type { ConnectionEvent } from '../../src/egress/index.js'
 import { parseIpAddress } from '../../src/policy/index.js'
 import type { IpAddress } from '../../src/policy/index.js'
 import { createCallNetworks, openNetwork } from '../../src/runtime/network/index.js'
+import type { NetworkCall } from '../../src/runtime/network/index.js'
 import type { CallResult } from '../../src/sandbox/index.js'
 import { echo, serverAuthority, startHttps, startTcp } from '../egress/servers.js'
 
@@ -33,12 +34,11 @@ export const REBOUND: Readonly<Record<string, readonly string[]>> = {
 }
 
 const asked: string[] = []
-const events: EgressEvent[] = []
+const events: ConnectionEvent[] = []
 const networks = createCallNetworks(
   () =>
     openNetwork({
       authorities: [serverAuthority.certificate],
-      record: (event) => { events.push(event) },
       // Whatever is looked up, is looked up here.
       resolve: (name) => {
         const times = asked.filter((each) => each === name).length
@@ -61,7 +61,7 @@ afterAll(async () => {
 
 /** Names that were looked up by anybody for the calls so far. */
 export const lookedUp = (): readonly string[] => asked
-export const recorded = (): readonly EgressEvent[] => events
+export const recorded = (): readonly ConnectionEvent[] => events
 
 export interface GrantedCall {
   readonly result: CallResult
@@ -74,9 +74,9 @@ export const REPEATER_GRANT = `${GRANTED}:${String(repeater.port)}`
 
 let calls = 0
 
-const nextCall = (): { readonly callId: string; readonly writeApproval: 'recorded' } => {
+const nextCall = (): NetworkCall => {
   calls += 1
-  return { callId: `call-${String(calls)}`, writeApproval: 'recorded' }
+  return { callId: `call-${String(calls)}`, writeApproval: 'recorded', record: (event) => { events.push(event) } }
 }
 
 export interface GrantedOptions extends Omit<PolicyText, 'network'> {

@@ -152,7 +152,7 @@ describe('connections to a server', () => {
       const call = await stage.egress.admit({ ...rightsOf(options), callId: Math.random().toString(), ...(sharedBy === undefined ? {} : { sharedBy }) })
       const proxy = stage.proxyUrl.replace(stage.call.proxySecret, call.proxySecret)
       expect((await curl({ ...stage, proxyUrl: proxy }, '--http1.1', url)).status).toBe(0)
-      call.end()
+      await call.end()
     }
     expect(server.connections()).toBe(4)
   })
@@ -175,7 +175,7 @@ describe('connections to a server', () => {
     const running = curl(stage, url)
     await expect.poll(() => server.connections()).toBe(1)
     await new Promise((resolve) => setTimeout(resolve, 200))
-    stage.call.end()
+    await stage.call.end()
     expect((await running).status).not.toBe(0)
     expect((await curl(stage, url)).errors).toContain('407')
     expect(stage.call.mayConnect('api.test', server.port)).toMatchObject({ reason: 'not-granted' })

@@ -46,7 +46,10 @@ describe('telemetry', () => {
     expect(first?.events.map(({ name, attributes }) => [name, attributes?.['cordon.violation']])).toEqual(['connect', 'memory', 'lookup', 'connect', 'egress'].map((kind) => ['sandbox.violation', kind]))
     expect(second?.attributes).toMatchObject({ 'cordon.call_id': 'call-2', 'cordon.status': 'denied', 'cordon.error_code': 'rule-denied' })
     const inner = finished.filter(({ parentSpanContext }) => parentSpanContext?.spanId === first?.spanContext().spanId)
-    expect(inner.map(({ name }) => name).toSorted()).toEqual(['cordon.approval', 'cordon.hook broken', 'cordon.hook guard', 'cordon.process'])
+    const connection = inner.find(({ name }) => name === 'cordon.connection')
+    expect(connection?.attributes).toMatchObject({ 'server.address': 'example.org', 'server.port': 443, 'cordon.decision_id': 'decision-1' })
+    expect(connection?.events.map(({ name, attributes }) => [name, attributes])).toEqual([['egress.request', { 'http.request.method': 'GET', 'url.path': '/v1', 'http.response.status_code': 200, 'cordon.rule': 'example.org', 'cordon.credentials': ['token'] }]])
+    expect(inner.map(({ name }) => name).toSorted()).toEqual(['cordon.approval', 'cordon.connection', 'cordon.hook broken', 'cordon.hook guard', 'cordon.process'])
   })
 
   it('counts calls, decisions and violations, without ids', async () => {
@@ -55,7 +58,7 @@ describe('telemetry', () => {
     expect(found.get('cordon.calls')).toEqual([{ 'cordon.tool': 'bash', 'cordon.status': 'violated' }, { 'cordon.tool': 'bash', 'cordon.status': 'denied' }])
     expect(found.get('cordon.decisions')).toEqual([{ 'cordon.tool': 'bash', 'cordon.decision': 'sandboxed', 'cordon.decision_source': 'mode' }])
     expect(found.get('cordon.violations')).toHaveLength(4)
-    expect([...found.keys()].toSorted()).toEqual(['cordon.approval.duration', 'cordon.call.duration', 'cordon.calls', 'cordon.decisions', 'cordon.hooks.failed', 'cordon.violations'])
+    expect([...found.keys()].toSorted()).toEqual(['cordon.approval.duration', 'cordon.call.duration', 'cordon.calls', 'cordon.decisions', 'cordon.egress.requests', 'cordon.hooks.failed', 'cordon.violations'])
   })
 
   it('does nothing, and disturbs nothing, where the package is not installed', async () => {

@@ -42,7 +42,7 @@ const readFrom = async (source: SecretSource, host: SecretHost, missing: Missing
   switch (source.kind) {
     case 'environment': {
       const value = host.environment[source.name]
-      if (value === undefined) throw missing(`${describeSource(source)} is not set`, `set ${source.name} in the environment of Cordon`)
+      if (value === undefined) throw missing(`${describeSource(source)} is not set`, `set ${source.name} in the environment of Cordon; createCordon() looks for it in its option environment`)
       return { bytes: Buffer.from(value, 'utf8'), expiresAt: undefined }
     }
     case 'file':
@@ -54,7 +54,7 @@ const readFrom = async (source: SecretSource, host: SecretHost, missing: Missing
       return { bytes: await outputOf(argv, host, `${describeSource(source)} is not there`, missing), expiresAt: undefined }
     }
     case 'vault':
-      if (host.vault === undefined) throw missing('it lies in Vault, whose address is not known', 'set VAULT_ADDR and VAULT_TOKEN')
+      if (host.vault === undefined) throw missing('it lies in Vault, whose address is not known', 'set VAULT_ADDR and VAULT_TOKEN in the environment of Cordon, or egress.vault of createCordon()')
       return readVault(source, host.vault, missing)
   }
 }

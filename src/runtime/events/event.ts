@@ -1,4 +1,5 @@
 // What happens to a call, as typed facts. The field names are those of schemas/event.schema.json.
+import type { ConnectionClosed, ConnectionOpened, RequestDone } from '../../egress/index.js'
 import type { DecisionKind, HookPoint, PermissionDecision, PermissionState } from '../../gate/index.js'
 import type { Risk } from '../../policy/index.js'
 import type { LimitKind, SandboxProfile, Violation } from '../../sandbox/index.js'
@@ -166,6 +167,17 @@ export interface ProcessTerminated extends EventBase<'process.terminated'>, OfCa
   readonly usage: ProcessUsage | null
 }
 
+/** Fields of a connection or a request, as the proxy tells them. */
+type OfEgress<Told> = Omit<Told, 'type' | 'call_id'>
+
+/** Before anything is sent to anybody: a connection that cannot be recorded is closed. */
+export interface EgressOpened extends EventBase<'egress.opened'>, OfCall, OfEgress<ConnectionOpened> {}
+
+/** A request and its answer, when both have passed. The path is without its query; credentials are told by their ids. */
+export interface EgressRequest extends EventBase<'egress.request'>, OfCall, OfEgress<RequestDone> {}
+
+export interface EgressClosed extends EventBase<'egress.closed'>, OfCall, OfEgress<ConnectionClosed> {}
+
 /** The first line of a log, and of every file that goes on with it. */
 export interface AuditBegan extends EventBase<'audit.began'> {
   /** 1 for the first file. */
@@ -202,6 +214,9 @@ export type CordonEvent =
   | ProcessStarted
   | ProcessCompleted
   | ProcessTerminated
+  | EgressOpened
+  | EgressRequest
+  | EgressClosed
   | AuditBegan
   | AuditRepaired
 
@@ -214,6 +229,7 @@ export const EVENT_TYPES = [
   ...(['sandbox.applied', 'sandbox.violation', 'tool.called', 'tool.denied', 'tool.completed'] as const),
   ...(['hook.started', 'hook.completed', 'hook.failed'] as const),
   ...(['process.started', 'process.completed', 'process.terminated'] as const),
+  ...(['egress.opened', 'egress.request', 'egress.closed'] as const),
   ...(['audit.began', 'audit.repaired'] as const),
 ] as const satisfies readonly EventType[]
 

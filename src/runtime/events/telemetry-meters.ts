@@ -8,6 +8,7 @@ export const createMeters = ({ metrics }: Pick<typeof OpenTelemetry, 'metrics'>)
   const calls = meter.createCounter('cordon.calls', { description: 'calls that ended, by tool and status' })
   const decisions = meter.createCounter('cordon.decisions', { description: 'decisions, by outcome and who decided' })
   const violations = meter.createCounter('cordon.violations', { description: 'boundaries that were touched, by tool and kind' })
+  const requests = meter.createCounter('cordon.egress.requests', { description: 'requests to granted hosts, by tool and status' })
   const failedHooks = meter.createCounter('cordon.hooks.failed', { description: 'hooks that failed' })
   const duration = meter.createHistogram('cordon.call.duration', { description: 'how long calls ran', unit: 's' })
   const approval = meter.createHistogram('cordon.approval.duration', { description: 'how long answers took', unit: 's' })
@@ -39,6 +40,9 @@ export const createMeters = ({ metrics }: Pick<typeof OpenTelemetry, 'metrics'>)
           calls.add(1, { 'cordon.tool': event.tool, 'cordon.status': event.status })
           duration.record(event.duration_ms / 1000, { 'cordon.tool': event.tool, 'cordon.status': event.status })
           return
+        case 'egress.request':
+          requests.add(1, { 'cordon.tool': event.tool, 'http.request.method': knownMethod(event.method), 'cordon.status': event.status === null ? 'none' : `${String(Math.floor(event.status / 100))}xx` })
+          return
         case 'hook.failed':
           failedHooks.add(1, { 'cordon.hook': event.hook, 'cordon.hook_point': event.point })
           return
@@ -48,3 +52,8 @@ export const createMeters = ({ metrics }: Pick<typeof OpenTelemetry, 'metrics'>)
     },
   }
 }
+
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'])
+
+/** A tool may invent as many as it likes. */
+const knownMethod = (method: string): string => (METHODS.has(method) ? method : '_OTHER')

@@ -1,7 +1,7 @@
 import type * as OpenTelemetry from '@opentelemetry/api'
 import type { Attributes, Context, Span } from '@opentelemetry/api'
 
-import type { CordonEvent } from './event.js'
+import type { CordonEvent, EventOf } from './event.js'
 
 type Api = Pick<typeof OpenTelemetry, 'trace' | 'context' | 'SpanStatusCode'>
 
@@ -63,6 +63,13 @@ export const createCallSpans = ({ trace, context, SpanStatusCode }: Api): CallSp
     child?.end(new Date(event.timestamp))
   }
 
+  /** An event of its connection; spans of requests belong to the tool, if it makes any. */
+  const tellRequest = (event: EventOf<'egress.request'>): void => {
+    const call = event.call_id === null ? undefined : open.get(event.call_id)
+    const attributes = { 'http.request.method': event.method, 'url.path': event.path, 'cordon.rule': event.rule, 'cordon.credentials': [...event.credentials], ...(event.status === null ? {} : { 'http.response.status_code': event.status }) }
+    call?.children.get(`connection ${String(event.connection)}`)?.addEvent('egress.request', attributes, new Date(event.timestamp))
+  }
+
   return {
     begin: (callId) => {
       parents.set(callId, context.active())
@@ -106,6 +113,15 @@ export const createCallSpans = ({ trace, context, SpanStatusCode }: Api): CallSp
           return
         case 'process.terminated':
           endChild(event, 'process', { 'cordon.terminated_because': event.because }, event.because)
+          return
+        case 'egress.opened':
+          startChild(event, `connection ${String(event.connection)}`, 'cordon.connection', { 'cordon.decision_id': event.decision_id ?? '', 'server.address': event.host, 'server.port': event.port })
+          return
+        case 'egress.request':
+          tellRequest(event)
+          return
+        case 'egress.closed':
+          endChild(event, `connection ${String(event.connection)}`, {}, event.problem ?? undefined)
           return
         case 'sandbox.applied':
           if (callId !== null) open.get(callId)?.span.setAttributes({ 'cordon.sandbox': event.sandbox_profile?.form ?? 'none' })

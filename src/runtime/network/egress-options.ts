@@ -1,3 +1,5 @@
+import { parseSecretSource } from '../../egress/index.js'
+import type { SecretSource, VaultAccess } from '../../egress/index.js'
 import { fail } from '../../errors/index.js'
 import type { IpAddress } from '../../policy/index.js'
 import { parseIpAddress, parseRequestHost } from '../../policy/index.js'
@@ -7,7 +9,14 @@ export interface EgressOptions {
   readonly authorities?: readonly string[]
   /** Names that are not looked up, and what they lead to instead. */
   readonly pins?: Readonly<Record<string, readonly string[]>>
+  /** Where the values of credentials come from, by the ids of these: `env:NAME` (of `environment`), `file:PATH`, `command:…`, `keyring:…`, `vault:…`. */
+  readonly secrets?: Readonly<Record<string, string>>
+  /** Of `vault:`; left out, as VAULT_ADDR, VAULT_TOKEN and VAULT_NAMESPACE of `environment` say. */
+  readonly vault?: VaultAccess
 }
+
+export const sourcesOf = (secrets: Readonly<Record<string, string>>): ReadonlyMap<string, SecretSource> =>
+  new Map(Object.entries(secrets).map(([credential, text]) => [credential, parseSecretSource(credential, text)]))
 
 export const pinsOf = (pins: Readonly<Record<string, readonly string[]>>): ReadonlyMap<string, readonly IpAddress[]> =>
   new Map(Object.entries(pins).map(([name, addresses]) => [nameOf(name), addresses.map(addressOf)]))

@@ -1,6 +1,7 @@
 // Joins cells and egress: the sandbox brings the connections of a call, the proxy takes them.
 import { createEgress, createSecretStore } from '../../egress/index.js'
-import type { CallRights, EgressEvent, EgressViolation, Resolve } from '../../egress/index.js'
+import type { CallRights, ConnectionEvent, EgressViolation, Resolve } from '../../egress/index.js'
+import { fail } from '../../errors/index.js'
 import type { Boundary } from '../../policy/index.js'
 import type { CallNetwork, CallResult } from '../../sandbox/index.js'
 
@@ -13,20 +14,22 @@ export interface NetworkSettings {
   readonly resolve?: Resolve
   /** Where the values of credentials come from; left out, there are none. */
   readonly secrets?: SecretSettings
-  /** What cannot be recorded does not happen. */
-  readonly record: (event: EgressEvent) => void | Promise<void>
 }
 
 /** What one call brings along. */
-export interface Admission extends Pick<CallRights, 'callId' | 'writeApproval' | 'pins' | 'credentials'> {
+export interface Admission extends Pick<CallRights, 'callId' | 'writeApproval' | 'pins'> {
+  /** With its credentials. */
   readonly boundary: Boundary
+  /** What became of its connections. What cannot be recorded does not happen. */
+  readonly record: (event: ConnectionEvent) => void | Promise<void>
 }
 
 export interface AdmittedCall {
   readonly network: CallNetwork
   /** What the proxy refused so far. */
   readonly violations: () => readonly EgressViolation[]
-  readonly end: () => void
+  /** Answers when what became of its connections is recorded. */
+  readonly end: () => Promise<void>
 }
 
 /** The network of one runtime. */
@@ -39,26 +42,31 @@ export interface RuntimeNetwork {
 
 const MOST_VIOLATIONS = 1_000
 
-export const openNetwork = ({ authorities, resolve, secrets = NO_SECRETS, record }: NetworkSettings): RuntimeNetwork => {
-  const refused = new Map<string, EgressViolation[]>()
+interface Present {
+  readonly record: Admission['record']
+  readonly violations: EgressViolation[]
+}
+
+export const openNetwork = ({ authorities, resolve, secrets = NO_SECRETS }: NetworkSettings): RuntimeNetwork => {
+  const present = new Map<string, Present>()
   const egress = createEgress({
     secrets: createSecretStore(secrets),
     authorities,
     ...(resolve === undefined ? {} : { resolve }),
     record: (event) => {
-      if (event.type !== 'sandbox.violation') return record(event)
+      const of = present.get(event.call_id)
+      if (event.type !== 'sandbox.violation') return of === undefined ? Promise.reject(fail('egress-closed', {})) : of.record(event)
       // It is told with the other violations of the call, when that has ended.
-      const known = refused.get(event.call_id)
-      if (known !== undefined && known.length < MOST_VIOLATIONS) known.push(event.violation)
+      if (of !== undefined && of.violations.length < MOST_VIOLATIONS) of.violations.push(event.violation)
       return undefined
     },
   })
   return {
     authority: egress.authorityCertificate,
-    admit: async ({ callId, boundary, writeApproval, credentials, pins }) => {
+    admit: async ({ callId, boundary, writeApproval, pins, record }) => {
       const violations: EgressViolation[] = []
-      refused.set(callId, violations)
-      const call = await egress.admit({ callId, network: boundary, writeApproval, credentials, pins })
+      const call = await egress.admit({ callId, network: boundary, writeApproval, credentials: boundary.credentials, pins })
+      present.set(callId, { record, violations })
       return {
         network: {
           connected: (stream, host, port) => {
@@ -71,9 +79,9 @@ export const openNetwork = ({ authorities, resolve, secrets = NO_SECRETS, record
           variables: Object.fromEntries(call.placeholders.map(({ name, text }) => [name, text])),
         },
         violations: () => distinct(violations),
-        end: () => {
-          call.end()
-          refused.delete(callId)
+        end: async () => {
+          await call.end()
+          present.delete(callId)
         },
       }
     },

@@ -1,0 +1,80 @@
+import type { ConnectionEvent } from '../../egress/index.js'
+
+/** What a call reached, in sum. What it was refused is among its violations. */
+export interface EgressSummary {
+  readonly connections: number
+  readonly requests: number
+  readonly bytes_sent: number
+  readonly bytes_received: number
+  readonly hosts: readonly ReachedHost[]
+  /** Hosts beyond those. */
+  readonly more_hosts: number
+}
+
+export interface ReachedHost {
+  readonly host: string
+  readonly port: number
+  readonly connections: number
+  readonly requests: number
+  readonly bytes_sent: number
+  readonly bytes_received: number
+  /** By their ids. */
+  readonly credentials: readonly string[]
+  /** How often a credential was taken out of an answer. */
+  readonly redactions: number
+  /** What went wrong: entries of docs/errors.md. */
+  readonly problems: readonly string[]
+}
+
+export interface EgressTally {
+  readonly take: (event: ConnectionEvent) => void
+  /** Null where the call connected to nobody. */
+  readonly summary: () => EgressSummary | null
+}
+
+type Counted = { -readonly [Key in keyof ReachedHost]: ReachedHost[Key] extends readonly string[] ? Set<string> : ReachedHost[Key] }
+
+/** A tool decides how many hosts it asks for below a name that is granted with all of them. */
+const MOST_HOSTS = 100
+
+/** Adds up what became of the connections of one call. */
+export const createEgressTally = (): EgressTally => {
+  const hosts = new Map<string, Counted>()
+  const total = { connections: 0, requests: 0, bytes_sent: 0, bytes_received: 0 }
+  let beyond = 0
+
+  const hostOf = ({ host, port, type }: ConnectionEvent): Counted | undefined => {
+    const key = `${host} ${port}`
+    const known = hosts.get(key)
+    if (known !== undefined) return known
+    if (hosts.size >= MOST_HOSTS) {
+      if (type === 'egress.opened') beyond += 1
+      return undefined
+    }
+    const made: Counted = { host, port, connections: 0, requests: 0, bytes_sent: 0, bytes_received: 0, credentials: new Set(), redactions: 0, problems: new Set() }
+    hosts.set(key, made)
+    return made
+  }
+
+  return {
+    take: (event) => {
+      const counted = hostOf(event)
+      for (const each of counted === undefined ? [total] : [total, counted]) {
+        if (event.type === 'egress.opened') {
+          each.connections += 1
+          continue
+        }
+        if (event.type === 'egress.request') each.requests += 1
+        each.bytes_sent += event.bytes_sent
+        each.bytes_received += event.bytes_received
+      }
+      if (counted === undefined || event.type === 'egress.opened') return
+      if (event.problem !== null) counted.problems.add(event.problem)
+      if (event.type === 'egress.closed') return
+      counted.redactions += event.redactions
+      for (const id of event.credentials) counted.credentials.add(id)
+    },
+    summary: () =>
+      total.connections === 0 ? null : { ...total, hosts: [...hosts.values()].map((each) => ({ ...each, credentials: [...each.credentials], problems: [...each.problems] })), more_hosts: beyond },
+  }
+}
