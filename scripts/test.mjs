@@ -58,6 +58,7 @@ if (IN_CI) add({ passed: 0, failed: missing.length, skipped: 0 })
 
 const built =
   check('build', ...tool('typescript/bin/tsc', '-p', 'tsconfig.json')) &&
+  check('command line', ...node('scripts/bundle-cli.mjs')) &&
   check('launcher', ...node('scripts/build-native.mjs'))
 
 if (built) {
