@@ -1,0 +1,152 @@
+// A tool uses a credential and looks for its value wherever a tool can look; then the host looks through all that is kept.
+import { randomBytes } from 'node:crypto'
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { inspect } from 'node:util'
+
+import { afterAll, expect, test } from 'vitest'
+
+import { createCordon, processTool, tool, verifyAudit } from '../../src/runtime/index.js'
+import type { Cordon, CordonOptions, ToolResult } from '../../src/runtime/index.js'
+import { cordon as runCommandLine } from '../cli/cordon.js'
+import { startHttps, serverAuthority } from '../egress/servers.js'
+import { asWritten, eventsOf, openStage } from '../runtime/stage.js'
+
+import { describeForms } from './harness.js'
+import { needles } from './needles.js'
+
+const HOST = 'api.test'
+const newValue = (): string => `canary-${randomBytes(12).toString('hex')}`
+
+interface Arrival {
+  readonly url: string
+  readonly authorization: string
+  readonly own: string
+}
+
+const arrivals: Arrival[] = []
+/** Says what it was told, in every way that it can think of. */
+const server = await startHttps((request, response) => {
+  const { authorization = '', 'x-own': own = '' } = request.headers
+  arrivals.push({ url: request.url ?? '', authorization, own: String(own) })
+  const value = authorization.replace('Bearer ', '')
+  const body = { headers: request.headers, url: request.url, value, base64: Buffer.from(authorization).toString('base64'), hex: Buffer.from(value).toString('hex') }
+  response.writeHead(200, { 'content-type': 'application/json', 'x-echo': authorization, 'set-cookie': `token=${value}` })
+  response.end(JSON.stringify(body))
+}, { host: HOST })
+afterAll(() => server.close())
+
+const stage = openStage()
+const url = `https://${HOST}:${String(server.port)}`
+const place = `${HOST}:${String(server.port)}`
+const script = new URL('./programs/find-secret.py', import.meta.url).pathname
+
+const policy = {
+  network: [place],
+  egress_class: 'read_only',
+  environment: ['SOURCE', 'COPY', 'HARMLESS'],
+  filesystem: { read: [script] },
+  credentials: [
+    { id: 'token', inject: { host: place, as: 'bearer' }, placeholder: 'API_TOKEN' },
+    { id: 'other', inject: { host: place, as: 'placeholder' }, placeholder: 'OTHER_TOKEN' },
+  ],
+} as const
+
+const finding = processTool({ name: 'finding', policy, command: () => ['/usr/bin/python3', script, url] })
+const fetching = tool({ name: 'fetching', policy, run: asWritten("async ({ url }) => ({ text: await (await fetch(url)).text(), variables: Object.entries(process.env).map(([name, value]) => name + '=' + value) })") })
+
+interface Setting {
+  readonly values: readonly string[]
+  readonly log: string
+  readonly runtime: Cordon
+}
+
+const open = async (form: 'namespaces' | 'landlock', more: Partial<CordonOptions> = {}): Promise<Setting> => {
+  const [token, other] = [newValue(), newValue()]
+  const file = join(stage.newFolder(), 'other')
+  writeFileSync(file, `${other}\n`)
+  const log = join(stage.newFolder(), 'audit.jsonl')
+  const runtime = await stage.cordon({
+    tools: [finding, fetching],
+    sandbox: { form },
+    audit: { path: log },
+    record: { arguments: 'redacted' },
+    environment: { SOURCE: token, COPY: `Bearer ${token}`, HARMLESS: 'yes' },
+    egress: { authorities: [serverAuthority.certificate], pins: { [HOST]: ['127.0.0.1'] }, secrets: { token: 'env:SOURCE', other: `file:${file}` } },
+    ...more,
+  })
+  return { values: [token, other], log, runtime }
+}
+
+const stdoutOf = ({ output }: ToolResult): string => (output as { readonly stdout: string }).stdout
+
+const kept = (log: string): string => readdirSync(join(log, '..')).map((name) => readFileSync(join(log, '..', name), 'latin1')).join('\n')
+
+describeForms('the value of a credential', ({ form }) => {
+  test('reaches the server, and nothing that the tool or the record has', async () => {
+    const { values: [token = '', other = ''], log, runtime } = await open(form)
+    const events = eventsOf(runtime)
+    const before = arrivals.length
+    const result = await runtime.call('finding')
+    const fetched = await runtime.call('fetching', { url: `${url}/fetched?q=1` })
+
+    // The twin: the server got both.
+    expect(arrivals.slice(before)).toEqual([
+      { url: `/v1/${other}?q=secret-question`, authorization: `Bearer ${token}`, own: other },
+      { url: '/fetched?q=1', authorization: `Bearer ${token}`, own: '' },
+    ])
+    expect(result).toMatchObject({ status: 'ok' })
+    expect(fetched).toMatchObject({ status: 'ok' })
+
+    // The twin of the search: it finds what is there.
+    const said = stdoutOf(result)
+    const found = said.split('\n').filter((line) => line.startsWith('FOUND '))
+    expect(new Set(found.map((line) => line.split(' ').slice(0, 2).join(' ')))).toEqual(new Set(['FOUND file', 'FOUND memory']))
+    expect(found.every((line) => line.includes(' decoy--') || line.includes(' ZGVjb3kt'))).toBe(true)
+    // Its own memory at most, and none of those who know the value.
+    expect(said).toMatch(/^OPENED [01]$/m)
+    expect(said).toContain('"value":"*******')
+
+    const variables = (fetched.output as { readonly variables: readonly string[] }).variables
+    expect(variables).toEqual(expect.arrayContaining(['HARMLESS=yes', 'API_TOKEN=placeholder-for-token', 'OTHER_TOKEN=placeholder-for-other']))
+    expect(variables.filter((each) => /^(?:SOURCE|COPY)=/.test(each))).toEqual([])
+
+    expect(events.filter(({ type }) => type === 'egress.request')).toMatchObject([
+      { call_id: result.facts.call_id, tool: 'finding', path: '/v1/placeholder-for-other', credentials: ['token', 'other'], status: 200 },
+      { call_id: fetched.facts.call_id, tool: 'fetching', path: '/fetched', credentials: ['token', 'other'], status: 200 },
+    ])
+    expect(result.facts.egress).toMatchObject({ connections: 1, requests: 1, hosts: [{ host: HOST, port: server.port, credentials: ['token', 'other'] }] })
+    expect(result.facts.egress?.hosts[0]?.redactions).toBeGreaterThan(0)
+    await runtime.close()
+    expect((await verifyAudit(log)).isIntact).toBe(true)
+    const [shown, explained] = [runCommandLine(['log', 'show', log]).stdout, runCommandLine(['why', '--log', log, 'last']).stdout]
+    expect(shown).toContain('with token, other')
+    expect(explained).toMatch(new RegExp(`reached +${place}: 1 connection, 1 request, .*with token, other; \\d+ redacted`))
+    for (const text of [said, JSON.stringify([result, fetched]), JSON.stringify(events), kept(log), inspect(runtime, { depth: 12, showHidden: true }), shown, explained]) {
+      for (const needle of needles(token, other)) expect(text.includes(needle)).toBe(false)
+    }
+    expect(kept(log)).not.toContain('secret-question')
+  })
+
+  test('is not in the error of a call that lacks one, which does not run', async () => {
+    const value = newValue()
+    const { runtime, log } = await open(form, { environment: { SOURCE: value }, egress: { authorities: [serverAuthority.certificate], pins: { [HOST]: ['127.0.0.1'] }, secrets: { token: 'env:SOURCE', other: 'file:/nonexistent/other' } } })
+    const before = arrivals.length
+    const events = eventsOf(runtime)
+    const result = await runtime.call('finding')
+    expect(result).toMatchObject({ status: 'failed', reason: 'A credential that this tool needs is not set up.', facts: { error: { code: 'credential-missing', message: 'the credential "other" has no value: the file /nonexistent/other does not exist' }, egress: null, sandbox_profile: null } })
+    expect(arrivals.length).toBe(before)
+    expect(events.map(({ type }) => type)).not.toContain('process.completed')
+    await runtime.close()
+    for (const text of [JSON.stringify(result), JSON.stringify(events), kept(log)]) expect(text).not.toContain(value)
+  })
+})
+
+test('a source that is a value by mistake is refused without being repeated', async () => {
+  const value = newValue()
+  for (const secrets of [{ token: value }, value, [value], { token: { value } }]) {
+    const refusal = await createCordon({ tools: [], workspace: stage.workspace, egress: { secrets: secrets as Readonly<Record<string, string>> } }).then(() => undefined, (error: unknown) => error)
+    expect(refusal).toBeInstanceOf(Error)
+    expect(inspect(refusal)).not.toContain(value)
+  }
+})
