@@ -100,7 +100,7 @@ export const planCell = (request: CellRequest, host: HostFacts, system: SystemVi
     clock: request.clock,
     probe: false,
   }
-  const variables = Object.keys(buildEnvironment(boundary, request.hostEnvironment, temporary, networkVariables(plan, '')))
+  const variables = Object.keys(buildEnvironment(boundary, request.hostEnvironment, temporary, { ...networkVariables(plan, ''), ...standInsOf(boundary) }))
   const paths = (places: readonly Pick<Place, 'path'>[]) => [...new Set(places.map(({ path }) => path))].sort()
   const sealed = [...survey.sealed, ...protectedPlaces]
   const roots = {
@@ -246,3 +246,7 @@ export const chooseForm = (wanted: Form | 'auto', host: HostFacts): Form => {
 
 const problemOf = (attempt: HostFacts['namespaces']): string => (attempt.held ? 'held' : `${attempt.stage}: ${attempt.problem}`)
 
+
+/** Given by the network of the call; which they are the policy says. */
+const standInsOf = ({ network, credentials }: Boundary): Readonly<Record<string, string>> =>
+  network.kind === 'hosts' ? Object.fromEntries(credentials.flatMap(({ placeholder }) => (placeholder === undefined ? [] : [[placeholder.name, placeholder.text]]))) : {}
