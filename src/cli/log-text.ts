@@ -76,7 +76,7 @@ const summaryOf = (event: CordonEvent): string => {
     case 'process.terminated':
       return `${event.tool}: ended because ${whyTerminated(event)}`
     case 'egress.opened':
-      return `${event.tool}: connected to ${event.host}:${String(event.port)} (connection ${String(event.connection)}, ${event.treatment})`
+      return `${event.tool}: connected to ${event.host}:${String(event.port)} (connection ${String(event.connection)}, ${TREATMENTS[event.treatment]})`
     case 'egress.request':
       return `${event.tool}: ${requestText(event)}`
     case 'egress.closed':
@@ -92,6 +92,8 @@ const summaryOf = (event: CordonEvent): string => {
 }
 
 type OfType<Type extends CordonEvent['type']> = Extract<CordonEvent, { readonly type: Type }>
+
+const TREATMENTS = { http: 'HTTP only', stream: 'any protocol', direct: 'not looked into' } as const
 
 const WEB = { http: 80, https: 443 } as const
 

@@ -1,0 +1,59 @@
+// What `cordon run` keeps and tells of the hosts that a command reached.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { afterAll, describe, expect, test } from 'vitest'
+
+import { echo, serverAuthority, startHttps } from '../egress/servers.js'
+
+import { cordon, startCordon, temporaryFolder } from './cordon.js'
+import type { Ran } from './cordon.js'
+
+const HOST = 'api.test'
+const server = await startHttps(echo, { host: HOST })
+afterAll(() => server.close())
+
+const folder = temporaryFolder()
+const authority = join(folder, 'authority.pem')
+writeFileSync(authority, serverAuthority.certificate)
+const place = `${HOST}:${String(server.port)}`
+const WAY = ['--resolve', `${HOST}=127.0.0.1`, '--upstream-ca', authority, '--net', place]
+
+/** Not awaited in this thread, which is the server's. */
+const run = (words: readonly string[]): Promise<Ran> =>
+  new Promise((resolve) => {
+    const child = startCordon(['run', ...WAY, ...words])
+    let [stdout, stderr] = ['', '']
+    child.stdout?.on('data', (chunk: Buffer) => { stdout += chunk.toString() })
+    child.stderr?.on('data', (chunk: Buffer) => { stderr += chunk.toString() })
+    child.on('close', (status) => { resolve({ status, stdout, stderr }) })
+  })
+
+describe('cordon run with granted hosts', () => {
+  test('tells what was reached in the facts, cordon log and cordon why', async () => {
+    const facts = join(folder, 'facts.json')
+    const ran = await run(['--facts', facts, '--', 'curl', '-sS', `https://${place}/path?token=hidden`])
+    expect(ran).toMatchObject({ status: 0, stderr: '' })
+    expect(JSON.parse(readFileSync(facts, 'utf8'))).toMatchObject({ egress: { connections: 1, requests: 1, hosts: [{ host: HOST, port: server.port, connections: 1, requests: 1, credentials: [] }] } })
+    const shown = cordon(['log', 'show', '--type', 'egress', '--since', '1m']).stdout
+    expect(shown).toContain(`connected to ${place} (connection 1, any protocol)`)
+    expect(shown).toMatch(new RegExp(`GET https://${place}/path: 200 \\(0 bytes out, \\d+ in; by ${place}\\)`))
+    expect(shown).toContain(`connection 1 to ${place} closed after`)
+    expect(cordon(['why', 'last']).stdout).toMatch(new RegExp(`^reached +${place}: 1 connection, 1 request, 0 bytes out, \\d+ in$`, 'm'))
+    expect(cordon(['log', 'show', '--json', '--type', 'egress']).stdout).not.toContain('hidden')
+    expect(cordon(['log', 'verify']).status).toBe(0)
+  })
+
+  test('tells what was refused, and what would have let it', async () => {
+    await run(['--', 'curl', '-sS', '-X', 'POST', '--noproxy', '*', 'https://elsewhere.test/'])
+    expect(cordon(['why', 'last']).stdout).toMatch(/^refused +to look up elsewhere\.test: add --net elsewhere\.test$/m)
+    await run(['--', 'curl', '-sS', '-H', 'Host: elsewhere.test', `https://${place}/`])
+    expect(cordon(['why', 'last']).stdout).toMatch(new RegExp(`^refused +GET ${place}/: the connection leads to ${place}, but the request is for "elsewhere.test"`, 'm'))
+  })
+
+  test('has no network in the facts of a command that used none', async () => {
+    const facts = join(folder, 'none.json')
+    await run(['--facts', facts, '--', 'true'])
+    expect(JSON.parse(readFileSync(facts, 'utf8'))).toMatchObject({ egress: null })
+  })
+})
