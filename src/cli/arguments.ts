@@ -55,6 +55,22 @@ export const parseArguments = (words: readonly string[], options: readonly Optio
   return { switches, values, rest: words.slice(at) }
 }
 
+/** The same with options anywhere among the words, for commands that start none. */
+export const parseScattered = (words: readonly string[], { groups }: { readonly groups: readonly { readonly options: readonly Option[] }[] }, command: string): Arguments => {
+  const options = groups.flatMap((group) => group.options)
+  const switches = new Set<string>()
+  const values = new Map<string, readonly string[]>()
+  const rest: string[] = []
+  for (let left = words; left.length > 0; ) {
+    const read = parseArguments(left, options, command)
+    for (const name of read.switches) switches.add(name)
+    for (const [name, more] of read.values) values.set(name, [...(values.get(name) ?? []), ...more])
+    rest.push(...read.rest.slice(0, 1))
+    left = read.rest.slice(1)
+  }
+  return { switches, values, rest }
+}
+
 export const usage = (problem: string, command: string): CordonError => fail('usage-error', { problem, fix: `see: ${command} --help` })
 
 const splitOnce = (word: string): readonly [string, string?] => {

@@ -1,47 +1,57 @@
-// What several policies and the command line grant together. Files add up, and the strictest limit
-// of them counts; the words of the person at the command line come last, and win where only one
-// value can hold.
+// What several policies and the command line grant together. Files add up, equal entries are one, and the
+// strictest limit of them counts; the words of the person at the command line come last, and win where only
+// one value can hold. What contradicts each other is refused, with both places.
 import { fail } from '../errors/index.js'
-import type { EnvironmentEntry, HostGrant, Limits, ProgramGrant, Section, ToolPolicy } from '../policy/index.js'
-
-export interface SourcedPolicy {
-  readonly source: string
-  readonly policy: ToolPolicy
-}
+import { hostText, refuseConflicts, refuseNetwork } from '../policy/index.js'
+import type { Credential, EnvironmentEntry, HostGrant, Limits, PathGlob, PlacedPolicy, ProgramGrant, Section, ToolPolicy } from '../policy/index.js'
 
 type SectionOrAll<Item> = Section<Item> | { readonly kind: 'all' }
 
-export const combinePolicies = (files: readonly SourcedPolicy[], typed: ToolPolicy): ToolPolicy => {
+export const combinePolicies = (files: readonly PlacedPolicy[], typed: ToolPolicy): ToolPolicy => {
   const policies = files.map(({ policy }) => policy)
   const everything = [...policies, typed]
+  refuseConflicts(files)
+  for (const file of files) refuseNetwork(file, { source: COMMAND_LINE, policy: typed, whereIs: () => COMMAND_LINE })
   refuseLostDenials(files, typed)
+  const environment = combineEnvironment(policies, typed)
+  const credentials = policies.flatMap((policy) => policy.credentials)
+  refuseGivenStandIns(files, typed)
   return {
     risk: { kind: 'unspecified' },
     filesystem: {
-      read: addUp(everything.map(({ filesystem }) => filesystem.read)),
-      write: addUp(everything.map(({ filesystem }) => filesystem.write)),
+      read: addUp(everything.map(({ filesystem }) => filesystem.read), globText),
+      write: addUp(everything.map(({ filesystem }) => filesystem.write), globText),
     },
-    network: lastWord<HostGrant>(policies.map(({ network }) => network), typed.network),
+    network: lastWord<HostGrant>(policies.map(({ network }) => network), typed.network, hostText),
     egressClass: combineEgressClasses(policies, typed),
-    environment: combineEnvironment(files, typed),
-    credentials: everything.flatMap(({ credentials }) => credentials),
-    exec: lastWord<ProgramGrant>(policies.map(({ exec }) => exec), typed.exec),
+    environment,
+    // Who reaches nobody needs none.
+    credentials: typed.network.kind === 'none' ? [] : distinctCredentials(credentials),
+    exec: lastWord<ProgramGrant>(policies.map(({ exec }) => exec), typed.exec, (program) => (program.kind === 'name' ? program.name : program.glob.text)),
     limits: combineLimits(policies, typed),
     presets: [...new Set(everything.flatMap(({ presets }) => presets))],
     require: [...new Set(everything.flatMap((policy) => policy.require))],
   }
 }
 
-const addUp = <Item>(sections: readonly Section<Item>[]): Section<Item> => {
+const COMMAND_LINE = 'the command line'
+
+const globText = ({ text }: PathGlob): string => text
+
+type TextOf<Item> = (item: Item) => string
+
+const addUp = <Item>(sections: readonly Section<Item>[], textOf: TextOf<Item>): Section<Item> => {
   const items = sections.flatMap((section) => (section.kind === 'list' ? section.items : []))
-  if (items.length > 0) return { kind: 'list', items }
+  if (items.length > 0) return { kind: 'list', items: distinct(items, textOf) }
   return sections.some(({ kind }) => kind === 'none') ? { kind: 'none' } : { kind: 'unspecified' }
 }
 
-const lastWord = <Item>(given: readonly SectionOrAll<Item>[], typed: SectionOrAll<Item>): SectionOrAll<Item> => {
+const distinct = <Item>(items: readonly Item[], textOf: TextOf<Item>): readonly Item[] => [...new Map(items.toReversed().map((item) => [textOf(item), item])).values()].toReversed()
+
+const lastWord = <Item>(given: readonly SectionOrAll<Item>[], typed: SectionOrAll<Item>, textOf: TextOf<Item>): SectionOrAll<Item> => {
   if (typed.kind === 'none' || typed.kind === 'all') return typed
   if (given.some(({ kind }) => kind === 'all')) return { kind: 'all' }
-  return addUp([...given, typed].filter((section): section is Section<Item> => section.kind !== 'all'))
+  return addUp([...given, typed].filter((section): section is Section<Item> => section.kind !== 'all'), textOf)
 }
 
 /** Entries of a list carry what their class allows; only "all" depends on a class of the whole. */
@@ -52,29 +62,35 @@ const combineEgressClasses = (policies: readonly ToolPolicy[], typed: ToolPolicy
   return { kind: 'declared', level: 'read_only' }
 }
 
-/** "All" beside a list would make the denials of that list vanish. */
-const refuseLostDenials = (files: readonly SourcedPolicy[], typed: ToolPolicy): void => {
-  const denying = files.find(({ policy: { network } }) => network.kind === 'list' && network.items.some(({ action }) => action === 'deny'))
-  const opening = typed.network.kind === 'all' ? 'the command line' : files.find(({ policy }) => policy.network.kind === 'all')?.source
-  if (denying === undefined || opening === undefined || typed.network.kind === 'none') return
-  throw fail('policy-conflict', { source: denying.source, where: 'network', conflict: `it denies hosts, and ${opening} grants the whole network` })
+/** "All" beside a list would make the denials of that list vanish, and lead its credentials past the proxy. */
+const refuseLostDenials = (files: readonly PlacedPolicy[], typed: ToolPolicy): void => {
+  const opening = typed.network.kind === 'all' ? COMMAND_LINE : files.find(({ policy }) => policy.network.kind === 'all')?.whereIs('network')
+  if (opening === undefined || typed.network.kind === 'none') return
+  for (const { policy, whereIs } of files) {
+    const denial = policy.network.kind === 'list' ? policy.network.items.find(({ action }) => action === 'deny') : undefined
+    if (denial !== undefined) throw fail('policy-conflict', { source: whereIs('network', hostText(denial)), where: 'network', conflict: `it denies hosts, and ${opening} grants the whole network` })
+    const [credential] = policy.credentials
+    if (credential !== undefined) throw fail('policy-conflict', { source: whereIs('credentials', credential.id), where: 'credentials', conflict: `the credential "${credential.id}" needs the proxy, which nothing passes where ${opening} grants the whole network` })
+  }
 }
 
-const combineEnvironment = (files: readonly SourcedPolicy[], typed: ToolPolicy): Section<EnvironmentEntry> => {
-  const entries = new Map<string, EnvironmentEntry & { readonly source: string }>()
-  for (const { source, policy } of files) {
-    for (const entry of policy.environment.kind === 'list' ? policy.environment.items : []) {
-      const before = entries.get(entry.name)
-      if (before !== undefined && JSON.stringify(before.value) !== JSON.stringify(entry.value)) {
-        throw fail('policy-conflict', { source, where: 'environment', conflict: `${entry.name} is given otherwise in ${before.source}` })
-      }
-      entries.set(entry.name, { ...entry, source })
-    }
-  }
-  for (const entry of typed.environment.kind === 'list' ? typed.environment.items : []) entries.set(entry.name, { ...entry, source: 'the command line' })
-  const items = [...entries.values()].map(({ name, value }) => ({ name, value }))
-  return items.length === 0 ? addUp([...files.map(({ policy }) => policy.environment), typed.environment]) : { kind: 'list', items }
+/** Conflicts between files are refused before. */
+const combineEnvironment = (policies: readonly ToolPolicy[], typed: ToolPolicy): Section<EnvironmentEntry> => {
+  const entries = new Map([...policies, typed].flatMap(({ environment }) => (environment.kind === 'list' ? environment.items : [])).map((entry) => [entry.name, entry]))
+  return entries.size === 0 ? addUp([...policies.map(({ environment }) => environment), typed.environment], ({ name }) => name) : { kind: 'list', items: [...entries.values()] }
 }
+
+/** Who types `--env TOKEN` where a policy has a stand-in by that name would give the command what it must not see. */
+const refuseGivenStandIns = (files: readonly PlacedPolicy[], typed: ToolPolicy): void => {
+  const names = typed.environment.kind === 'list' ? typed.environment.items.map(({ name }) => name) : []
+  for (const { policy, whereIs } of files) {
+    const given = policy.credentials.find(({ placeholder }) => placeholder !== undefined && names.includes(placeholder.name))
+    if (given !== undefined) throw fail('usage-error', { problem: `--env ${given.placeholder?.name ?? ''} would give the command what stands for the credential "${given.id}" (${whereIs('credentials', given.id)})`, fix: 'leave the option out: the command finds a stand-in there, and the proxy puts in the value' })
+  }
+}
+
+/** The same credential of two policies stays two: each is for the requests of its own. */
+const distinctCredentials = (credentials: readonly Credential[]): readonly Credential[] => distinct(credentials, (credential) => JSON.stringify(credential, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)))
 
 const combineLimits = (policies: readonly ToolPolicy[], typed: ToolPolicy): Limits => {
   const limits: { -readonly [Name in keyof Limits]: Limits[Name] } = {}

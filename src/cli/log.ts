@@ -6,7 +6,7 @@ import { CordonError, fail } from '../errors/index.js'
 import { EVENT_TYPES, anchorOf, createLogReader, listFullFiles, readLine, verifyAudit } from '../runtime/index.js'
 import type { AuditReport, CordonEvent, LogLine } from '../runtime/index.js'
 
-import { parseArguments, usage } from './arguments.js'
+import { parseScattered, usage } from './arguments.js'
 import type { Arguments } from './arguments.js'
 import { STDERR, STDOUT, oneLine, paintFor, writeFully, writeText } from './console-text.js'
 import type { Paint } from './console-text.js'
@@ -25,28 +25,12 @@ const EXIT_USAGE = 2
 
 export const log = async ({ given, environment }: Invocation): Promise<number> => {
   try {
-    return await perform(readWords(given.rest), environment)
+    return await perform(parseScattered(given.rest, LOG_HELP, COMMAND), environment)
   } catch (error) {
     if (!(error instanceof CordonError)) throw error
     reportFailure(error, environment)
     return EXIT_USAGE
   }
-}
-
-/** Options may stand anywhere among the words. */
-const readWords = (words: readonly string[]): Arguments => {
-  const options = LOG_HELP.groups.flatMap((group) => group.options)
-  const switches = new Set<string>()
-  const values = new Map<string, readonly string[]>()
-  const rest: string[] = []
-  for (let left = words; left.length > 0; ) {
-    const read = parseArguments(left, options, COMMAND)
-    for (const name of read.switches) switches.add(name)
-    for (const [name, more] of read.values) values.set(name, [...(values.get(name) ?? []), ...more])
-    rest.push(...read.rest.slice(0, 1))
-    left = read.rest.slice(1)
-  }
-  return { switches, values, rest }
 }
 
 const perform = async ({ switches, values, rest }: Arguments, environment: Invocation['environment']): Promise<number> => {

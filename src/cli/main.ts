@@ -12,6 +12,7 @@ import { DOCTOR_HELP } from './doctor-help.js'
 import { reportFailure } from './failure.js'
 import type { Invocation } from './invocation.js'
 import { LOG_HELP } from './log-help.js'
+import { POLICY_HELP } from './policy-help.js'
 import { RUN_HELP } from './run-options.js'
 import { WHY_HELP } from './why-help.js'
 
@@ -26,6 +27,7 @@ interface Command {
 const COMMANDS: Readonly<Record<string, Command>> = {
   run: { help: RUN_HELP, load: async () => (await import('./run.js')).run },
   doctor: { help: DOCTOR_HELP, load: async () => (await import('./doctor.js')).doctor },
+  policy: { help: POLICY_HELP, takesWords: true, load: async () => (await import('./policy.js')).policy },
   log: { help: LOG_HELP, takesWords: true, load: async () => (await import('./log.js')).log },
   why: { help: WHY_HELP, load: async () => (await import('./why.js')).why },
   demo: { help: DEMO_HELP, load: async () => (await import('./demo.js')).demo },

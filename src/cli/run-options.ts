@@ -11,7 +11,7 @@ const GRANTS: readonly Option[] = [
   { name: 'env', value: 'NAME[=VALUE]', repeatable: true, meantBy: ['environment', 'setenv', 'e', 'allow-env'], help: 'gets this variable: the one of here, or with the value given' },
   { name: 'exec', value: 'NAME|PATH', repeatable: true, help: 'besides COMMAND itself may start only this; or "none", or "all" (as without the option)' },
   { name: 'preset', value: 'NAME', repeatable: true, help: 'may use: toolchains (version managers), workspace (write here)' },
-  { name: 'policy', value: 'NAME|FILE', repeatable: true, help: 'gets what this policy grants; its relative globs start at this directory, too' },
+  { name: 'policy', value: 'NAME|FILE', repeatable: true, help: 'gets what this policy grants (see: cordon policy list); relative globs start at this directory' },
 ]
 
 /** The options that set a limit, and other words that people may try; the other limits are for policy files. */
@@ -44,7 +44,7 @@ const DECISION: readonly Option[] = [
 ]
 
 const EGRESS: readonly Option[] = [
-  { name: 'secret', value: 'ID=SOURCE', repeatable: true, help: 'where a credential comes from: env:NAME, file:PATH, command:… (not in this version yet)' },
+  { name: 'secret', value: 'ID=SOURCE', repeatable: true, help: 'where a credential of a policy comes from: env:NAME, file:PATH, command:…, keyring:…, vault:…' },
   { name: 'resolve', value: 'HOST=ADDRESS', repeatable: true, help: 'pins a granted name to an address' },
   { name: 'upstream-ca', value: 'FILE', help: 'trusts these certificates of servers' },
 ]

@@ -3,6 +3,7 @@ import { realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 
+import type { SecretSource } from '../egress/index.js'
 import { fail } from '../errors/index.js'
 import { MODES } from '../gate/index.js'
 import type { Mode } from '../gate/index.js'
@@ -15,6 +16,7 @@ import { usage } from './arguments.js'
 import { combinePolicies } from './combine-policies.js'
 import { parseEgress } from './egress-order.js'
 import type { EgressOrder } from './egress-order.js'
+import { configFolderOf } from './own-folders.js'
 import { loadPolicy } from './policy-file.js'
 import { BACKENDS, FORMS, LIMIT_OPTIONS } from './run-options.js'
 
@@ -34,31 +36,39 @@ export interface RunOrder {
   readonly ruleFiles: readonly string[]
   readonly session: string | undefined
   readonly egress: EgressOrder
+  /** Where the values of the policy's credentials come from. */
+  readonly secrets: ReadonlyMap<string, SecretSource>
 }
 
 const COMMAND = 'cordon run'
 
-export const parseRun = (given: Arguments, environment: Readonly<Record<string, string | undefined>>): RunOrder => {
+export const parseRun = async (given: Arguments, environment: Readonly<Record<string, string | undefined>>): Promise<RunOrder> => {
   const first = (name: string): string | undefined => given.values.get(name)?.[0]
   const all = (name: string): readonly string[] => given.values.get(name) ?? []
   if (given.rest.length === 0) throw fail('usage-error', { problem: 'no command given', fix: 'cordon run [options] -- COMMAND…' })
-  if (all('secret').length > 0) throw fail('usage-error', { problem: '--secret needs policies with credentials, which this version does not have yet', fix: 'leave --secret out' })
   refuseMissingBackend(oneOf('backend', first('backend') ?? 'auto', BACKENDS))
-  const files = all('policy').map(loadPolicy)
   const workspace = currentFolder()
+  const home = homeOf(environment)
+  const configFolder = configFolderOf(environment, home)
+  const form = oneOf('form', first('form') ?? 'auto', FORMS)
+  const named = all('policy').map((word) => loadPolicy(word, { workspace, home, configFolder, ruleFiles: all('rules') }))
+  const files = named.some(({ hostsFrom }) => hostsFrom !== undefined) ? await (await import('./client-hosts.js')).withClientHosts(named, { environment, home, form }) : named
+  const policy = combinePolicies(files, typedPolicy(given))
+  const needsSecrets = policy.credentials.length > 0 || all('secret').length > 0
   return {
     argv: given.rest,
     cwd: folderAt(resolve(workspace, first('cwd') ?? '.')),
     workspace,
-    home: homeOf(environment),
-    policy: combinePolicies(files, typedPolicy(given)),
-    form: oneOf('form', first('form') ?? 'auto', FORMS),
+    home,
+    policy,
+    form,
     mode: first('mode') === undefined ? undefined : oneOf('mode', first('mode') ?? '', MODES),
     ruleFiles: all('rules'),
     session: first('session'),
     egress: parseEgress(all('resolve'), first('upstream-ca')),
     grants: GRANTING.flatMap((name) => all(name).map((value) => `--${name} ${name === 'env' ? value.replace(/=.*/s, '=…') : value}`)),
     policySources: files.map(({ source }) => source),
+    secrets: needsSecrets ? (await import('./secret-sources.js')).secretSources(files, { typed: all('secret'), configFolder, environment, policy }) : new Map(),
   }
 }
 

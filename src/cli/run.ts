@@ -39,7 +39,7 @@ export const run = async ({ given, environment }: Invocation): Promise<number> =
   let outcome: Outcome
   let advice: readonly string[] = []
   try {
-    order = parseRun(given, environment)
+    order = await parseRun(given, environment)
     const services = prepareRun(order, interactive, environment)
     if (given.switches.has('dry-run')) return await (await import('./dry-run.js')).dryRun(services, reporting, environment)
     say(warningsOf(given.values.get('env') ?? [], services.tool.boundary, environment), reporting, environment)
@@ -47,13 +47,13 @@ export const run = async ({ given, environment }: Invocation): Promise<number> =
     const sandbox = openSandbox({ form: order.form, nursery: 'none' })
     sandbox.catch(() => undefined)
     try {
-      const { cwd, egress } = order
+      const { cwd, egress, secrets } = order
       const launch: Launch = async (argv, boundary, call) => {
         const attached = { argv, cwd, boundary, observe: reporting.observe }
         const open = await sandbox
         if (boundary.network.kind !== 'hosts') return runAttached(attached, open, environment)
         const { runWithNetwork } = await import('./run-network.js')
-        return runWithNetwork(egress, boundary, call, (granted) => runAttached({ ...attached, ...granted }, open, environment))
+        return runWithNetwork({ ...egress, secrets, environment }, boundary, call, ({ passed, ...granted }) => runAttached({ ...attached, ...granted }, open, passed))
       }
       const { argv, boundary, result, problems, reached } = await performRun(services, launch, (found) => { decided = found })
       outcome = { kind: 'ran', argv, result, intrusions: problems, reached }

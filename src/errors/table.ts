@@ -42,6 +42,30 @@ export const ERRORS = {
     message: '{source}: {problem}',
     agent: 'The policy of this tool is invalid.',
   },
+  'policy-unsafe': {
+    when: 'A policy file, or its folder, is one that others than those who may speak for its source can write.',
+    message: 'the policy {path} cannot be relied on: {problem}',
+    agent: 'The policy of this tool is invalid.',
+    fix: '{fix}',
+  },
+  'policy-untrusted': {
+    when: 'A policy that came with a project grants something, and nobody here has said that this project may.',
+    message: '{source} came with the project in {folder} and grants something ({what}); a project that nobody vouches for can only narrow',
+    agent: 'The policy of this tool is not trusted.',
+    fix: '{fix}',
+  },
+  'policy-example-fails': {
+    when: 'An example in a policy file is not what the policy says.',
+    message: '{source}: the example "{example}" fails: {problem}',
+    agent: 'The policy of this tool is invalid.',
+    fix: 'correct the policy or the example',
+  },
+  'client-unreadable': {
+    when: 'A policy takes its hosts from the configuration of a program, which cannot be asked for it.',
+    message: 'the hosts of {client} are not known: {problem}',
+    agent: 'The policy of this tool cannot be used on this host.',
+    fix: '{fix}',
+  },
   'glob-malformed': {
     when: 'A path pattern cannot be read exactly as written.',
     message: '{where}: the pattern "{glob}" is malformed: {problem}',

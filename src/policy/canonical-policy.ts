@@ -68,7 +68,7 @@ export const hostText = (grant: HostGrant): string => {
 }
 
 /** A name has no "=", so that the two forms cannot be confused. */
-export const variableText = ({ name, value }: EnvironmentEntry): string => (value.kind === 'pass' ? name : `${name}=${value.text}`)
+const variableText = ({ name, value }: EnvironmentEntry): string => (value.kind === 'pass' ? name : `${name}=${value.text}`)
 
 /** A path has a slash, a bare name has none. */
 const programText = (program: ProgramGrant): string => (program.kind === 'name' ? program.name : globTexts(program.glob).join())

@@ -142,7 +142,7 @@ const parseHosts = (node: PolicyNode, network: Around['network']): Credential['h
 
 /** A credential is for hosts that its own policy opens, so that no other policy can lead it anywhere. */
 const problemOf = (host: Pick<HostGrant, 'destination' | 'port'>, network: Around['network']): string | undefined => {
-  if (network.kind === 'all') return undefined
+  if (network.kind === 'all') return 'cannot be reached through the proxy where network is all: list the hosts'
   const covering = (network.kind === 'list' ? network.items : []).filter((entry) => entry.action !== 'deny' && coversDestination(entry, host))
   if (covering.length === 0) return 'is not granted by network of the same policy; a credential is used only where its own policy leads'
   return covering.every(({ action }) => action === 'direct') ? 'is direct: nothing can be put into a connection that nobody looks into' : undefined

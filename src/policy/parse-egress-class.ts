@@ -48,7 +48,8 @@ const describeFirst = ([first]: readonly HostGrant[], before: string, after: str
 
 const readingOnly = (network: Network): Network => {
   if (network.kind !== 'list') return network
-  const narrow = (grant: HostGrant): HostGrant =>
-    grant.action === 'allow' && grant.methods.kind === 'all' ? { ...grant, methods: { kind: 'list', items: SAFE_METHODS } } : grant
-  return { kind: 'list', items: network.items.map(narrow) }
+  return { kind: 'list', items: network.items.map(readingGrant) }
 }
+
+export const readingGrant = (grant: HostGrant): HostGrant =>
+  grant.action === 'allow' && grant.methods.kind === 'all' ? { ...grant, methods: { kind: 'list', items: SAFE_METHODS } } : grant

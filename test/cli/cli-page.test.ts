@@ -5,6 +5,7 @@ import { DOCTOR_HELP } from '../../src/cli/doctor-help.js'
 import { renderHelp } from '../../src/cli/help.js'
 import { LOG_HELP } from '../../src/cli/log-help.js'
 import type { CommandHelp } from '../../src/cli/help.js'
+import { POLICY_HELP } from '../../src/cli/policy-help.js'
 import { RUN_HELP } from '../../src/cli/run-options.js'
 import { WHY_HELP } from '../../src/cli/why-help.js'
 import { MECHANISMS } from '../../src/policy/index.js'
@@ -36,12 +37,18 @@ const RUN_PAGE = [
   '',
   '### Policies and options',
   '',
-  'Files add up: lists are joined, the strictest limit counts, and two different values for one',
-  'variable are an error. What is typed comes last: grants are added, and limits, variables,',
+  'Files add up: lists are joined, equal entries are one, the strictest limit counts, and what contradicts',
+  'each other is an error that names both places. What is typed comes last: grants are added, and limits, variables,',
   '`--net none|all` and `--exec none|all` replace what files say. Relative globs start at the current',
   'directory, also those of policy files.',
   '',
-  'A policy is named by its file (`./build.yaml`); this version brings none along.',
+  'A policy is named (`--policy github`, see `cordon policy list`) or given by its file (`./build.yaml`).',
+  '[policy-files.md](policy-files.md) says where they lie, what may stand in them, and who is trusted with what.',
+  '',
+  'A credential of a policy gets its value from `--secret ID=SOURCE`, or else, where the policy is a bundled one,',
+  'yours or of a trusted project, from `secrets.yaml` of the user (`ID: SOURCE`), or from the variable by whose name',
+  'the command finds a stand-in. Where there is no value, the command does not run (125, `credential-missing`). A',
+  'variable that holds a value does not reach the command, and neither does another with the same value in it.',
   '',
   '### Whether it may run',
   '',
@@ -129,6 +136,7 @@ const page = [
   '',
   ...command('run', RUN_HELP, [...RUN_PAGE, ...MECHANISMS_PAGE]),
   ...command('doctor', DOCTOR_HELP),
+  ...command('policy', POLICY_HELP),
   ...command('log', LOG_HELP),
   ...command('why', WHY_HELP),
   ...command('demo', DEMO_HELP),

@@ -45,6 +45,23 @@ export const cordon = (words: readonly string[], { input, cwd, environment, stdi
   return { status, stdout: text(stdout), stderr: text(stderr) }
 }
 
+/** The same, while servers of this process answer. */
+export const cordonBeside = (words: readonly string[], { cwd, environment, input }: RunOptions = {}): Promise<Ran> =>
+  new Promise((resolve) => {
+    const child = spawn(process.execPath, [CORDON, ...words], { timeout: 120_000, cwd: cwd ?? '/', env: { ...ENVIRONMENT, ...environment } })
+    const texts = { stdout: '', stderr: '' }
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name].setEncoding('utf8').on('data', (text: string) => {
+        texts[name] += text
+      })
+    }
+    child.stdin.on('error', () => undefined)
+    child.stdin.end(input ?? '')
+    child.on('close', (status) => {
+      resolve({ status, ...texts })
+    })
+  })
+
 /** The same, still running, with pipes for all streams. */
 export const startCordon = (words: readonly string[]): ChildProcess => spawn(process.execPath, [CORDON, ...words], { env: ENVIRONMENT, timeout: 50_000 })
 

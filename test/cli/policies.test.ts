@@ -10,7 +10,7 @@ import { parsePolicy } from '../../src/policy/index.js'
 import { cordon, temporaryFolder } from './cordon.js'
 
 const combine = (typed: unknown, ...files: readonly unknown[]) =>
-  combinePolicies(files.map((file, at) => ({ source: `file${String(at + 1)}.yaml`, policy: parsePolicy(file, `file${String(at + 1)}.yaml`) })), parsePolicy(typed, 'typed'))
+  combinePolicies(files.map((file, at) => ({ source: `file${String(at + 1)}.yaml`, policy: parsePolicy(file, `file${String(at + 1)}.yaml`), whereIs: (section) => `file${String(at + 1)}.yaml:${section}` })), parsePolicy(typed, 'typed'))
 
 describe('policies and options together', () => {
   test('lists add up, carve-outs included', () => {
@@ -36,14 +36,14 @@ describe('policies and options together', () => {
 
   test('a denial is never lost in the whole network', () => {
     const denying = { network: [{ host: 'evil.example', action: 'deny' }, 'example.org'] }
-    expect(() => combine({ network: 'all' }, denying)).toThrow('file1.yaml: network: it denies hosts, and the command line grants the whole network')
-    expect(() => combine({}, denying, { network: 'all' })).toThrow('file2.yaml grants the whole network')
+    expect(() => combine({ network: 'all' }, denying)).toThrow('file1.yaml:network: network: it denies hosts, and the command line grants the whole network')
+    expect(() => combine({}, denying, { network: 'all' })).toThrow('file2.yaml:network grants the whole network')
     expect(combine({ network: 'none' }, denying, { network: 'all' }).network).toEqual({ kind: 'none' })
   })
 
   test('a variable that two files give otherwise is a conflict; the one that was typed wins', () => {
     const files = [{ environment: ['A=1', 'B'] }, { environment: ['A=2'] }]
-    expect(() => combine({}, ...files)).toThrow('file2.yaml: environment: A is given otherwise in file1.yaml')
+    expect(() => combine({}, ...files)).toThrow('file2.yaml:environment: environment: A is given otherwise at file1.yaml:environment')
     expect(combine({ environment: ['A=3'] }, { environment: ['A=1', 'B'] }).environment).toMatchObject({ items: [{ name: 'A', value: { text: '3' } }, { name: 'B' }] })
   })
 })

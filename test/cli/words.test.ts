@@ -56,8 +56,9 @@ describe('words that make no sense', () => {
     [['run', '--mode', 'paln', '--', 'true'], '--mode does not know "paln"', 'did you mean plan?'],
     [['run', '--backend', 'xen', '--', 'true'], '--backend does not know "xen"', 'one of: auto, native, bubblewrap, firejail, seatbelt, container'],
     [['run', '--net', 'none', '--net', 'example.org', '--', 'true'], '--net none cannot stand beside another --net', 'see: cordon run --help'],
-    [['run', '--policy', 'github', '--', 'true'], 'there is no policy named "github": this version brings none along yet', 'name a file, such as --policy ./github.yaml'],
-    [['run', '--secret', 'a=env:B', '--', 'true'], '--secret needs policies with credentials, which this version does not have yet', 'leave --secret out'],
+    [['run', '--policy', 'githbu', '--', 'true'], 'there is no policy named "githbu"', 'did you mean --policy github?'],
+    [['run', '--policy', 'nothing-like-it', '--', 'true'], 'there is no policy named "nothing-like-it"', 'see: cordon policy list; a file is named by its path, such as --policy ./nothing-like-it.yaml'],
+    [['run', '--secret', 'a=env:B', '--', 'true'], '--secret a: no policy of this run has a credential by that name', 'name a policy that has credentials: --policy NAME'],
     [['doctor', '--jsno'], 'unknown option --jsno', 'did you mean --json?'],
   ])('%j: %s', (words, problem, fix) => {
     expect(cordon(words)).toEqual({ status: 125, stdout: '', stderr: `cordon: usage-error: ${problem}\nfix: ${fix}\n` })
@@ -80,7 +81,7 @@ describe('words that make no sense', () => {
     [['--backend', 'firejail'], 'backend-unavailable: the backend firejail is not available'],
     [['--net', 'example.org:443', '--resolve', 'example.org'], 'usage-error: --resolve example.org is not HOST=ADDRESS'],
     [['--net', 'example.org:443', '--upstream-ca', '/absent.pem'], 'usage-error: --upstream-ca /absent.pem cannot be read'],
-    [['--secret', 'a=env:A'], 'usage-error: --secret needs policies with credentials'],
+    [['--secret', 'a=env:A'], 'usage-error: --secret a: no policy of this run has a credential by that name'],
   ])('%j: %s', (words, message) => {
     const { status, stdout, stderr } = cordon(['run', ...words, '--', 'echo', 'ran'])
     expect({ status, stdout }).toEqual({ status: 125, stdout: '' })

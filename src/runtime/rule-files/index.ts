@@ -1,7 +1,9 @@
 import type { addRule as addRuleNow, RuleToAdd } from './add-rule.js'
 
-export { MANAGED_FOLDER, PROJECT_FOLDER, loadRuleFiles } from './load-rule-files.js'
-export type { RuleFileSettings } from './load-rule-files.js'
+export { MANAGED_FOLDER, PROJECT_FOLDER, isTrustedProject, loadRuleFiles, projectFolders } from './load-rule-files.js'
+export type { ProjectFolder, RuleFileSettings } from './load-rule-files.js'
+export { documentsIn, readRuleFile, trustOf } from './read-rule-file.js'
+export type { Trust } from './read-rule-file.js'
 export type { RuleToAdd }
 
 /** See add-rule.ts, which is loaded when somebody wants a rule to be kept. */

@@ -41,11 +41,11 @@ export const loadRuleFiles = (settings: RuleFileSettings): readonly RuleSet[] =>
     ...files.map((file) => loadRules(readRuleFile(file, trustOf('command_line', user, user)), file, { source: 'command_line', places })),
   ]
   const projects = settings.projects === 'read' ? projectFolders(workspace, user) : []
-  return [...vouching, ...projects.flatMap(({ folder, owner }) => load('project', join(folder, PROJECT_FOLDER), owner).map((set) => ({ ...set, isTrusted: isTrusted(folder, vouching) })))]
+  return [...vouching, ...projects.flatMap(({ folder, owner }) => load('project', join(folder, PROJECT_FOLDER), owner).map((set) => ({ ...set, isTrusted: isTrustedProject(folder, vouching) })))]
 }
 
 /** Whether somebody who may has said that this project's rules may allow. Of several the last word is a "!". */
-const isTrusted = (folder: AbsolutePath, sets: readonly RuleSet[]): boolean => {
+export const isTrustedProject = (folder: AbsolutePath, sets: readonly RuleSet[]): boolean => {
   const patterns = sets.flatMap(({ trustedProjects }) => trustedProjects)
   return patterns.some((pattern) => !pattern.negated && matches(pattern, folder)) && !patterns.some((pattern) => pattern.negated && matches(pattern, folder))
 }
@@ -68,7 +68,7 @@ const statOf = (folder: string): Stats | undefined => {
   }
 }
 
-interface ProjectFolder {
+export interface ProjectFolder {
   readonly folder: AbsolutePath
   readonly owner: number
 }
@@ -77,7 +77,7 @@ interface ProjectFolder {
  * The workspace and the folders above it, as far as nobody else can put anything there: who starts a
  * command in a part of a project does not leave its rules behind, and what lies in /tmp is no project.
  */
-const projectFolders = (workspace: AbsolutePath, user: number): readonly ProjectFolder[] => {
+export const projectFolders = (workspace: AbsolutePath, user: number): readonly ProjectFolder[] => {
   const folders: ProjectFolder[] = []
   for (let folder = realPathOf(workspace); ; folder = dirname(folder)) {
     const found = statOf(folder)

@@ -49,9 +49,13 @@ export const ruleFilesIn = (folder: string, trust: Trust): readonly string[] => 
   const more = join(folder, 'rules')
   return [
     ...NAMES.map((name) => join(folder, name)).filter((path) => lstatOf(path) !== undefined),
-    ...(isFolder(more, trust) ? namesIn(more).filter((name) => ENDING.test(name)).map((name) => join(more, name)) : []),
+    ...documentsIn(more, trust),
   ]
 }
+
+/** All documents that lie directly in a folder, by their names. */
+export const documentsIn = (folder: string, trust: Trust): readonly string[] =>
+  isFolder(folder, trust) ? namesIn(folder).filter((name) => ENDING.test(name)).map((name) => join(folder, name)) : []
 
 const isFolder = (path: string, trust: Trust): boolean => {
   const found = lstatOf(path)
