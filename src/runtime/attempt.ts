@@ -10,8 +10,8 @@ import { settleQuestions } from './approvals.js'
 import { factsOf } from './call-services.js'
 import type { CallHandlers, CallServices, Outcome } from './call-services.js'
 import { completeCall } from './complete-call.js'
+import { called, decided, denied, idsOf, processStarted, recordTogether } from './events/call-record.js'
 import { recordArguments } from './events/recorded-arguments.js'
-import type { RecordedArguments } from './events/recorded-arguments.js'
 import { endedBy } from './events/process-ending.js'
 import type { NetworkCall } from './network/call-networks.js'
 import { createEgressTally } from './events/egress-tally.js'
@@ -46,18 +46,12 @@ export const attemptCall = async (services: CallServices, call: GateCall, handle
   }
 }
 
-/** What is emitted together is recorded in one go. */
-const recordBegin = async (services: CallServices, tool: RegisteredTool, evaluation: Permitted): Promise<void> => {
-  const { events, executor, record } = services
-  const { decision, inputs } = evaluation
+const recordBegin = async ({ events, executor, record }: CallServices, tool: RegisteredTool, evaluation: Permitted): Promise<void> => {
+  const { inputs } = evaluation
   const recorded = recordArguments(inputs.call, record)
-  const ids = { call_id: decision.call_id, tool: decision.tool, decision_id: decision.decision_id }
   const process = executor.processOf(tool, inputs.command)
-  await Promise.all([
-    recordDecision(services, evaluation, recorded),
-    events.emit({ type: 'tool.called', ...ids, arguments: recorded, risk: decision.risk, policy_hash: decision.policy_hash }),
-    ...(process === undefined ? [] : [events.emit({ type: 'process.started', ...ids, program: process.program, arguments: recordArguments(process.words, record), cwd: tool.cwd })]),
-  ])
+  const started = process === undefined ? [] : [processStarted(evaluation, { program: process.program, words: recordArguments(process.words, record), cwd: tool.cwd })]
+  await recordTogether(events, [decided(evaluation, recorded), called(evaluation, recorded), ...started])
 }
 
 /** From now on such a call is not asked about in this session. */
@@ -69,12 +63,11 @@ const recordGrant = async ({ events, gate }: CallServices, { tool, approved_by: 
 const run = async ({ executor, events }: CallServices, tool: RegisteredTool, { permit, inputs, decision, grant }: Permitted, { signal, onProgress }: CallHandlers): Promise<Outcome> => {
   const began = performance.now()
   const tally = createEgressTally()
-  const { tool: name, decision_id } = decision
   const network: NetworkCall = {
     callId: decision.call_id,
     writeApproval: grant === undefined ? 'none' : 'recorded',
     record: async (event) => {
-      await events.emit({ ...event, tool: name, decision_id })
+      await events.emit({ ...event, ...idsOf(decision) })
       tally.take(event)
     },
   }
@@ -94,19 +87,13 @@ const NOTHING = { output: undefined, error: undefined, profile: null, violations
 
 const substitute = (result: JsonValue): Outcome => ({ ...NOTHING, status: 'ok', output: result })
 
-const recordDecision = async ({ events, record }: CallServices, { decision, inputs }: Evaluation, recorded: RecordedArguments = recordArguments(inputs.call, record)): Promise<void> => {
-  await events.emit({ type: 'permission.evaluated', call_id: decision.call_id, permission_decision: decision, arguments: recorded })
+const recordDecision = async ({ events, record }: CallServices, evaluation: Evaluation): Promise<void> => {
+  await events.emit(decided(evaluation, recordArguments(evaluation.inputs.call, record)))
 }
 
 const deny = async (services: CallServices, evaluation: Evaluation): Promise<ToolResult> => {
-  const { decision } = evaluation
-  await Promise.all([
-    recordDecision(services, evaluation),
-    services.events.emit({
-      ...{ type: 'tool.denied', call_id: decision.call_id, tool: decision.tool, decision_id: decision.decision_id },
-      ...{ reason: decision.decision_reason, error_code: decision.error_code, risk: decision.risk, used_declared_capability: decision.used_declared_capability },
-    } as const),
-  ])
+  const { decision, inputs } = evaluation
+  await recordTogether(services.events, [decided(evaluation, recordArguments(inputs.call, services.record)), denied(evaluation)])
   const denial = evaluation.kind === 'refused' ? evaluation.denial : undefined
   return {
     status: 'denied',

@@ -20,7 +20,8 @@ export const processEndingOf = (ending: Ending, violations: readonly Violation[]
 
 export const endedBy = (because: 'cancelled' | 'setup'): ProcessEnding => ({ kind: 'terminated', because, limit: null, signal: null })
 
-interface CallIds {
+/** What every entry of a call names. */
+export interface CallIds {
   readonly call_id: string
   readonly tool: string
   readonly decision_id: string

@@ -1,0 +1,57 @@
+// The entries of a call, in their order: a runtime and `cordon run` tell the same story.
+import type { Evaluation, PermissionDecision } from '../../gate/index.js'
+import { describeViolation } from '../../sandbox/index.js'
+import type { SandboxProfile, Usage, Violation } from '../../sandbox/index.js'
+
+import type { EventStream } from './event-stream.js'
+import type { EventDraft } from './event.js'
+import { processEnded } from './process-ending.js'
+import type { CallIds, ProcessEnding } from './process-ending.js'
+import type { RecordedArguments } from './recorded-arguments.js'
+
+export const idsOf = ({ call_id, tool, decision_id }: PermissionDecision): CallIds => ({ call_id, tool, decision_id })
+
+/** What is emitted together is written in one go. */
+export const recordTogether = async (events: EventStream, drafts: readonly EventDraft[]): Promise<void> => {
+  await Promise.all(drafts.map((draft) => events.emit(draft)))
+}
+
+type Evaluated = Pick<Evaluation, 'decision'>
+
+export const decided = ({ decision }: Evaluated, recorded: RecordedArguments): EventDraft => ({ type: 'permission.evaluated', call_id: decision.call_id, permission_decision: decision, arguments: recorded })
+
+export const denied = ({ decision }: Evaluated): EventDraft => {
+  const { decision_reason: reason, error_code, risk, used_declared_capability } = decision
+  return { type: 'tool.denied', ...idsOf(decision), reason, error_code, risk, used_declared_capability }
+}
+
+export const called = ({ decision }: Evaluated, recorded: RecordedArguments): EventDraft => ({ type: 'tool.called', ...idsOf(decision), arguments: recorded, risk: decision.risk, policy_hash: decision.policy_hash })
+
+export interface StartedProcess {
+  readonly program: string
+  readonly words: RecordedArguments
+  readonly cwd: string
+}
+
+export const processStarted = ({ decision }: Evaluated, { program, words, cwd }: StartedProcess): EventDraft => ({ type: 'process.started', ...idsOf(decision), program, arguments: words, cwd })
+
+/** How a run ended; null is what it never had. */
+export interface RunEnd {
+  readonly profile: SandboxProfile | { readonly mode: 'none' } | null
+  readonly violations: readonly Violation[]
+  readonly ending: ProcessEnding | null
+  readonly usage: Usage | null
+  readonly completion: Omit<Extract<EventDraft, { type: 'tool.completed' }>, 'type' | 'call_id' | 'tool' | 'decision_id'>
+}
+
+const MOST_VIOLATIONS = 100
+
+export const ended = ({ decision }: Evaluated, { profile, violations, ending, usage, completion }: RunEnd): readonly EventDraft[] => {
+  const ids = idsOf(decision)
+  return [
+    ...(profile === null ? [] : [{ type: 'sandbox.applied', ...ids, sandbox_profile: profile.mode === 'none' ? null : profile } as const]),
+    ...violations.slice(0, MOST_VIOLATIONS).map((violation, at) => ({ type: 'sandbox.violation', ...ids, violation_ref: `violations/${String(at)}`, violation, description: describeViolation(violation) }) as const),
+    ...(ending === null ? [] : [processEnded(ids, ending, usage)]),
+    { type: 'tool.completed', ...ids, ...completion },
+  ]
+}
