@@ -36,7 +36,9 @@ const BUNDLES = [
   '/etc/ssl/cert.pem',
 ]
 
-export const authoritiesIn = (temporary: AbsolutePath): AbsolutePath => path(`${temporary}/.cordon-authorities.pem`)
+const AUTHORITIES = '.cordon-authorities.pem'
+
+export const authoritiesIn = (temporary: AbsolutePath): AbsolutePath => path(`${temporary}/${AUTHORITIES}`)
 
 /** Of a private folder that is smaller than this nothing is taken for what the system has already. */
 const AMPLE_SCRATCH = 1 << 20
@@ -45,11 +47,16 @@ const AMPLE_SCRATCH = 1 << 20
 export const networkFiles = (authority: string, temporary: AbsolutePath, scratch: number): NetworkFiles => {
   const bundles = [...new Set(BUNDLES.flatMap(realFile))]
   const trusted = bundles.flatMap(textOf)
-  const content = [...trusted.slice(0, 1), authority].join('\n')
+  // Its own first: Java's keytool takes one certificate of a file, and that is the one that is missing there.
+  const content = [authority.trimEnd(), ...trusted.slice(0, 1)].join('\n')
   return {
     names: NAMES,
     covers: [...bundles.map((at) => ({ path: at, content })), ...NAMES.filter((file) => objectAt(file.path) === 'file')],
-    own: [{ path: authoritiesIn(temporary), content: scratch < AMPLE_SCRATCH ? authority : content }],
+    own: [
+      { path: authoritiesIn(temporary), content: scratch < AMPLE_SCRATCH ? authority : content },
+      // wget knows no variable for it, but reads this in its home; the authorities of the system it trusts besides.
+      { path: path(`${temporary}/.wgetrc`), content: `ca_certificate = ~/${AUTHORITIES}\n` },
+    ],
   }
 }
 

@@ -51,9 +51,9 @@ const compile = (source: string, to: string): void => {
   }
 }
 
-/** Every attack program in C, by name. Those that only play the host are left out. */
+/** Every attack program in C, by name. Those that only play the host, or attack nobody, are left out. */
 export const attackNames = (): readonly string[] =>
   readdirSync(SOURCES)
     .filter((name) => extname(name) === '.c')
     .map((name) => basename(name, '.c'))
-    .filter((name) => !['victim', 'host-listeners', 'terminal-host', 'ipc-host'].includes(name))
+    .filter((name) => !['victim', 'host-listeners', 'terminal-host', 'ipc-host', 'own-resolver'].includes(name))

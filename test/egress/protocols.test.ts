@@ -257,6 +257,44 @@ describe('a stream', () => {
     socket.destroy()
   })
 
+  test('that begins with text passes without an end of its first line, unless it is a request after all', async () => {
+    const got: string[] = []
+    server = await startTcp((socket) => {
+      socket.on('data', (chunk: Buffer) => {
+        got.push(chunk.toString('latin1'))
+        if (chunk.toString() === 'PING') socket.write('PONG')
+      })
+    })
+    stage = await openStage({ network: [`api.test:${server.port}`], here: ['api.test'] })
+    const port = await stage.portTo('api.test', server.port)
+    expect(await say(port, 'PING')).toBe('PONG')
+    expect(await say(port, '{"method":')).toBe('')
+    expect(got).toEqual(['PING', '{"method":'])
+    got.length = 0
+    for (const [first, rest] of [['GET /', ' HTTP/1.1\r\nHost: other.test\r\n\r\n'], ['GET / HT', 'TP/1.1\r\nHost: other.test\r\n\r\n'], ['PRI * HTTP/2.0\r\n\r', '\nSM\r\n\r\n']] as const) {
+      for (const pause of [300, 1_000]) {
+        const socket = connectTcp({ port, host: '127.0.0.1', allowHalfOpen: true })
+        socket.write(first)
+        await new Promise((resolve) => setTimeout(resolve, pause))
+        socket.end(rest)
+        await heard(socket)
+      }
+    }
+    expect(got.filter((piece) => piece.includes('other.test') || piece.includes('SM'))).toEqual([])
+    expect(stage.violations().map(({ reason }) => reason)).toEqual(expect.arrayContaining(['mismatch', 'protocol']))
+  })
+
+  test.each(['SSH-2.0-server\r\n', '220 ready\r\n', 'J\0\0\0\n8.0'])('in which the server speaks first passes: %j', async (greeting) => {
+    server = await startTcp((socket) => {
+      socket.write(greeting, 'latin1')
+      socket.on('data', (chunk: Buffer) => socket.end(`<${chunk.toString('latin1')}>`))
+    })
+    stage = await openStage({ network: [`api.test:${server.port}`], here: ['api.test'] })
+    const socket = connectTcp({ port: await stage.portTo('api.test', server.port), host: '127.0.0.1', allowHalfOpen: true })
+    socket.once('data', () => socket.write('SSH-2.0-client\r\n'))
+    expect(await heard(socket)).toBe(`${greeting}<SSH-2.0-client\r\n>`)
+  })
+
   test('inside TLS passes, too, and the certificate of the server is checked', async () => {
     const { createServer } = await import('node:tls')
     const { contextOf } = await import('./servers.js')

@@ -124,7 +124,7 @@ const upgrade = async (request: ExchangeRequest, reply: Reply, { headers, switch
     throw fail('http-malformed', { side: 'server', problem: 'it switched to a protocol that nobody asked for' })
   }
   const tool = reply.switchProtocols(concealment.headers(headers))
-  const { sent, received } = await relay(tool, switched, concealment.stream())
+  const { sent, received } = await relay(tool, switched, { redactor: concealment.stream() })
   counted.sent += sent
   counted.received += received
 }

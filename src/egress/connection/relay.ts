@@ -7,8 +7,15 @@ export interface Relayed {
   readonly received: number
 }
 
+export interface RelayOptions {
+  /** For what the server says. */
+  readonly redactor?: Redactor | undefined
+  /** Whether a piece of what the tool says may pass; otherwise both sides are broken off. */
+  readonly mayPass?: ((chunk: Buffer) => boolean) | undefined
+}
+
 /** Passes bytes both ways until both sides have ended, each end passed on as such, or one side breaks. */
-export const relay = async (tool: Duplex, server: Duplex, redactor?: Redactor): Promise<Relayed> => {
+export const relay = async (tool: Duplex, server: Duplex, { redactor, mayPass }: RelayOptions = {}): Promise<Relayed> => {
   let [sent, received] = [0, 0]
   const stop = (): void => {
     tool.destroy()
@@ -17,6 +24,7 @@ export const relay = async (tool: Duplex, server: Duplex, redactor?: Redactor): 
   if (tool.destroyed || server.destroyed) stop()
   else await Promise.all([
     pass(tool, server, (chunk) => {
+      if (mayPass?.(chunk) === false) return undefined
       sent += chunk.length
       return chunk
     }).catch(stop),
@@ -33,7 +41,7 @@ export const relay = async (tool: Duplex, server: Duplex, redactor?: Redactor): 
   return { sent, received }
 }
 
-const pass = (from: Readable, to: Writable, change: (chunk: Buffer) => Buffer, last?: () => Buffer | undefined): Promise<void> =>
+const pass = (from: Readable, to: Writable, change: (chunk: Buffer) => Buffer | undefined, last?: () => Buffer | undefined): Promise<void> =>
   new Promise((resolve, reject) => {
     const goOn = (): void => {
       from.resume()
@@ -41,6 +49,10 @@ const pass = (from: Readable, to: Writable, change: (chunk: Buffer) => Buffer, l
     from.on('data', (chunk: Buffer) => {
       const changed = change(chunk)
       if (to.destroyed || to.writableEnded) return
+      if (changed === undefined) {
+        reject(new Error('refused'))
+        return
+      }
       if (changed.length > 0 && !to.write(changed)) from.pause()
     })
     to.on('drain', goOn)

@@ -23,10 +23,14 @@ import type { Connection, Shared } from './context.js'
 import { forwarder } from './forward.js'
 import type { Relayed } from './relay.js'
 import { relay } from './relay.js'
-import { sniff } from './sniff.js'
+import type { Lookout, Patience } from './sniff.js'
+import { ENDLESS, lookOut, sniff } from './sniff.js'
 
-/** How long a tool may be silent until the server is asked to speak first, as some protocols want it. */
-const PATIENCE = 150
+/**
+ * How long a tool may be silent until the server is asked to speak first, as some protocols want it, and how long
+ * it may wait in the middle of its first line until that is passed on as it is.
+ */
+const PATIENCE: Patience = { silence: 150, hesitation: 500 }
 const HELLO_TIMEOUT = 30_000
 
 /** Serves one admitted connection until it ends. Never throws: what goes wrong closes it. */
@@ -84,15 +88,17 @@ const serve = async (stream: Duplex, serving: Serving): Promise<Relayed | undefi
   return inner.kind === 'relayed' ? inner.bytes : speak(secured, inside, inner.opening, 'https', serving, hello)
 }
 
-type Begun = { readonly kind: 'relayed'; readonly bytes: Relayed | undefined } | { readonly kind: 'opening'; readonly opening: 'tls' | 'http1' | 'http2' | 'other' }
+type Begun = { readonly kind: 'relayed'; readonly bytes: Relayed | undefined } | { readonly kind: 'opening'; readonly opening: Spoken }
+
+type Spoken = 'tls' | 'http1' | 'http2' | 'other' | 'hesitant'
 
 /** Waits for the tool to begin. In some protocols it waits, too: then whoever speaks first decides. */
 const begin = async (stream: Duplex, reader: ByteReader, serving: Serving, hello: ClientHello | undefined): Promise<Begun> => {
-  const opening = await sniff(reader, serving.mayBeOther ? PATIENCE : Infinity)
+  const opening = await sniff(reader, serving.mayBeOther ? PATIENCE : ENDLESS)
   if (opening === 'ended') return { kind: 'relayed', bytes: undefined }
   if (opening !== 'silent') return { kind: 'opening', opening }
   const server = await reach(serving, hello)
-  const spoken = await Promise.race([sniff(reader, Infinity), hasSpoken(server)])
+  const spoken = await Promise.race([sniff(reader, { ...PATIENCE, silence: Infinity }), hasSpoken(server)])
   if (spoken === 'server') return { kind: 'relayed', bytes: await pass(stream, reader, server) }
   server.destroy()
   return spoken === 'ended' || spoken === 'silent' ? { kind: 'relayed', bytes: undefined } : { kind: 'opening', opening: spoken }
@@ -112,7 +118,7 @@ const tellMalformed = (stream: Duplex, { connection, shared }: Serving) => (prob
   void Promise.resolve(shared.record(seen)).catch(() => stream.destroy())
 }
 
-const speak = async (stream: Duplex, reader: ByteReader, opening: 'tls' | 'http1' | 'http2' | 'other', scheme: 'http' | 'https', serving: Serving, hello?: ClientHello): Promise<Relayed | undefined> => {
+const speak = async (stream: Duplex, reader: ByteReader, opening: Spoken, scheme: 'http' | 'https', serving: Serving, hello?: ClientHello): Promise<Relayed | undefined> => {
   const { connection, shared, mayBeOther } = serving
   switch (opening) {
     case 'http1':
@@ -124,8 +130,9 @@ const speak = async (stream: Duplex, reader: ByteReader, opening: 'tls' | 'http1
       return undefined
     case 'tls':
     case 'other':
+    case 'hesitant':
       if (!mayBeOther || opening === 'tls') throw new Denied(denial('protocol', 'only HTTP is granted here, and this is something else', `network: [${JSON.stringify(renderEndpoint(connection.endpoint))}]`))
-      return pass(stream, reader, await reach(serving, hello))
+      return pass(stream, reader, await reach(serving, hello), opening === 'hesitant' ? lookOut() : undefined)
   }
 }
 
@@ -184,11 +191,14 @@ const reach = async ({ connection: { call, endpoint }, shared }: Serving, hello:
   return hello === undefined ? socket : shared.tls.secure(socket, endpoint, { protocols: hello.protocols.slice(0, 1), client: undefined })
 }
 
-const pass = async (stream: Duplex, reader: ByteReader, server: Duplex): Promise<Relayed> => {
+/** `lookout`: for a tool that hesitated. Otherwise a pause in its first line would get a request past all that is checked about requests. */
+const pass = async (stream: Duplex, reader: ByteReader, server: Duplex, lookout?: Lookout): Promise<Relayed> => {
   // A tool that said everything and ended: its stream takes nothing back.
   const last = stream.readableEnded ? reader.take(reader.peek().length) : undefined
-  if (last !== undefined) server.write(last)
+  if (last !== undefined && lookout?.mayPass(last) !== false) server.write(last)
   reader.release()
-  const { sent, received } = await relay(stream, server)
+  if (lookout?.sawRequest() === true) server.destroy()
+  const { sent, received } = await relay(stream, server, { mayPass: lookout?.mayPass })
+  if (lookout?.sawRequest() === true) throw new Denied(denial('protocol', 'its first line came in pieces, and turned out to be a request of HTTP'))
   return { sent: sent + (last?.length ?? 0), received }
 }

@@ -2,8 +2,19 @@ import type { ByteReader } from '../http/byte-reader.js'
 
 import { looksLikeTls } from './client-hello.js'
 
-/** What a tool begins to speak. `silent`: it waits for the server to begin. */
-export type Opening = 'tls' | 'http1' | 'http2' | 'other' | 'silent' | 'ended'
+/**
+ * What a tool begins to speak. `silent`: it waits for the server to begin. `hesitant`: it said something that could
+ * become a request, and waits for an answer to that.
+ */
+export type Opening = 'tls' | 'http1' | 'http2' | 'other' | 'silent' | 'hesitant' | 'ended'
+
+/** In milliseconds. */
+export interface Patience {
+  readonly silence: number
+  readonly hesitation: number
+}
+
+export const ENDLESS: Patience = { silence: Infinity, hesitation: Infinity }
 
 const HTTP2_PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
 const MAX_LINE = 16_384
@@ -28,22 +39,48 @@ const openingOf = (bytes: Buffer): Opening | undefined => {
   return text.length >= MAX_LINE ? 'http1' : undefined
 }
 
-/** Looks at the first bytes without taking them. Only complete silence is waited for with patience. */
-export const sniff = async (reader: ByteReader, patience: number): Promise<Opening> => {
+/** Looks at the first bytes without taking them. */
+export const sniff = async (reader: ByteReader, { silence, hesitation }: Patience): Promise<Opening> => {
+  for (;;) {
+    const opening = openingOf(reader.peek())
+    if (opening !== undefined) return opening
+    const isSilent = reader.peek().length === 0
+    const more = await within(isSilent ? silence : hesitation, reader.more())
+    if (more === 'late') return isSilent ? 'silent' : 'hesitant'
+    if (!more) return reader.peek().length === 0 ? 'ended' : 'other'
+  }
+}
+
+/** Whoever is late is still waited for: what comes then is seen by the next who asks. */
+const within = async <T>(time: number, happening: Promise<T>): Promise<T | 'late'> => {
+  if (time === Infinity) return happening
   let timer: NodeJS.Timeout | undefined
-  const silence = new Promise<'silent'>((resolve) => {
-    if (patience !== Infinity) timer = setTimeout(resolve, patience, 'silent')
-  })
   try {
-    for (;;) {
-      const opening = openingOf(reader.peek())
-      if (opening !== undefined) return opening
-      const isSilent = reader.peek().length === 0
-      const more = await (isSilent ? Promise.race([reader.more(), silence]) : reader.more())
-      if (more === 'silent') return 'silent'
-      if (!more) return reader.peek().length === 0 ? 'ended' : 'other'
-    }
+    return await Promise.race([happening, new Promise<'late'>((resolve) => { timer = setTimeout(resolve, time, 'late') })])
   } finally {
     clearTimeout(timer)
+  }
+}
+
+/** Looks on while a hesitant beginning passes, until it is known what it is. */
+export interface Lookout {
+  /** False: it was a request after all, and this is the piece that shows it. */
+  readonly mayPass: (chunk: Buffer) => boolean
+  readonly sawRequest: () => boolean
+}
+
+export const lookOut = (): Lookout => {
+  let said: Buffer = Buffer.alloc(0)
+  let opening: Opening | undefined
+  const sawRequest = (): boolean => opening !== undefined && opening !== 'other'
+  return {
+    mayPass: (chunk) => {
+      if (opening === undefined) {
+        said = Buffer.concat([said, chunk])
+        opening = openingOf(said)
+      }
+      return !sawRequest()
+    },
+    sawRequest,
   }
 }
