@@ -27,6 +27,7 @@ const REQUEST: VisitRequest = {
     exec: { argv: ['/bin/sh', '-c', '/usr/bin/id; exit 3'], policy: { exec: 'none' } },
     mode: { argv: ['/bin/sh', '-c', 'echo a > mode && chmod 600 mode && stat -c %a mode'], cwd: inside, policy: { filesystem: { write: [inside] } } },
     required: { argv: ['/bin/true'], policy: { require: ['seccomp-listener'] } },
+    hosts: { argv: ['/bin/true'], policy: { network: ['host.test'] } },
   },
 }
 
@@ -36,6 +37,7 @@ const claimsOfBoth = (found: Parameters<Parameters<typeof describePlace>[2]>[0])
     expectNotRun(found(), 'processes', 'limit-unsupported')
     expectNotRun(found(), 'observed', 'host-cannot-hold')
     expectNotRun(found(), 'required', 'host-cannot-hold')
+    expect(expectNotRun(found(), 'hosts', 'network-grant-unsupported').message).toContain('seccomp listener')
   })
 
   test('the profile claims no listener', () => {

@@ -10,7 +10,7 @@ import { preparePrograms } from '../attacks/programs.js'
 import { furnish } from './furnish.js'
 import { startHostServer } from './host-server.js'
 import { imitated, olderKernel, within } from './place.js'
-import { LISTEN, TALK_TO_ITSELF, fetchFromHost } from './scripts.js'
+import { LISTEN, TALK_TO_ITSELF, fetchFromHost, reachGranted } from './scripts.js'
 import { describePlace, expectHeld, expectNotRun, ran } from './visit.js'
 import type { VisitRequest } from './visit.js'
 
@@ -43,6 +43,7 @@ for (const abi of [1, 2, 3, 5, 6]) {
       listen: { argv: LISTEN },
       'talk to itself': { argv: TALK_TO_ITSELF },
       connect: { argv: fetchFromHost(server.port) },
+      hosts: { argv: reachGranted(server.port), policy: { network: [`host.test:${String(server.port)}`] } },
       exec: { argv: ['/bin/sh', '-c', '/usr/bin/id; exit 3'], policy: { exec: 'none' } },
     }
     return {
@@ -54,6 +55,11 @@ for (const abi of [1, 2, 3, 5, 6]) {
   }
 
   describePlace(olderKernel(`a kernel with Landlock ABI ${String(abi)}`, [`landlock=${abi}`]), request, (found) => {
+    test('hosts can be granted where Landlock sees connections, and are refused with the reason where it does not', () => {
+      if (abi < 4) expect(expectNotRun(found(), 'hosts', 'network-grant-unsupported').message).toContain('ABI 4')
+      else expect(ran(found(), 'hosts').stdout.split('\n').slice(4, 8)).toEqual(['threads 20', 'other-port ENETUNREACH', 'other-name gaierror', 'host-itself ENETUNREACH'])
+    })
+
     test('namespaces are still chosen, and Landlock is named with its version wherever it holds something', () => {
       const { form, enforced } = ran(found(), 'strongest').profile
       expect({ form, fact: found().host.landlock }).toEqual({ form: 'namespaces', fact: { held: true, abi } })

@@ -45,3 +45,31 @@ for how in ("unbound", "bound"):
         if how == "bound": s.bind(("127.0.0.1", 0))
         s.listen(1); print("listens", s.getsockname())
     except OSError: print("refused")`)
+
+/** Reaches a granted name in every usual way, and tries what is not granted; each says in one line how it went. */
+export const reachGranted = (port: number): readonly string[] =>
+  python(`import asyncio, errno, os, select, socket, sys, threading, urllib.request
+name, port = "host.test", int(sys.argv[1])
+ask = b"GET / HTTP/1.1\\r\\nHost: host.test:%d\\r\\nConnection: close\\r\\n\\r\\n" % port
+def talk(s):
+    s.sendall(ask); text = b""
+    while part := s.recv(4096): text += part
+    return text.split(b"\\r\\n\\r\\n")[-1].split(b"\\r\\n")[-1].strip().decode() or text.decode().splitlines()[-1]
+def tried(act):
+    try: return act()
+    except OSError as e: return errno.errorcode.get(e.errno, type(e).__name__)
+print("blocking", talk(socket.create_connection((name, port), None)))
+s = socket.socket(); s.setblocking(False); address = socket.getaddrinfo(name, port, socket.AF_INET)[0][4]
+first = s.connect_ex(address); select.select([], [s], [], 10); second = s.connect_ex(address); s.setblocking(True)
+print("not-blocking", first in (0, errno.EINPROGRESS), errno.errorcode.get(second, second), talk(s))
+s = socket.socket(socket.AF_INET6); s.connect(("::ffff:" + address[0], port)); print("mapped", talk(s))
+print("variables", urllib.request.urlopen("http://%s:%d/" % (name, port)).read().decode().strip())
+results = []
+def one(): results.append(talk(socket.create_connection((name, port))))
+threads = [threading.Thread(target=one) for i in range(20)]; [t.start() for t in threads]; [t.join() for t in threads]
+print("threads", results.count("word of the host"))
+print("other-port", tried(lambda: socket.create_connection((name, port + 1))))
+print("other-name", tried(lambda: socket.create_connection(("other.test", port))))
+print("host-itself", tried(lambda: talk(socket.create_connection(("127.0.0.1", port), None))))
+s = socket.socket(); s.connect(address); s2 = s.dup()
+print("again", tried(lambda: s2.connect(("127.0.0.1", port))))`, String(port))

@@ -6,14 +6,22 @@ import { createInterface } from 'node:readline'
 
 const DIST = new URL('../../../dist/', import.meta.url)
 const { openSandbox } = await import(new URL('sandbox/index.js', DIST).href)
-const { parsePolicy, resolvePolicy } = await import(new URL('policy/index.js', DIST).href)
+const { parseIpAddress, parsePolicy, resolvePolicy } = await import(new URL('policy/index.js', DIST).href)
+const { createCallNetworks, openNetwork } = await import(new URL('runtime/network/index.js', DIST).href)
+
+// A name that leads to this machine; nothing is looked up.
+const networks = createCallNetworks(
+  () => openNetwork({ authorities: [], resolve: () => Promise.resolve([]) }),
+  new Map([['host.test', [parseIpAddress('127.0.0.1')]]]),
+)
 
 const described = ({ code, message, fix, params }) => ({ kind: 'refused', code, message, fix, params })
 
 const make = async (sandbox, { policy = {}, argv, cwd = '/usr', form, observe, stdin }) => {
   try {
     const boundary = resolvePolicy(parsePolicy(policy, 'visitor'), { workspace: cwd, home: cwd, kind: 'process' })
-    const result = await sandbox.run({ boundary, cwd, argv, form, observe, stdin })
+    const result = await networks.during(boundary, { callId: 'visit', writeApproval: 'recorded', record: () => undefined }, (input) =>
+      sandbox.run({ boundary, cwd, argv, form, observe, stdin, ...networks.settingsFor(boundary), ...input }))
     const text = (bytes) => Buffer.from(bytes).toString('latin1')
     const { status, exitCode, signal, limit, violations, profile } = result
     return { kind: 'ran', status, exitCode, signal, limit, violations, profile, stdout: text(result.stdout), stderr: text(result.stderr) }
@@ -32,7 +40,7 @@ const visit = async ({ calls = {}, open = {}, warm = false }) => {
   const answers = {}
   for (const [name, call] of Object.entries(calls)) answers[name] = await make(sandbox, call)
   if (warm) answers.warm = await callWarm(sandbox)
-  return { opened: { kind: 'open' }, host: sandbox.host, calls: answers, close: () => sandbox.close() }
+  return { opened: { kind: 'open' }, host: sandbox.host, calls: answers, close: () => { networks.close(); return sandbox.close() } }
 }
 
 const callWarm = async (sandbox) => {
