@@ -26,8 +26,8 @@ export interface CordonOptions extends RuleOptions {
   readonly audit?: AuditSettings
   /** How much of the arguments events tell. */
   readonly record?: ArgumentSettings
-  /** Where variables that a policy passes on are taken from. Nothing of it is passed otherwise. */
-  readonly environment?: Readonly<Record<string, string>>
+  /** Where variables that a policy passes on are taken from, and the values of `env:`, which are never passed on. Nothing of it is passed otherwise. */
+  readonly environment?: Readonly<Record<string, string | undefined>>
   /** What one invocation (one `session` of calls) may do in all. */
   readonly budget?: InvocationBudget
   /** Who makes the calls; nobody by this name can approve one. */

@@ -27,7 +27,7 @@ import { createFunctionCells } from './function-cells.js'
 import { requirePortable } from './function-source.js'
 import { recordHook } from './hook-events.js'
 import { liveCall } from './life-of-a-call.js'
-import { createCallNetworks, openNetwork, pinsOf, secretHostOf, sourcesOf, withoutSecrets } from './network/index.js'
+import { createCallNetworks, openNetwork, pinsOf, refusePassing, secretHostOf, sourcesOf, withoutSecrets } from './network/index.js'
 import { createProcessCells } from './process-cells.js'
 import { registerTool } from './registered-tool.js'
 import type { RegisteredTool } from './registered-tool.js'
@@ -126,7 +126,8 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
   const sources = sourcesOf(options.egress?.secrets ?? {})
   const given = options.environment ?? {}
   // What a value is read from is nothing that a policy could pass on.
-  const environment = withoutSecrets(given, sources.values())
+  const environment = definedOf(withoutSecrets(given, sources.values()))
+  for (const { gate: { name, boundary } } of registered) refusePassing(name, boundary, sources)
   const networks = createCallNetworks(() => openNetwork({ authorities: options.egress?.authorities ?? [], secrets: { sources, host: secretHostOf(given, options.egress?.vault) } }), pinsOf(options.egress?.pins ?? {}))
   const services: CallServices = {
     gate,
@@ -221,6 +222,9 @@ const asHook = (hook: HostHook): Hook => ({
   ...(hook.timeout === undefined ? {} : { timeout: hook.timeout }),
   run: (event, given) => hook.run(event, given),
 })
+
+const definedOf = (environment: NonNullable<CordonOptions['environment']>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined))
 
 const approvalOf = ({ approve, approval }: CordonOptions): ApprovalSettings | undefined => (approve === undefined ? undefined : { ...APPROVAL_DEFAULTS, ...approval, approve })
 
