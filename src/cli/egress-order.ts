@@ -14,6 +14,11 @@ export interface EgressOrder {
   readonly authorities: readonly string[]
 }
 
+export const NO_EGRESS: EgressOrder = { pins: new Map(), authorities: [] }
+
+/** What is typed comes last, and wins. */
+export const joinEgress = (found: EgressOrder, typed: EgressOrder): EgressOrder => ({ pins: new Map([...found.pins, ...typed.pins]), authorities: [...found.authorities, ...typed.authorities] })
+
 export const parseEgress = (resolve: readonly string[], authorityFile: string | undefined): EgressOrder => {
   const pins = new Map<string, readonly IpAddress[]>()
   for (const text of resolve) {

@@ -129,7 +129,7 @@ const loadAll = async ({ words, places, environment }: Question): Promise<readon
   const named = words.map((word) => loadPolicy(word, places))
   if (named.every(({ hostsFrom }) => hostsFrom === undefined)) return named
   const { withClientHosts } = await import('./client-hosts.js')
-  return withClientHosts(named, { environment, home: places.home, form: 'auto' })
+  return (await withClientHosts(named, { environment, home: places.home, form: 'auto' })).policies
 }
 
 const resolve = async (question: Question): Promise<number> => {

@@ -14,7 +14,7 @@ import type { Form } from '../sandbox/index.js'
 import type { Arguments } from './arguments.js'
 import { usage } from './arguments.js'
 import { combinePolicies } from './combine-policies.js'
-import { parseEgress } from './egress-order.js'
+import { NO_EGRESS, joinEgress, parseEgress } from './egress-order.js'
 import type { EgressOrder } from './egress-order.js'
 import { configFolderOf } from './own-folders.js'
 import { loadPolicy } from './policy-file.js'
@@ -52,7 +52,7 @@ export const parseRun = async (given: Arguments, environment: Readonly<Record<st
   const configFolder = configFolderOf(environment, home)
   const form = oneOf('form', first('form') ?? 'auto', FORMS)
   const named = all('policy').map((word) => loadPolicy(word, { workspace, home, configFolder, ruleFiles: all('rules') }))
-  const files = named.some(({ hostsFrom }) => hostsFrom !== undefined) ? await (await import('./client-hosts.js')).withClientHosts(named, { environment, home, form }) : named
+  const { policies: files, ...ofClients } = named.some(({ hostsFrom }) => hostsFrom !== undefined) ? await (await import('./client-hosts.js')).withClientHosts(named, { environment, home, form }) : { policies: named, ...NO_EGRESS }
   const policy = combinePolicies(files, typedPolicy(given))
   const needsSecrets = policy.credentials.length > 0 || all('secret').length > 0
   return {
@@ -65,7 +65,7 @@ export const parseRun = async (given: Arguments, environment: Readonly<Record<st
     mode: first('mode') === undefined ? undefined : oneOf('mode', first('mode') ?? '', MODES),
     ruleFiles: all('rules'),
     session: first('session'),
-    egress: parseEgress(all('resolve'), first('upstream-ca')),
+    egress: joinEgress(ofClients, parseEgress(all('resolve'), first('upstream-ca'))),
     grants: GRANTING.flatMap((name) => all(name).map((value) => `--${name} ${name === 'env' ? value.replace(/=.*/s, '=…') : value}`)),
     policySources: files.map(({ source }) => source),
     secrets: needsSecrets ? (await import('./secret-sources.js')).secretSources(files, { typed: all('secret'), configFolder, environment, policy }) : new Map(),
