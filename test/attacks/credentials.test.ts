@@ -8,7 +8,7 @@ import { afterAll, expect, test } from 'vitest'
 
 import { createCordon, processTool, tool, verifyAudit } from '../../src/runtime/index.js'
 import type { Cordon, CordonOptions, ToolResult } from '../../src/runtime/index.js'
-import { cordon as runCommandLine } from '../cli/cordon.js'
+import { cordon as runCommandLine, cordonBeside } from '../cli/cordon.js'
 import { startHttps, serverAuthority } from '../egress/servers.js'
 import { asWritten, eventsOf, openStage } from '../runtime/stage.js'
 
@@ -139,6 +139,31 @@ describeForms('the value of a credential', ({ form }) => {
     expect(events.map(({ type }) => type)).not.toContain('process.completed')
     await runtime.close()
     for (const text of [JSON.stringify(result), JSON.stringify(events), kept(log)]) expect(text).not.toContain(value)
+  })
+})
+
+describeForms('the value of a credential of cordon run', ({ form }) => {
+  test('reaches the server, and nothing that the command or the record has', async () => {
+    const [token, other] = [newValue(), newValue()]
+    const folder = stage.newFolder()
+    const [policyFile, authority, facts, log] = ['policy.yaml', 'authority.pem', 'facts.json', 'audit.jsonl'].map((name) => join(folder, name)) as [string, string, string, string]
+    writeFileSync(policyFile, JSON.stringify({ network: policy.network, credentials: policy.credentials }))
+    writeFileSync(authority, serverAuthority.certificate)
+    const before = arrivals.length
+    const way = ['--policy', policyFile, '--resolve', `${HOST}=127.0.0.1`, '--upstream-ca', authority, '--secret', 'token=env:SOURCE', '--secret', 'other=env:OTHER_SOURCE']
+    const ran = await cordonBeside(['run', '--form', form, ...way, '--env', 'COPY', '--env', 'HARMLESS', '--read', script, '--facts', facts, '--', '/usr/bin/python3', script, url], {
+      // Its own process has them in its environment, where those whom it starts could find them.
+      environment: { SOURCE: token, OTHER_SOURCE: other, COPY: `Bearer ${token}`, HARMLESS: 'yes', CORDON_AUDIT: log },
+    })
+    expect(ran).toMatchObject({ status: 0, stderr: '' })
+    expect(arrivals.slice(before)).toEqual([{ url: `/v1/${other}?q=secret-question`, authorization: `Bearer ${token}`, own: other }])
+    const found = ran.stdout.split('\n').filter((line) => line.startsWith('FOUND '))
+    expect(new Set(found.map((line) => line.split(' ')[1]))).toEqual(new Set(['file', 'memory']))
+    expect(found.every((line) => line.includes(' decoy--') || line.includes(' ZGVjb3kt'))).toBe(true)
+    const told = readFileSync(facts, 'utf8')
+    expect(JSON.parse(told)).toMatchObject({ egress: { requests: 1, hosts: [{ credentials: ['token', 'other'] }] } })
+    for (const text of [ran.stdout, told, kept(log)]) for (const needle of needles(token, other)) expect(text.includes(needle)).toBe(false)
+    expect(kept(log)).toContain('egress.request')
   })
 })
 

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 
 import { echo, serverAuthority, startHttps } from '../egress/servers.js'
 
-import { cordon, startCordon, temporaryFolder } from './cordon.js'
+import { cordon, cordonBeside, temporaryFolder } from './cordon.js'
 import type { Ran } from './cordon.js'
 
 const HOST = 'api.test'
@@ -19,15 +19,7 @@ writeFileSync(authority, serverAuthority.certificate)
 const place = `${HOST}:${String(server.port)}`
 const WAY = ['--resolve', `${HOST}=127.0.0.1`, '--upstream-ca', authority, '--net', place]
 
-/** Not awaited in this thread, which is the server's. */
-const run = (words: readonly string[]): Promise<Ran> =>
-  new Promise((resolve) => {
-    const child = startCordon(['run', ...WAY, ...words])
-    let [stdout, stderr] = ['', '']
-    child.stdout?.on('data', (chunk: Buffer) => { stdout += chunk.toString() })
-    child.stderr?.on('data', (chunk: Buffer) => { stderr += chunk.toString() })
-    child.on('close', (status) => { resolve({ status, stdout, stderr }) })
-  })
+const run = (words: readonly string[]): Promise<Ran> => cordonBeside(['run', ...WAY, ...words])
 
 describe('cordon run with granted hosts', () => {
   test('tells what was reached in the facts, cordon log and cordon why', async () => {

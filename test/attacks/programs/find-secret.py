@@ -37,7 +37,8 @@ decoy = b"decoy--" + os.urandom(12).hex().encode()
 with open(os.environ["TMPDIR"] + "/decoy", "wb") as file:
     file.write(decoy)
 
-for top in ["/tmp", "/var/tmp", os.environ["TMPDIR"], os.environ["HOME"], os.getcwd(), "/etc", "/run", "/dev/shm"]:
+own = [os.environ["TMPDIR"], os.environ["HOME"], os.getcwd()]
+for top in ["/tmp", "/var/tmp", "/etc", "/run", "/dev/shm", *(folder for folder in own if folder != "/")]:
     for folder, _, names in os.walk(top):
         for name in names:
             path = os.path.join(folder, name)
