@@ -1,5 +1,5 @@
 // What `cordon run` keeps and tells of the hosts that a command reached.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { afterAll, describe, expect, test } from 'vitest'
@@ -14,6 +14,7 @@ const server = await startHttps(echo, { host: HOST })
 afterAll(() => server.close())
 
 const folder = temporaryFolder()
+const folderOfLog = temporaryFolder()
 const authority = join(folder, 'authority.pem')
 writeFileSync(authority, serverAuthority.certificate)
 const place = `${HOST}:${String(server.port)}`
@@ -41,6 +42,19 @@ describe('cordon run with granted hosts', () => {
     expect(cordon(['why', 'last']).stdout).toMatch(/^refused +to look up elsewhere\.test: add --net elsewhere\.test$/m)
     await run(['--', 'curl', '-sS', '-H', 'Host: elsewhere.test', `https://${place}/`])
     expect(cordon(['why', 'last']).stdout).toMatch(new RegExp(`^refused +GET ${place}/: the connection leads to ${place}, but the request is for "elsewhere.test"`, 'm'))
+  })
+
+  test('connects to nobody when that cannot be recorded, and is no success', async () => {
+    const log = join(folderOfLog, 'audit.jsonl')
+    const before = server.connections()
+    const environment = { CORDON_AUDIT: log }
+    expect((await cordonBeside(['run', ...WAY, '--', 'curl', '-sS', `https://${place}/`], { environment })).status).toBe(0)
+    expect(server.connections()).toBe(before + 1)
+    const running = cordonBeside(['run', ...WAY, '--', 'sh', '-c', `sleep 2; curl -sS https://${place}/; true`], { environment })
+    await expect.poll(() => readFileSync(log, 'utf8').match(/process\.started/g)?.length, { timeout: 20_000 }).toBe(2)
+    renameSync(log, `${log}.gone`)
+    expect(await running).toMatchObject({ status: 125, stderr: expect.stringContaining('audit-') as string })
+    expect(server.connections()).toBe(before + 1)
   })
 
   test('has no network in the facts of a command that used none', async () => {
