@@ -4,11 +4,12 @@ export const HELP = `usage: npm run bench -- [options]
 
   --decide           measure only how long the gate takes to decide, with up to 10,000 rules
   --tools            measure only calls of tools from end to end, decided and recorded
-  --egress           measure only the proxy: a request on a new connection, a download, many connections
+  --egress           measure only the proxy, beside a straight connection and other proxies: a request on a new
+                     connection, a download, many connections
   --sustain SECONDS  with --tools: keep 8 calls in flight for so long, and see that nothing grows
   --quick            fewer samples: a few minutes become half a minute
   --only NAME,...    only these contestants and measurements (bare always runs)
-  --peers DIR        also look for peers in DIR/node_modules
+  --peers DIR        also look for peers in DIR/node_modules and DIR/bin
   --host-memory MB   fill the host process with so much memory first: a bare
                      spawn from Node copies page tables, so it grows with the host
   --json FILE        write every figure as JSON

@@ -3,12 +3,12 @@ import path from 'node:path'
 
 /**
  * @param {string} program
- * @param {string | undefined} [peers] a folder whose node_modules/.bin is searched first
+ * @param {string | undefined} [peers] a folder whose node_modules/.bin and bin are searched first
  * @returns {string | undefined} absolute path
  */
 export function findProgram(program, peers) {
   const folders = (process.env['PATH'] ?? '').split(':')
-  if (peers !== undefined) folders.unshift(path.resolve(peers, 'node_modules/.bin'))
+  if (peers !== undefined) folders.unshift(path.resolve(peers, 'node_modules/.bin'), path.resolve(peers, 'bin'))
   return folders.map(folder => path.join(folder, program)).find(isExecutable)
 }
 

@@ -14,10 +14,16 @@ process.once('message', async ({ port, certificate, withCredential }) => {
   const loopback = parseIpAddress('127.0.0.1')
   if (loopback === undefined) throw new Error('no address')
   /** @type {import('../../dist/policy/index.js').Credential} */
-  const credential = { id: 'token', hosts: [parseDestination(`api.test:${port}`, 'bench')], inject: { kind: 'header', name: 'Authorization', format: 'Bearer {value}' }, placeholder: undefined }
+  const credential = { id: 'token', hosts: [parseDestination(`api.test:${port}`, 'bench')], inject: { kind: 'header', name: 'Authorization', format: 'Bearer {value}' }, scope: boundary, placeholder: undefined }
   const call = await egress.admit({ callId: 'bench', network: boundary, writeApproval: 'recorded', credentials: withCredential ? [credential] : [], pins: new Map([['api.test', [loopback]]]) })
-  const server = createServer({ allowHalfOpen: true }, (socket) => call.accept(socket, 'api.test', port))
-  server.listen(0, '127.0.0.1', 4096, () => process.send?.({ port: /** @type {import('node:net').AddressInfo} */ (server.address()).port, certificate: egress.authorityCertificate }))
+  /** @param {(socket: import('node:net').Socket) => void} serve @returns {Promise<number>} */
+  const listen = (serve) => new Promise((resolve) => {
+    const server = createServer({ allowHalfOpen: true }, serve)
+    server.listen(0, '127.0.0.1', 4096, () => resolve(/** @type {import('node:net').AddressInfo} */ (server.address()).port))
+  })
+  const brought = await listen((socket) => call.accept(socket, 'api.test', port))
+  const proxied = await listen((socket) => call.acceptProxyClient(socket))
+  process.send?.({ port: brought, proxyPort: proxied, authorization: `Bearer ${call.proxySecret}`, certificate: egress.authorityCertificate })
   let peak = 0
   setInterval(() => {
     peak = Math.max(peak, process.memoryUsage.rss())

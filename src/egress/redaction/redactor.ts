@@ -50,6 +50,11 @@ export const createRedactor = (set: NeedleSet): Redactor => {
     const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk])
     const found = search(bytes, set)
     const ready = bytes.length - unfinished(bytes, set)
+    // Nearly always: nothing of it is to be covered, and it goes on as it came, without a copy.
+    if (found.length === 0 && heldCovered === 0) {
+      held = ready === bytes.length ? EMPTY : Buffer.from(bytes.subarray(ready))
+      return ready === bytes.length ? bytes : bytes.subarray(0, ready)
+    }
     count += found.filter(({ end }) => end > held.length).length
     const result = cover(bytes, found).subarray(0, ready)
     heldCovered = Math.max(heldCovered - ready, ...found.filter(({ start }) => start < ready).map(({ end }) => end - ready), 0)
