@@ -168,15 +168,18 @@ const hintOnSealed = ({ argv, cwd }: Command, { form, sealed }: SandboxProfile, 
   const swept = SWEEPING.has(basename(argv[0] ?? '')) ? argv.slice(1).flatMap((word) => pathIn(word, cwd) ?? []) : []
   // In the namespaces form it is known which one could not be replaced; a guess is needed only for other ways of writing.
   const isTold = (path: string) => known.some((line) => line.includes(path))
-  const meant = sealed.filter((path) => !isTold(path)).filter((path) => (form === 'landlock' ? isMeant(path, text) : text.includes(basename(path))) || swept.some((folder) => isWithinPath(path as AbsolutePath, folder)))
+  const meant = sealed.filter((path) => !isTold(path)).filter((path) => (form === 'landlock' ? isMeant(path, text) : text.includes(basename(path)) || isOfPackage(path, text)) || swept.some((folder) => isWithinPath(path as AbsolutePath, folder)))
   const [first] = meant
   return first === undefined ? [] : [`protected, and so read-only in the cell: ${listOf(meant)}; if the command is to change one, name it exactly: --write ${asWord(escapeGlob(first))}`]
 }
 
 const isMeant = (path: string, text: string): boolean => {
   const name = basename(path)
-  return text.includes(name) || (path.includes('/.git/') && /\bgit\b/.test(text)) || (name === 'package.json' && /\b(?:npm|npx|pnpm|yarn|bun)\b/.test(text))
+  return text.includes(name) || (path.includes('/.git/') && /\bgit\b/.test(text)) || isOfPackage(path, text)
 }
+
+/** Package managers write it in place, which nobody sees. */
+const isOfPackage = (path: string, text: string): boolean => basename(path) === 'package.json' && /\b(?:npm|npx|pnpm|yarn|bun)\b/.test(text)
 
 /** A file that is bound by itself is a mount point, which cannot be replaced by renaming another onto it. */
 const hintOnSingleFiles = ({ write_roots: roots }: SandboxProfile): readonly string[] => {

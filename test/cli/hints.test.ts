@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
@@ -59,6 +59,20 @@ describeForms('hints of a command that lacked something', (run, form) => {
     if (form === 'landlock') return
     const { status, stderr } = commit('--env', 'HOME', '--read', join(home, '.gitconfig'))
     expect([status, hints(stderr)]).toEqual([0, []])
+  })
+
+  test('a package manager that writes package.json in place: it is named, with what would let it be changed', () => {
+    const project = join(folder, `project-${form}`)
+    const manifest = join(project, 'package.json')
+    mkdirSync(project)
+    writeFileSync(manifest, '{ "name": "one", "version": "1.0.0" }\n')
+    const set = (...words: readonly string[]) => run(['--write', project, ...words, '--env', 'PATH', '--preset', 'toolchains', '--', 'npm', 'pkg', 'set', 'name=two'], { cwd: project })
+    const { status, stderr } = set()
+    expect(status).not.toBe(0)
+    expect(hints(stderr).join('\n')).toContain(`--write ${manifest}`)
+    expect(readFileSync(manifest, 'utf8')).toContain('"one"')
+    expect(set('--write', manifest).status).toBe(0)
+    expect(readFileSync(manifest, 'utf8')).toContain('"two"')
   })
 
   test('a script that only ends with a status of its own gets no hint', () => {
