@@ -63,7 +63,7 @@ describe('the value of a credential', () => {
     ['an empty variable', 'env:SOURCE', { environment: { SOURCE: '' } }, 'the variable SOURCE is empty'],
     ['a file that is not there', 'file:/nonexistent/token', {}, 'the file /nonexistent/token does not exist'],
     ['a command that fails and says too much', `command:${chatty}`, {}, 'ended with status 3'],
-    ['a command that is not there', 'command:no-such-program-at-all', {}, 'cannot be started (ENOENT)'],
+    ['a command that is not there', 'command:no-such-program-at-all', {}, 'no-such-program-at-all cannot be started'],
     ['a Vault that nobody named', 'vault:kv/agents/api#token', {}, 'it lies in Vault, whose address is not known'],
     ['a Vault that says no', 'vault:kv/agents/api#token', { environment: { ...VAULT, VAULT_TOKEN: 'another-token' } }, 'Vault does not let us read kv/agents/api'],
   ])('of %s lets the call not run, and says so', async (_, source, options, problem) => {
