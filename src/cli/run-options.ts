@@ -51,7 +51,7 @@ const EGRESS: readonly Option[] = [
 
 const REPORTS: readonly Option[] = [
   { name: 'observe', help: 'find out which files were refused, and say so at the end' },
-  { name: 'facts', value: 'FILE', help: 'write the decision, the boundary, violations and usage as JSON' },
+  { name: 'facts', value: 'FILE', help: 'write the decision, the boundary, violations, hosts reached and usage as JSON' },
   { name: 'json', help: 'the same as one line on stderr, in place of messages' },
   { name: 'quiet', help: 'no messages about violations' },
 ]

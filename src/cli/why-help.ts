@@ -5,8 +5,8 @@ export const WHY_HELP: CommandHelp = {
   summary: 'why a call ran or did not',
   description: [
     'Says of a call in the audit log what was decided about it, by which rule of which file and line, what',
-    'would change it, within what it ran, and what it was refused. CALL is its id, or the beginning of it, as',
-    '`cordon log show` has it; "last" is the last call of the log.',
+    'would change it, within what it ran, which hosts it reached, and what it was refused. CALL is its id, or the',
+    'beginning of it, as `cordon log show` has it; "last" is the last call of the log.',
   ],
   groups: [
     {
