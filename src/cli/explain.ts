@@ -56,7 +56,7 @@ export const wayOut = (violation: Violation): string => {
     case 'connect':
       if (violation.family === 'host') return `: add --net ${violation.name}:${String(violation.port)}`
       if (violation.family !== 'inet' && violation.family !== 'inet6') return ': sockets of the host are outside of every cell'
-      return violation.port === DNS ? ', which looks up the name of a host: add --net all' : ': add --net all'
+      return violation.port === DNS ? ', which looks up the name of a host: add --net HOST for each one that it needs' : `: add --net ${endpointOf(violation)}`
     case 'lookup':
       return `: add --net ${asWord(violation.name)}`
     case 'listen':
@@ -64,6 +64,8 @@ export const wayOut = (violation: Violation): string => {
     case 'exec':
       return `: add --exec ${asWord(violation.path)}`
     case 'egress':
+      // A whole host can be granted on the command line; parts of one only in a policy.
+      if (violation.reason === 'not-granted' && violation.method === null && violation.host !== '') return `: add --net ${endpointOf({ address: violation.host, port: violation.port })}`
       return violation.allow === null ? '' : `: a policy would have to say ${violation.allow}`
     case 'metadata':
     case 'protected':
@@ -80,6 +82,14 @@ export const wayOut = (violation: Violation): string => {
     case 'cpu':
       return ` (--${violation.kind})`
   }
+}
+
+const WEB_PORTS: ReadonlySet<number> = new Set([80, 443])
+
+/** As `--net` takes it: a host alone means the ports of the web. */
+const endpointOf = ({ address, port }: { readonly address: string; readonly port: number }): string => {
+  const host = address.includes(':') ? `[${address}]` : address
+  return WEB_PORTS.has(port) ? host : `${host}:${String(port)}`
 }
 
 /** What is not there cannot be granted by its path, but for a protected name in a write root. */

@@ -100,7 +100,8 @@ const CLIENTS: ReadonlySet<string> = new Set(['curl', 'wget', 'ssh', 'scp', 'sft
 /** The landlock form refuses datagrams, and with them the look-up of names, without anybody seeing it. */
 const hintOnNetwork = ({ argv }: Command, { network }: SandboxProfile): readonly string[] => {
   if (network !== 'none' || !(CLIENTS.has(basename(argv[0] ?? '')) || /\b(?:https?|ssh|git|ftp):\/\//.test(argv.join(' ')))) return []
-  return ['the network is not granted, also not to look up names: add --net all']
+  const [, host = 'HOST'] = /\bhttps?:\/\/(?:[^\s/@]*@)?([a-z0-9.-]+)/i.exec(argv.join(' ')) ?? []
+  return [`the network is not granted, also not to look up names: add --net ${host}`]
 }
 
 const hasGrantsIn = (folder: AbsolutePath, { read, write }: Boundary): boolean => [...read, ...write].some(({ negated, base }) => !negated && isWithinPath(base, folder))

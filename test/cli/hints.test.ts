@@ -91,8 +91,9 @@ describeForms('hints of a command that lacked something', (run, form) => {
   test('a name of a host that cannot be looked up, and a connection: the option is named', () => {
     const lookup = hints(run(['--', 'curl', '-sS', 'http://host.invalid/']).stderr)
     expect(lookup).toHaveLength(1)
-    expect(lookup[0]).toMatch(/^cordon: (?:refused connection to .*:53, which looks up the name of a host|the network is not granted, also not to look up names): add --net all$/)
-    expect(hints(run(['--', 'bash', '-c', 'echo > /dev/tcp/192.0.2.1/80']).stderr)).toEqual(['cordon: refused connection to 192.0.2.1:80: add --net all'])
+    expect(lookup[0]).toMatch(/^cordon: (?:refused connection to .*:53, which looks up the name of a host: add --net HOST for each one that it needs|the network is not granted, also not to look up names: add --net host\.invalid)$/)
+    expect(hints(run(['--', 'bash', '-c', 'echo > /dev/tcp/192.0.2.1/80']).stderr)).toEqual(['cordon: refused connection to 192.0.2.1:80: add --net 192.0.2.1'])
+    expect(hints(run(['--', 'bash', '-c', 'echo > /dev/tcp/192.0.2.1/81']).stderr)).toEqual(['cordon: refused connection to 192.0.2.1:81: add --net 192.0.2.1:81'])
   })
 
   test('a socket of the host is no matter of --net', () => {
