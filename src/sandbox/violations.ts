@@ -85,6 +85,7 @@ export const describeViolation = (violation: Violation): string => {
     case 'lookup':
       return `refused to look up ${violation.name}`
     case 'egress':
+      if (violation.host === '') return `refused a request to the proxy: ${violation.because}`
       return `refused ${violation.method ?? 'connection to'} ${violation.host}:${String(violation.port)}${violation.path ?? ''}: ${violation.because}`
     case 'exec':
       return `refused to execute ${violation.path}`

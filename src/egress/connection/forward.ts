@@ -57,11 +57,18 @@ export const forwarder = (connection: Connection, shared: Shared): Handler => as
       await shared.record({
         type: 'egress.request', call_id: call.rights.callId, connection: connection.number, host: renderHost(endpoint.host), port: endpoint.port,
         protocol: request.protocol, scheme: request.scheme, method: request.method, path, status: counted.status, bytes_sent: counted.sent, bytes_received: counted.received,
-        duration_ms: shared.now() - started, rule: grant.rule, credentials: injected.map(({ id }) => id), redactions: counted.redactions, problem: counted.problem,
+        duration_ms: shared.now() - started, rule: grant.rule, credentials: idsOf(injected.filter((credential) => isPutInto(credential, request))), redactions: counted.redactions, problem: counted.problem,
       })
     }
   }
 }
+
+/** A credential may be there by two policies, or for two ways. */
+const idsOf = (credentials: readonly Credential[]): readonly string[] => [...new Set(credentials.map(({ id }) => id))]
+
+/** One that takes the place of a stand-in is in a request only where the tool wrote that. */
+const isPutInto = ({ inject, placeholder }: Credential, { target, headers }: ExchangeRequest): boolean =>
+  inject.kind !== 'placeholder' || placeholder === undefined || target.includes(placeholder.text) || headers.some(([, value]) => value.includes(placeholder.text))
 
 const isFaultOfTool = (error: unknown): error is CordonError => error instanceof CordonError && error.code === 'http-malformed' && error.params['side'] === 'tool'
 
