@@ -47,7 +47,7 @@ const hostsOf = async (client: Client, asking: Asking, sandbox: Sandbox): Promis
   const answer = await ask(client, asking, sandbox)
   const urls = answer.urls.map((text) => readUrl(text, client))
   if (answer.proxy !== undefined) throw unknown(client, 'it is configured to use a proxy, through which all that the proxy reaches could be reached', 'name the hosts it needs with --net, where they can be reached without that proxy')
-  if (urls.length === 0 && answer.folders.length === 0) throw unknown(client, 'its configuration names none', `see what ${client} itself says about it`)
+  if (urls.length === 0 && answer.folders.length === 0) throw unknown(client, 'its configuration names none that it tells; one with a password in it is not told', `see what ${client} itself says about it`)
   const source = `the configuration of ${client}`
   const reads = [...answer.reads.filter((path) => path.startsWith('!') || existsSync(path)), ...answer.folders.filter((path) => existsSync(path)).map(escapeGlob)]
   const variables = Object.entries(answer.variables).filter(([name]) => /^\w+$/.test(name)).map(([name, text]) => `${name}=${withoutLocalName(text)}`)

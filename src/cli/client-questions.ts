@@ -45,7 +45,7 @@ export const clientQuestion = (client: Client, home: string, environment: Variab
     case 'pip':
       return {
         argv: ['python3', '-c', PIP_SCRIPT],
-        reads: ['/etc/pip.conf', '/etc/xdg/pip', `${home}/.pip`, `${home}/.config/pip`, ...namedBy(environment, 'PIP_CONFIG_FILE')],
+        reads: ['/etc/pip.conf', '/etc/xdg/pip', `${home}/.pip`, `${home}/.config/pip`, ...namedBy(environment, 'XDG_CONFIG_HOME').map((folder) => `${folder}/pip`), ...namedBy(environment, 'PIP_CONFIG_FILE')],
         variables: /^PIP_|^XDG_CONFIG_/,
         read: readPip,
       }

@@ -46,7 +46,7 @@ const addUp = <Item>(sections: readonly Section<Item>[], textOf: TextOf<Item>): 
   return sections.some(({ kind }) => kind === 'none') ? { kind: 'none' } : { kind: 'unspecified' }
 }
 
-const distinct = <Item>(items: readonly Item[], textOf: TextOf<Item>): readonly Item[] => [...new Map(items.toReversed().map((item) => [textOf(item), item])).values()].toReversed()
+const distinct = <Item>(items: readonly Item[], textOf: TextOf<Item>): readonly Item[] => items.filter((item, at) => items.findIndex((other) => textOf(other) === textOf(item)) === at)
 
 const lastWord = <Item>(given: readonly SectionOrAll<Item>[], typed: SectionOrAll<Item>, textOf: TextOf<Item>): SectionOrAll<Item> => {
   if (typed.kind === 'none' || typed.kind === 'all') return typed
