@@ -41,10 +41,10 @@ export const serveConnection = async (stream: Duplex, connection: Connection, ad
   let passed: Relayed = { sent: 0, received: 0 }
   let problem: string | null = null
   stream.on('error', () => undefined)
+  // Beside a credential there is nothing that nobody looks at.
+  const mayBeOther = admission.mayBeOther && credentialsFor(call.rights.credentials, endpoint).length === 0
   try {
-    await shared.record({ type: 'egress.opened', ...place, treatment: admission.treatment })
-    // Beside a credential there is nothing that nobody looks at.
-    const mayBeOther = admission.mayBeOther && credentialsFor(call.rights.credentials, endpoint).length === 0
+    await shared.record({ type: 'egress.opened', ...place, treatment: admission.treatment === 'stream' && !mayBeOther ? 'http' : admission.treatment })
     passed = (await serve(stream, { connection, shared, treatment: admission.treatment, mayBeOther })) ?? passed
   } catch (error) {
     if (error instanceof Denied) await Promise.resolve(shared.record(violationSeen(call.rights.callId, endpoint, error.denial))).catch(() => undefined)
