@@ -6,6 +6,7 @@ import { expect } from 'vitest'
 
 import { area } from '../claim.js'
 import type { Area } from '../claim.js'
+import type { CallResult } from '../../../src/sandbox/index.js'
 import { textOf } from '../stage.js'
 import type { Stage } from '../stage.js'
 import { exitCodeOf } from '../../ending.js'
@@ -40,6 +41,47 @@ path = os.environ["TMPDIR"] + "/s"
 server = socket.socket(socket.AF_UNIX); server.bind(path); server.listen()
 threading.Thread(target=lambda: server.accept()[0].sendall(b"own"), daemon=True).start()
 client = socket.socket(socket.AF_UNIX); client.connect(path); print(client.recv(9).decode())`
+
+interface Served {
+  readonly result: CallResult
+  /** What was connected to, as the keeper told it. */
+  readonly asked: readonly string[]
+}
+
+/** A call that may reach these, and whose connections are all answered with a word. */
+const served = async ({ run }: Stage, network: readonly string[], command: readonly string[]): Promise<Served> => {
+  const asked: string[] = []
+  const result = await run(command, {
+    policy: { network },
+    proxy: { authority: '' },
+    network: {
+      connected: (stream, host, port) => {
+        asked.push(`${host}:${String(port)}`)
+        stream.end('hello\n')
+      },
+      proxied: (stream) => {
+        asked.push('proxy')
+        stream.end('proxy\n')
+      },
+      proxySecret: 'secret',
+      variables: {},
+    },
+  })
+  return { result, asked }
+}
+
+const CONNECT = `import os, socket, sys, urllib.parse
+def hear(at):
+  try: return socket.create_connection(at, 5).makefile().readline().strip()
+  except OSError as error: return type(error).__name__
+proxy = urllib.parse.urlparse(os.environ["HTTP_PROXY"])
+print([hear(at) for at in [("granted.test", 80), ("a.below.test", 81), ("192.0.2.9", 82), ("2001:db8::9", 83), (proxy.hostname, proxy.port)]])
+print([hear(at) for at in [("granted.test", 81), ("other.test", 80), ("below.test", 81), ("192.0.2.10", 82), ("2001:db8::a", 83)]])`
+
+const BY_DATAGRAM = `import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(5)
+s.sendto(b"ab\\1\\0\\0\\1\\0\\0\\0\\0\\0\\0\\7granted\\4test\\0\\0\\1\\0\\1", ("127.0.0.1", 53))
+print(socket.inet_ntoa(s.recv(512)[-4:]))`
 
 export const network: Area = area('Network', [
   ...['127.0.0.1', '::1'].map((host) => ({
@@ -82,5 +124,26 @@ export const network: Area = area('Network', [
       })
     },
   })),
-  { claim: 'a grant by host is refused while nothing can hold it', policy: { network: ['example.com'] }, run: ['/bin/true'], then: { refused: 'network-grant-unsupported' } },
+  {
+    claim: 'hosts that are granted are reached by name, below a name, by address and by proxy, and who serves the call is told which; nothing else is reached',
+    tell: async (stage) => {
+      const { result, asked } = await served(stage, ['granted.test:80', '*.below.test:81', '192.0.2.9:82', '[2001:db8::9]:83'], python(CONNECT))
+      expect(textOf(result.stdout)).toBe("['hello', 'hello', 'hello', 'hello', 'proxy']\n['OSError', 'gaierror', 'gaierror', 'OSError', 'OSError']\n")
+      expect(asked).toEqual(['granted.test:80', 'a.below.test:81', '192.0.2.9:82', '2001:db8::9:83', 'proxy'])
+      expect(result.violations).toEqual([
+        { kind: 'connect', family: 'host', name: 'granted.test', port: 81 },
+        { kind: 'lookup', name: 'other.test' },
+        { kind: 'lookup', name: 'below.test' },
+        { kind: 'connect', family: 'inet', address: '192.0.2.10', port: 82 },
+        { kind: 'connect', family: 'inet6', address: '2001:db8::a', port: 83 },
+      ])
+    },
+  },
+  {
+    claim: 'a program that asks for a granted name by a datagram finds it',
+    tell: async (stage) => {
+      expect(textOf((await served(stage, ['granted.test:80'], python(BY_DATAGRAM))).result.stdout)).toMatch(/^198\.18\./)
+    },
+  },
+  { claim: 'a grant by host is refused where nobody serves it', policy: { network: ['example.com'] }, run: ['/bin/true'], then: { refused: 'network-grant-unsupported' } },
 ])
