@@ -55,7 +55,7 @@ describeForms('a grant of hosts', (cell) => {
     const argv = [...programs.command('reused-sockets'), String(granted.tcp), String(other.tcp), String(other.udp), '1000']
     const { result, stdout, stderr } = await run(argv, [`127.0.0.1:${String(granted.tcp)}`])
     expect(await other.arrivals()).toEqual(NO_ARRIVALS)
-    await run(python(`socket.create_connection(("127.0.0.1", ${String(granted.tcp)})).sendall(b"twin\\n")`), [`127.0.0.1:${String(granted.tcp)}`])
+    await run(python(`s = socket.create_connection(("127.0.0.1", ${String(granted.tcp)})); s.sendall(b"twin\\n"); s.settimeout(10)\ntry: s.recv(9)\nexcept OSError: pass`), [`127.0.0.1:${String(granted.tcp)}`])
     expect((await granted.arrivals())['tcp']).toBeGreaterThan(0)
     expectHeld({ kind: 'ran', result, stdout, stderr, routes: parseRoutes(stdout) }, cell.form === 'namespaces' ? { 'message-address': 'a datagram to nobody' } : {})
   })
@@ -276,7 +276,7 @@ describeForms('a grant of hosts', (cell) => {
       `tunnel = socket.create_connection((proxy.hostname, proxy.port)); say(tunnel, ("CONNECT ${REPEATER_GRANT} HTTP/1.1\\r\\nProxy-Authorization: Basic %s\\r\\n\\r\\n" % own).encode()); tunnel.sendall(b"x\\n"); tunnel.recv(1)`,
       'silent = socket.create_connection((proxy.hostname, proxy.port))',
       'if os.fork() == 0: os.setsid(); time.sleep(60)',
-      'time.sleep(0.3); print("left", flush=True); os._exit(0)',
+      'time.sleep(1.5); print("left", flush=True); os._exit(0)',
     ))
     expect(stdout).toBe('left\n')
     expect([repeater.connections() - (before[0] ?? 0), web.connections() - (before[1] ?? 0)]).toEqual([6, 1])
