@@ -1,12 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { loadPolicyFile, renderDestination } from '../../src/policy/index.js'
 import { has } from '../egress/programs.js'
-import { needs } from '../requirement.js'
 
 import { cordon, cordonBeside, temporaryFolder } from './cordon.js'
 import { bundledText, policyWords, pretendHosts } from './pretended-hosts.js'
@@ -73,12 +72,17 @@ describe('a bundled policy', () => {
     for (const hidden of [SECRET, Buffer.from(SECRET).toString('base64').slice(4, -4)]) expect(stdout).not.toContain(hidden)
   })
 
-  test('in either form of the cell; without --secret the value is the variable of here, which the tool has a stand-in for', async (context) => {
-    needs(context, hosts.port === 443, 'port 443 of the loopback cannot be had, and a copy of a policy is given only what is typed')
+  test('in either form of the cell; without --secret the value is the variable of here, which the tool has a stand-in for', async () => {
+    // Where port 443 cannot be had: a copy for another port, as a policy of the user's own. One that is only a file is given nothing but what is typed.
+    const config = join(folder, 'config')
+    const own = join(config, 'cordon', 'policies')
+    mkdirSync(own, { recursive: true })
+    const copied = policyWords('github', ['github.com', 'api.github.com', 'uploads.github.com'], hosts.port, own)
+    const named = hosts.port === 443 ? copied : ['--policy', 'user:github']
     for (const form of ['namespaces', 'landlock']) {
       const { status, stdout, stderr } = await cordonBeside(
-        ['run', '--form', form, '--policy', 'github', '--resolve', `api.github.com=${hosts.address}`, '--upstream-ca', hosts.authorityFile, '--', 'sh', '-c', `printenv GITHUB_TOKEN; ${curl(at('api.github.com', `/${form}`))}`],
-        { environment: { GITHUB_TOKEN: SECRET, GH_TOKEN: SECRET } },
+        ['run', '--form', form, ...named, '--resolve', `api.github.com=${hosts.address}`, '--upstream-ca', hosts.authorityFile, '--', 'sh', '-c', `printenv GITHUB_TOKEN; ${curl(at('api.github.com', `/${form}`))}`],
+        { environment: { GITHUB_TOKEN: SECRET, GH_TOKEN: SECRET, XDG_CONFIG_HOME: config } },
       )
       expect({ form, status, stderr }).toEqual({ form, status: 0, stderr: '' })
       expect(stdout).toMatch(/^ghp_placeholder/)
