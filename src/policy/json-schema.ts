@@ -4,6 +4,7 @@ import { EGRESS_CLASSES, MECHANISMS, PRESET_NAMES, RISKS, SAFE_METHODS } from '.
 import { BASIC_USER, CREDENTIAL_ID, HEADER_FORMAT, HEADER_NAME, PARAMETER, RESERVED_HEADERS, STAND_IN, VARIABLE_NAME, WORD } from './parse-credentials.js'
 import { LIMIT_FORMS } from './parse-limits.js'
 import type { LimitForm } from './parse-limits.js'
+import { CLIENTS } from './policy-file.js'
 import { parseSize } from './quantities.js'
 
 type Schema = Readonly<Record<string, unknown>>
@@ -149,3 +150,24 @@ export const policySchema = (): Schema => ({
   ],
   definitions: DEFINITIONS,
 })
+
+const EXAMPLE = text('^(?:[A-Z][A-Z-]* https?://|stream )\\S+$', 'METHOD URL, or stream HOST:PORT')
+
+/** Of a file, which says what it is for and proves it besides. */
+export const policyFileSchema = (): Schema => {
+  const { properties, ...policy } = policySchema()
+  return {
+    ...policy,
+    $id: 'urn:cordon:policy-file',
+    title: 'Cordon policy file',
+    properties: {
+      description: { type: 'string', pattern: '\\S', description: 'what it is for, shown by cordon policy list' },
+      ...(properties as Schema),
+      hosts_from: { ...word(...CLIENTS), description: 'the hosts that this program is configured for, on the machine where it runs' },
+      examples: {
+        description: 'tried whenever the file is loaded',
+        ...mapping({ match: list({ anyOf: [EXAMPLE, mapping({ request: EXAMPLE, credentials: list({ type: 'string' }) }, { required: ['request'] })] }), not_match: list({ anyOf: [EXAMPLE, mapping({ request: EXAMPLE }, { required: ['request'] })] }) }),
+      },
+    },
+  }
+}

@@ -1,9 +1,12 @@
+import { readFileSync, readdirSync } from 'node:fs'
+
 import Ajv from 'ajv'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 
 import { CordonError } from '../../src/errors/index.js'
-import { parsePolicy, policySchema } from '../../src/policy/index.js'
+import { loadPolicyFile, parsePolicy, policyFileSchema, policySchema } from '../../src/policy/index.js'
 
 import { policyValue } from './arbitrary-policy.js'
 
@@ -25,6 +28,26 @@ const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value)) as
 describe('schemas/policy.schema.json', () => {
   it('is what the parser\'s own tables give', async () => {
     await expect(`${JSON.stringify(policySchema(), null, 2)}\n`).toMatchFileSnapshot('../../schemas/policy.schema.json')
+  })
+})
+
+describe('schemas/policy-file.schema.json', () => {
+  const isFile = new Ajv.Ajv({ strict: true, strictTypes: false, strictRequired: false }).compile(policyFileSchema())
+  const policies = new URL('../../policies/', import.meta.url)
+
+  it('is that of a policy, and what only a file has', async () => {
+    await expect(`${JSON.stringify(policyFileSchema(), null, 2)}\n`).toMatchFileSnapshot('../../schemas/policy-file.schema.json')
+  })
+
+  it('fits every bundled policy', () => {
+    for (const name of readdirSync(policies)) {
+      expect(isFile(parse(readFileSync(new URL(name, policies), 'utf8'))), `${name}: ${JSON.stringify(isFile.errors)}`).toBe(true)
+    }
+  })
+
+  it.each([{ description: '' }, { hosts_from: 'cargo' }, { examples: { match: ['GET'] } }, { examples: { match: [{ credentials: [] }] } }, { examples: { not_match: [{ request: 'GET https://a.org/', credentials: [] }] } }, { exmaples: {} }])('refuses, like the parser, %j', (value) => {
+    expect(isFile(value)).toBe(false)
+    expect(() => loadPolicyFile(JSON.stringify(value), 'test.json')).toThrow(CordonError)
   })
 })
 
