@@ -106,7 +106,7 @@ claim('sockets', async (name) => {
 claim('reused-sockets', async (name) => {
   const { folder } = playground()
   const [granted, other] = await Promise.all([startListeners(folder('granted')), startListeners(folder('other'))])
-  expectEffective(unconfined(name, [String(granted.tcp), String(other.tcp), String(other.udp), '20000']))
+  expectEffective(unconfined(name, [String(granted.tcp), String(other.tcp), String(other.udp), '200000']))
   expect((await other.arrivals())['tcp']).toBeGreaterThan(0)
 })
 

@@ -173,6 +173,8 @@ static int by_two_threads(void)
 		int fd = stream();
 		pthread_t thread;
 		if (pthread_create(&thread, NULL, connect_elsewhere, &fd) != 0) unable("thread");
+		/* A thread takes a while to begin: by turns it has a head start, so that either may be first. */
+		if (i % 2) usleep(i % 100);
 		connect_to(fd, granted);
 		pthread_join(thread, NULL);
 		if (leads_to_other(fd)) return 0;
@@ -188,6 +190,7 @@ static int by_exchange(void)
 		int fd = stream(), kept = dup(fd), second = stream();
 		pthread_t thread;
 		if (pthread_create(&thread, NULL, connect_elsewhere, &fd) != 0) unable("thread");
+		if (i % 2) usleep(i % 100);
 		connect_to(second, granted);
 		dup2(second, fd);
 		pthread_join(thread, NULL);
