@@ -39,7 +39,8 @@ export interface ActiveCall {
 }
 
 export const createCall = (rights: CallRights): ActiveCall => {
-  const made = new WeakMap<Secret, { readonly secrets: readonly Secret[]; readonly set: NeedleSet | undefined }>()
+  // By value and by how it is put in: what comes back of a value depends on both.
+  const made = new WeakMap<Secret, { readonly secrets: readonly Secret[]; readonly credentials: readonly Credential[]; readonly set: NeedleSet | undefined }>()
   const judges = new Map<RequestScope, Judge>()
   const judgeOf = (scope: RequestScope): Judge => {
     const judge = judges.get(scope) ?? createJudge({ network: scope, writeApproval: rights.writeApproval })
@@ -55,16 +56,19 @@ export const createCall = (rights: CallRights): ActiveCall => {
       const [first] = secrets
       if (first === undefined) return undefined
       const known = made.get(first)
-      if (known !== undefined && known.secrets.length === secrets.length && known.secrets.every((secret, at) => secret === secrets[at])) return known.set
+      const credentials = valued.map(({ credential }) => credential)
+      if (known !== undefined && isSame(known.secrets, secrets) && isSame(known.credentials, credentials)) return known.set
       // Everything that a value may be recognised by: its parts, too, and what is made of it.
       const set = compileNeedles(valued.flatMap((each) => secretTexts(each)).flatMap(needlesOf))
-      made.set(first, { secrets, set })
+      made.set(first, { secrets, credentials, set })
       return set
     },
     nextConnection: 1,
     isOver: false,
   }
 }
+
+const isSame = (left: readonly object[], right: readonly object[]): boolean => left.length === right.length && left.every((each, at) => each === right[at])
 
 const secretTexts = ({ credential, value }: Valued): readonly string[] => {
   const { inject, id } = credential

@@ -5,6 +5,8 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 
+import { createCall } from '../../src/egress/call.js'
+import { Secret } from '../../src/egress/credentials/secret.js'
 import { needlesOf } from '../../src/egress/redaction/needles.js'
 import { compileNeedles, createRedactor } from '../../src/egress/redaction/redactor.js'
 
@@ -12,7 +14,7 @@ import { curl } from './programs.js'
 import { openTls } from './raw.js'
 import { startHttps } from './servers.js'
 import type { Handle, TestServer } from './servers.js'
-import { bearer, credential, openStage } from './stage.js'
+import { bearer, credential, openStage, rightsOf } from './stage.js'
 import type { Stage } from './stage.js'
 
 const SECRET = 'ghp_"Secret/+=value\\0123<é>'
@@ -230,4 +232,16 @@ test('the value of a password is also covered as the header that was made of it'
   closeLater()
   stage = await openStage({ network: [`api.test:${server.port}`], here: ['api.test'], credentials: [credential('token', `api.test:${server.port}`, { kind: 'basic', user: 'x' })], secrets: { token: 'password-123' } })
   expect((await curl(stage, `https://api.test:${server.port}/`)).output).toMatch(/^Basic \*+$/)
+})
+
+test('a value that is put in one way at one host is searched for at another, where it is put in differently', () => {
+  const call = createCall(rightsOf({ network: ['a.test', 'b.test'] }))
+  const secret = new Secret(Buffer.from(SECRET))
+  const shown = credential('token', 'a.test', { kind: 'client-certificate' })
+  const sent = bearer('token', 'b.test')
+  // A certificate's key never leaves this process, so there is nothing to search for.
+  expect(call.needles([secret], [{ credential: shown, value: bytes }])).toBeUndefined()
+  const needles = call.needles([secret], [{ credential: sent, value: bytes }])
+  expect(needles).toBeDefined()
+  expect(call.needles([secret], [{ credential: sent, value: bytes }])).toBe(needles)
 })
