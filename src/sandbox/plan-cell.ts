@@ -160,11 +160,15 @@ const executionOf = ({ boundary, cwd, searchPath, form }: CellRequest, program: 
 
 const newToken = (): string => randomBytes(24).toString('hex')
 
-const networkOf = ({ boundary: { network }, form, proxy }: CellRequest, host: HostFacts): Plan['network'] => {
+const networkOf = ({ boundary: { network, egressClass }, form, proxy }: CellRequest, host: HostFacts): Plan['network'] => {
   switch (network.kind) {
     case 'none':
       return 'none'
     case 'all':
+      // It is the network of the host itself; only the proxy, which is not on the way, could keep it to reading.
+      if (egressClass.level !== 'write') {
+        throw fail('network-grant-unsupported', { grant: 'all', problem: `all of the network is given without the proxy, which alone could hold egress_class: ${egressClass.level}`, fix: 'name the hosts (network: ["api.example.org"]), or leave egress_class out' })
+      }
       // Host sockets in granted folders could then be reached: nobody would be there to say no.
       if (form === 'landlock' && !host.listener.held) {
         throw fail('network-grant-unsupported', { grant: 'all', problem: 'neither a network namespace nor a seccomp listener can be had here', fix: 'run `cordon doctor`' })
