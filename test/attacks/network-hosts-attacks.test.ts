@@ -49,6 +49,12 @@ const untilNoneIsOpen = async (): Promise<number> => {
 describeForms('a grant of hosts', (cell) => {
   const run = (argv: readonly string[], network: readonly string[] = [WEB_GRANT, REPEATER_GRANT], options: GrantedOptions = {}) => runGranted(cell, network, argv, options)
 
+  test('cannot be given the words by which its connections are introduced, as copies of what was sent', async () => {
+    const ask = (name: number) => `s = socket.socket()\ntry: s.setsockopt(socket.SOL_SOCKET, ${String(name)}, (1 << 1) | (1 << 4) | (1 << 8) | (1 << 9))\nexcept OSError as e: print(type(e).__name__)`
+    const { stdout } = await run(python(`import time\n${[37, 65].map(ask).join('\n')}\ns.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)\ns.connect(("${GRANTED}", ${REPEATER_GRANT.split(':')[1] ?? ''})); time.sleep(0.2)\ntry: print(s.recvmsg(4096, 1024, socket.MSG_ERRQUEUE | socket.MSG_DONTWAIT))\nexcept BlockingIOError: print("nothing")`))
+    expect(stdout.trim().split('\n')).toEqual(['PermissionError', 'PermissionError', 'nothing'])
+  })
+
   test('cannot be carried over to another port by rewriting an address or using a socket again', async () => {
     const { folder } = playground()
     const [granted, other] = await Promise.all([startListeners(folder('granted')), startListeners(folder('other'))])

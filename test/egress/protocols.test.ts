@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { connect } from 'node:http2'
 import { connect as connectTcp } from 'node:net'
 import { join } from 'node:path'
+import { createServer as createTlsServer } from 'node:tls'
 
 import { afterEach, describe, expect, test } from 'vitest'
 
@@ -10,7 +11,7 @@ import { needs } from '../requirement.js'
 
 import { curl, curlThere, has, run } from './programs.js'
 import { openTls, say } from './raw.js'
-import { echo, startHttp, startHttps, startTcp } from './servers.js'
+import { contextOf, echo, startHttp, startHttps, startTcp } from './servers.js'
 import type { Handle, HttpsOptions, TestServer } from './servers.js'
 import { bearer, openStage } from './stage.js'
 import type { Stage, StageOptions } from './stage.js'
@@ -289,6 +290,31 @@ describe('real programs reach a granted host and see no other:', () => {
     expect((await curlThere(stage, 'api.test', port, '--http2-prior-knowledge', `http://api.test:${port}/`)).output).toBe('h2c')
     stage.egress.close()
     plain.close()
+  })
+})
+
+describe('an answer that cannot be said in HTTP/2 ends its stream, and nothing else', () => {
+  const BODY = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n'
+  const ANSWERS: Readonly<Record<string, string>> = {
+    '/well': `${BODY}\r\n`,
+    '/connection': `${BODY}Connection: close\r\n\r\n`,
+    '/twice': `${BODY}Content-Type: a\r\nContent-Type: b\r\n\r\n`,
+    '/early': `HTTP/1.1 103 Early Hints\r\nContent-Type: a\r\nContent-Type: b\r\n\r\n${BODY}\r\n`,
+    '/chatty': `${'HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\n'.repeat(2000)}${BODY}\r\n`,
+  }
+
+  test.each(Object.keys(ANSWERS))('%s', async (path) => {
+    const raw = createTlsServer({ SNICallback: (name, answer) => { answer(null, contextOf(name)) } }, (socket) => {
+      socket.on('error', () => undefined)
+      socket.once('data', (bytes: Buffer) => socket.end(ANSWERS[/^GET (\S+)/.exec(bytes.toString())?.[1] ?? ''] ?? ''))
+    })
+    const port = await new Promise<number>((resolve) => raw.listen(0, '127.0.0.1', () => { resolve((raw.address() as { port: number }).port) }))
+    server = await startHttp(echo)
+    stage = await openStage({ network: [`api.test:${port}`], here: ['api.test'] })
+    const get = async (at: string): Promise<string> => (await curlThere(stage, 'api.test', port, '--http2', `https://api.test:${port}${at}`)).output
+    await get(path)
+    expect(await get('/well')).toBe('ok')
+    raw.close()
   })
 })
 

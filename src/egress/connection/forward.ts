@@ -97,6 +97,9 @@ interface Exchange {
   readonly counted: Counted
 }
 
+/** Answers before the answer: nobody needs many, and nothing keeps a server from sending them without end. */
+const MOST_INFORMED = 16
+
 const exchange = async ({ call, endpoint }: Connection, shared: Shared, { request, reply, bound, injected, counted }: Exchange): Promise<void> => {
   const secrets = await Promise.all(bound.map(({ id }) => shared.secrets.get(id)))
   const valued: readonly Valued[] = bound.map((credential, at) => ({ credential, value: secrets[at]?.reveal() ?? '' }))
@@ -109,9 +112,10 @@ const exchange = async ({ call, endpoint }: Connection, shared: Shared, { reques
     if ('kind' in found) throw new Refused(found)
     return found
   }
+  let informed = 0
   const response = await shared.pool.send(
     { sharedBy: call.sharedBy, endpoint, scheme: request.scheme, protocol: request.protocol === 'h2' ? 'h2' : 'http/1.1', client: draft.client, addresses },
-    { ...draft, scheme: request.scheme, signal: reply.signal, inform: (status, headers) => { reply.inform(status, concealment.headers(headers)) } },
+    { ...draft, scheme: request.scheme, signal: reply.signal, inform: (status, headers) => { if ((informed += 1) <= MOST_INFORMED) reply.inform(status, concealment.headers(headers)) } },
   )
   counted.status = response.status
   // Perhaps it was changed in the meantime.

@@ -96,7 +96,7 @@ const http2Reply = (stream: ServerHttp2Stream): Reply => {
   })
   return {
     inform: (status, headers) => {
-      if (!stream.headersSent && !stream.destroyed && status !== 101) stream.additionalHeaders({ ':status': status, ...grouped(endToEnd(headers)) })
+      if (!stream.headersSent && !stream.destroyed && status !== 101) orReset(stream, () => { stream.additionalHeaders({ ':status': status, ...grouped(endToEnd(headers)) }) })
     },
     send: async ({ status, headers, body }) => {
       if (stream.destroyed) return
@@ -105,7 +105,7 @@ const http2Reply = (stream: ServerHttp2Stream): Reply => {
       stream.respond({ ':status': status, ...grouped(endToEnd(kept)) }, { endStream: body === undefined, waitForTrailers: body !== undefined })
       if (body === undefined) return
       stream.once('wantTrailers', () => {
-        stream.sendTrailers(grouped(body.trailers()))
+        orReset(stream, () => { stream.sendTrailers(grouped(endToEnd(body.trailers()))) })
       })
       for await (const chunk of body.chunks) await write(stream, chunk)
       await new Promise<void>((resolve) => {
@@ -121,5 +121,14 @@ const http2Reply = (stream: ServerHttp2Stream): Reply => {
     },
     hasBegun: () => stream.headersSent,
     signal: gone.signal,
+  }
+}
+
+/** What a server sent may be nothing that can be said in HTTP/2, and Node says so by throwing, here out of an event. */
+const orReset = (stream: ServerHttp2Stream, say: () => void): void => {
+  try {
+    say()
+  } catch {
+    stream.close(constants.NGHTTP2_INTERNAL_ERROR)
   }
 }
