@@ -74,14 +74,10 @@ struct destination {
 /* As an address of IPv6, whichever it is. */
 static void widen(const union address *address, uint8_t into[16])
 {
-	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
-
-	if (address->any.sa_family == AF_INET6) {
+	if (address->any.sa_family == AF_INET6)
 		memcpy(into, &address->v6.sin6_addr, 16);
-		return;
-	}
-	memcpy(into, mapped, sizeof mapped);
-	memcpy(into + 12, &address->v4.sin_addr, 4);
+	else
+		write_mapped(&address->v4.sin_addr, into);
 }
 
 static void write_host(const uint8_t wide[16], const char *name, struct destination *into)

@@ -260,6 +260,9 @@ void answer_notification(const struct plan *plan, int listener, int supervisor, 
 /* ---- reach.c ---------------------------------------------------------------- */
 
 /* False when the words are none. */
+/* An address of IPv4, as one of IPv6. */
+struct in_addr;
+void write_mapped(const struct in_addr *address, uint8_t into[16]);
 bool parse_reach(const char *kind, const char *value, const char *port, struct reach *into);
 /* By any port when `port` is 0. */
 bool reaches_name(const struct broker_terms *terms, const char *name, uint16_t port);

@@ -17,9 +17,17 @@ static bool parse_decimal(const char *text, unsigned most, unsigned *number)
 	return *end == '\0' && value <= most;
 }
 
-static bool parse_block(const char *value, struct reach *into)
+void write_mapped(const struct in_addr *address, uint8_t into[16])
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	memcpy(into, mapped, sizeof mapped);
+	memcpy(into + sizeof mapped, address, sizeof *address);
+}
+
+static bool parse_block(const char *value, struct reach *into)
+{
+	struct in_addr narrow;
 	char address[INET6_ADDRSTRLEN];
 	const char *slash = strchr(value, '/');
 	size_t length = slash ? (size_t)(slash - value) : 0;
@@ -30,9 +38,9 @@ static bool parse_block(const char *value, struct reach *into)
 	address[length] = '\0';
 	if (inet_pton(AF_INET6, address, into->address) == 1)
 		return parse_decimal(slash + 1, 128, &into->bits);
-	memcpy(into->address, mapped, sizeof mapped);
-	if (inet_pton(AF_INET, address, into->address + 12) != 1 || !parse_decimal(slash + 1, 32, &into->bits))
+	if (inet_pton(AF_INET, address, &narrow) != 1 || !parse_decimal(slash + 1, 32, &into->bits))
 		return false;
+	write_mapped(&narrow, into->address);
 	into->bits += 96;
 	return true;
 }

@@ -89,8 +89,8 @@ const unknown = (client: Client, problem: string, fix: string, cause?: unknown):
 const lastLine = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8').trim().split('\n').at(-1)?.slice(0, 200) ?? ''
 
 const readUrl = (text: string, client: Client): URL => {
-  const url = URL.parse(text)
-  if (url === null || !/^https?:$/.test(url.protocol)) throw unknown(client, 'its configuration has an address that is no URL of the web', `correct the configuration of ${client}`)
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol)) throw unknown(client, 'its configuration has an address that is no URL of the web', `correct the configuration of ${client}`)
   // Not repeated: it has a password in it.
   if (url.username !== '' || url.password !== '') throw unknown(client, `its configuration has a user and password in the address of ${url.hostname}, which would be given to the command`, 'take them out of the address, and write a policy with that host and a credential (as: basic), whose value is given by --secret')
   return url

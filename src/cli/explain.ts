@@ -2,7 +2,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-import { escapeGlob } from '../policy/index.js'
+import { escapeGlob, isWebPort } from '../policy/index.js'
 import { LIMIT_KINDS, describeViolation, isIntrusion } from '../sandbox/index.js'
 import type { CallResult, RefusedOpen, Violation } from '../sandbox/index.js'
 
@@ -84,12 +84,10 @@ export const wayOut = (violation: Violation): string => {
   }
 }
 
-const WEB_PORTS: ReadonlySet<number> = new Set([80, 443])
-
 /** As `--net` takes it: a host alone means the ports of the web. */
 const endpointOf = ({ address, port }: { readonly address: string; readonly port: number }): string => {
   const host = address.includes(':') ? `[${address}]` : address
-  return WEB_PORTS.has(port) ? host : `${host}:${String(port)}`
+  return isWebPort(port) ? host : `${host}:${String(port)}`
 }
 
 /** What is not there cannot be granted by its path, but for a protected name in a write root. */

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { parseSecretSource } from '../egress/index.js'
+import { parseSecretSource, passedSecret } from '../egress/index.js'
 import type { SecretSource } from '../egress/index.js'
 import { fail } from '../errors/index.js'
 import { invalid, nearestKey, readDocument, rootNode } from '../policy/index.js'
@@ -42,13 +42,9 @@ export const secretSources = (policies: readonly LoadedPolicy[], words: SecretWo
   return sources
 }
 
-/** A variable that is passed on is not a secret, and a secret is not passed on: one of the two is a mistake. */
 const refusePassing = (sources: Sources, { environment }: ToolPolicy): void => {
-  const passed = (environment.kind === 'list' ? environment.items : []).filter(({ value }) => value.kind === 'pass').map(({ name }) => name)
-  for (const [id, source] of sources) {
-    if (source.kind !== 'environment' || !passed.includes(source.name)) continue
-    throw fail('usage-error', { problem: `${source.name} holds the credential "${id}", and would be passed on to the command`, fix: `leave --env ${source.name} out (or "environment: [ ${source.name} ]"); the proxy puts the value in` })
-  }
+  const found = passedSecret(sources, environment.kind === 'list' ? environment.items : [])
+  if (found !== undefined) throw fail('usage-error', { problem: `${found.variable} holds the credential "${found.id}", and would be passed on to the command`, fix: `leave --env ${found.variable} out (or "environment: [ ${found.variable} ]"); the proxy puts the value in` })
 }
 
 const FORMS = 'env:NAME, file:PATH, command:…, keyring:SERVICE/ACCOUNT or vault:MOUNT/PATH#FIELD'

@@ -74,7 +74,6 @@ export const createEgress = ({ secrets, record, authorities = [], resolve = syst
   const tls = createUpstreamTls(authorities)
   const shared: Shared = { authority, tls, pool: createPool(tls), resolve, secrets, record, now }
   const users = new Map<string, ProxyUser>()
-  const sharers = new Map<string, number>()
   const ends = new Set<() => Promise<void>>()
 
   const admit: Egress['admit'] = async (rights) => {
@@ -120,7 +119,6 @@ export const createEgress = ({ secrets, record, authorities = [], resolve = syst
       hold,
     }
     users.set(hash, user)
-    sharers.set(call.sharedBy, (sharers.get(call.sharedBy) ?? 0) + 1)
     const settle = async (): Promise<void> => {
       let timer: NodeJS.Timeout | undefined
       const late = new Promise((resolve) => (timer = setTimeout(resolve, LONGEST_END)))
@@ -133,9 +131,6 @@ export const createEgress = ({ secrets, record, authorities = [], resolve = syst
       ends.delete(end)
       users.delete(hash)
       for (const stream of streams) stream.destroy()
-      const left = (sharers.get(call.sharedBy) ?? 1) - 1
-      if (left > 0) sharers.set(call.sharedBy, left)
-      else sharers.delete(call.sharedBy)
       // Who shares by name may come back; who shares with nobody does not.
       if (rights.sharedBy === undefined) shared.pool.closeShared(call.sharedBy)
       await settle()

@@ -1,4 +1,4 @@
-import { bindGlob, coversHost, coversPort, matches } from '../policy/index.js'
+import { bindGlob, coversEndpoint, matches } from '../policy/index.js'
 import type { Boundary, HostGrant } from '../policy/index.js'
 
 import { normalisedPath } from './path-spelling.js'
@@ -19,7 +19,7 @@ export const mayReach = (network: Boundary['network'], target: UrlTarget): boole
 }
 
 const isAbout = (entry: HostGrant, target: UrlTarget): boolean =>
-  coversHost(entry.destination, target.host) && coversPort(entry.port, target.port) && pathMatches(entry, target.path)
+  coversEndpoint(entry, target.host, target.port) && pathMatches(entry, target.path)
 
 // URL paths are globs from the root; there is no workspace or home in a URL.
 const URL_PLACES = { workspace: '/', home: '/' } as Parameters<typeof bindGlob>[1]

@@ -1,6 +1,7 @@
 import type { AbsolutePath } from './absolute-path.js'
 import { namesOf } from './absolute-path.js'
 import type { Boundary } from './boundary.js'
+import { coversPort } from './covers-host.js'
 import type { HostGrant } from './host-grant.js'
 import { indexHosts } from './host-index.js'
 import { SAFE_METHODS } from './model.js'
@@ -28,7 +29,7 @@ export const compileNetwork = ({ network, egressClass }: Pick<Boundary, 'network
   const readsOnly = egressClass.level === 'read_only'
 
   const hits = (entry: HostGrant, port: number, use: NetworkUse): boolean =>
-    coversPort(entry, port) && coversUse(entry, use, pathMatchers.get(entry))
+    speaksOfPort(entry, port) && coversUse(entry, use, pathMatchers.get(entry))
   const entriesFor = (request: Pick<NetworkRequest, 'host' | 'resolved'>) => [
     ...index.about(request.host),
     ...(request.resolved ?? []).flatMap((address) => index.aboutAddress(address).filter(({ action }) => action === 'deny')),
@@ -51,7 +52,7 @@ export const compileNetwork = ({ network, egressClass }: Pick<Boundary, 'network
       if (answer({ host, port, use: { kind: 'stream' } }).kind === 'allowed') return 'stream'
       if (network.kind === 'none' || egressClass.level === 'none') return undefined
       if (network.kind === 'all') return 'http'
-      const here = index.about(host).filter((entry) => coversPort(entry, port))
+      const here = index.about(host).filter((entry) => speaksOfPort(entry, port))
       const isClosed = here.some(({ action, methods, paths }) => action === 'deny' && methods.kind === 'all' && paths.kind === 'all')
       return !isClosed && here.some(({ action }) => action !== 'deny') ? 'http' : undefined
     },
@@ -59,10 +60,7 @@ export const compileNetwork = ({ network, egressClass }: Pick<Boundary, 'network
 }
 
 /** A grant without a port is for the web; a denial without one is for every port. */
-export const coversPort = ({ action, port: granted }: HostGrant, port: number): boolean => {
-  if (granted.kind === 'port') return granted.port === port
-  return action === 'deny' || port === 80 || port === 443
-}
+export const speaksOfPort = ({ action, port: named }: HostGrant, port: number): boolean => (action === 'deny' && named.kind === 'web') || coversPort(named, port)
 
 const coversUse = ({ action, methods, paths }: HostGrant, use: NetworkUse, matches: PathMatcher | undefined): boolean => {
   const isDenial = action === 'deny'

@@ -1,3 +1,4 @@
+import { coversPort } from './covers-host.js'
 import type { HostGrant } from './host-grant.js'
 import { cidrContains } from './ip-address.js'
 
@@ -6,10 +7,7 @@ type Place = Pick<HostGrant, 'destination' | 'port'>
 /** Whether everything that `inner` names is named by `outer`, too. A missing port is the web on both sides. */
 export const coversDestination = (outer: Place, inner: Place): boolean => coversSomePort(outer, inner) && coversAllHosts(outer, inner)
 
-const coversSomePort = ({ port: outer }: Place, { port: inner }: Place): boolean => {
-  if (outer.kind === 'web') return inner.kind === 'web' || inner.port === 443 || inner.port === 80
-  return inner.kind === 'port' && inner.port === outer.port
-}
+const coversSomePort = ({ port: outer }: Place, { port: inner }: Place): boolean => (inner.kind === 'web' ? outer.kind === 'web' : coversPort(outer, inner.port))
 
 export const coversAllHosts = ({ destination: outer }: Pick<Place, 'destination'>, { destination: inner }: Pick<Place, 'destination'>): boolean => {
   switch (outer.kind) {

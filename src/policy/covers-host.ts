@@ -1,4 +1,4 @@
-import type { Destination, PortGrant } from './host-grant.js'
+import type { Destination, HostGrant, PortGrant } from './host-grant.js'
 import { cidrContains } from './ip-address.js'
 import type { RequestHost } from './network-request.js'
 
@@ -16,5 +16,12 @@ export const coversHost = (destination: Destination, host: RequestHost): boolean
   }
 }
 
-/** A grant that names no port is for the web. */
-export const coversPort = (grant: PortGrant, port: number): boolean => (grant.kind === 'web' ? port === 80 || port === 443 : port === grant.port)
+/** What a grant that names no port is for. */
+export const WEB_PORTS: readonly number[] = [80, 443]
+
+export const isWebPort = (port: number): boolean => WEB_PORTS.includes(port)
+
+export const coversPort = (grant: PortGrant, port: number): boolean => (grant.kind === 'web' ? isWebPort(port) : port === grant.port)
+
+/** Whether an entry speaks of this port of this host. */
+export const coversEndpoint = (entry: Pick<HostGrant, 'destination' | 'port'>, host: RequestHost, port: number): boolean => coversPort(entry.port, port) && coversHost(entry.destination, host)

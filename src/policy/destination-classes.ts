@@ -1,4 +1,5 @@
 // All hosts there are, in finitely many classes: hosts of one class are spoken of by the same entries.
+import { WEB_PORTS } from './covers-host.js'
 import type { HostGrant } from './host-grant.js'
 import { parseHostName } from './host-name.js'
 import type { IpAddress } from './ip-address.js'
@@ -43,11 +44,9 @@ const addressRepresentatives = (entries: readonly HostGrant[], family: 4 | 6): r
   return [...cuts].filter(isUsable).map((value): RequestHost => ({ kind: 'address', address: { family, value } satisfies IpAddress }))
 }
 
-const WEB_PORTS = [443, 80]
-
 /** Every port that is mentioned, and one that stands for the rest. */
 export const portRepresentatives = (entries: readonly HostGrant[]): readonly number[] => {
-  const mentioned = new Set([...WEB_PORTS, ...entries.flatMap(({ port }) => (port.kind === 'port' ? [port.port] : []))])
+  const mentioned = new Set([...WEB_PORTS.toReversed(), ...entries.flatMap(({ port }) => (port.kind === 'port' ? [port.port] : []))])
   return [...mentioned, ...(mentioned.size < 65_535 ? [unused((at) => 1 + ((8079 + at) % 65_535), mentioned)] : [])]
 }
 

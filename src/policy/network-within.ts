@@ -1,5 +1,5 @@
 import type { Boundary } from './boundary.js'
-import { compileNetwork, coversPort } from './compile-network.js'
+import { compileNetwork, speaksOfPort } from './compile-network.js'
 import { hostRepresentatives, methodRepresentatives, portRepresentatives } from './destination-classes.js'
 import type { Effort } from './effort.js'
 import { newEffort, spend } from './effort.js'
@@ -29,7 +29,7 @@ export const networkBeyond = (a: Network, b: Network): Witness | undefined => {
     const [aboutA, aboutB] = [indexOfA.about(host), indexOfB.about(host)]
     for (const port of portRepresentatives([...aboutA, ...aboutB])) {
       if (networkOfA.connection(host, port) === undefined) continue
-      const [ofA, ofB] = [aboutA, aboutB].map((about) => about.filter((entry) => coversPort(entry, port))) as [HostGrant[], HostGrant[]]
+      const [ofA, ofB] = [aboutA, aboutB].map((about) => about.filter((entry) => speaksOfPort(entry, port))) as [HostGrant[], HostGrant[]]
       // Hosts of which the same entries speak have the same answer.
       const key = [...ofA, ...ofB].map((entry) => numbers.get(entry)).join()
       if (checked.has(key)) continue

@@ -1,7 +1,7 @@
 // Examples in a policy file: requests that it allows, and requests that it does not, tried like those of rules.
 import { assessEgressClass } from './assess.js'
 import { compileNetwork } from './compile-network.js'
-import { coversHost, coversPort } from './covers-host.js'
+import { coversEndpoint } from './covers-host.js'
 import type { ToolPolicy } from './model.js'
 import { parseRequestHost } from './network-request.js'
 import type { NetworkRequest } from './network-request.js'
@@ -72,7 +72,7 @@ export const problemOfExample = ({ request, isTls, expected, credentials }: Poli
 export const credentialsFor = (request: NetworkRequest, { credentials }: Pick<ToolPolicy, 'credentials'>): readonly string[] => [
   ...new Set(
     credentials
-      .filter(({ hosts, scope }) => hosts.some(({ destination, port }) => coversHost(destination, request.host) && coversPort(port, request.port)) && compileNetwork(scope).answer(request).kind === 'allowed')
+      .filter(({ hosts, scope }) => hosts.some((host) => coversEndpoint(host, request.host, request.port)) && compileNetwork(scope).answer(request).kind === 'allowed')
       .map(({ id }) => id),
   ),
 ]

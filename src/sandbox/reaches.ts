@@ -1,9 +1,7 @@
 import type { HostGrant } from '../policy/index.js'
-import { renderCidr, renderIpAddress } from '../policy/index.js'
+import { WEB_PORTS, renderCidr, renderIpAddress } from '../policy/index.js'
 
 import type { Reach } from './plan.js'
-
-const WEB_PORTS = [80, 443]
 
 /** What connect() may be led to the proxy for. What is denied within it the proxy alone knows: it judges every connection again. */
 export const reachesOf = (entries: readonly HostGrant[]): readonly Reach[] => {

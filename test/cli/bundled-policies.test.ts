@@ -148,7 +148,7 @@ describe('all bundled policies', () => {
     if (hostsFrom === undefined) expect(new Set(examples.map(({ expected }) => expected))).toEqual(new Set(['allowed', 'denied']))
   })
 
-  test('contain no value of a secret, and no host of a package registry', () => {
+  test('of package managers name no host of a registry', () => {
     for (const name of ['npm', 'pip', 'apt']) expect(loadPolicyFile(bundledText(name), name).policy.network).toEqual({ kind: 'unspecified' })
   })
 })

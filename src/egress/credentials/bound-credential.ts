@@ -1,14 +1,10 @@
-import { coversHost } from '../../policy/index.js'
-import type { Credential, HostGrant, RequestScope } from '../../policy/index.js'
+import { coversEndpoint } from '../../policy/index.js'
+import type { Credential, RequestScope } from '../../policy/index.js'
 import type { Endpoint } from '../endpoint.js'
 
 /** The credentials that belong to a destination. */
 export const credentialsFor = (credentials: readonly Credential[], endpoint: Endpoint): readonly Credential[] =>
-  credentials.filter(({ hosts }) => hosts.some((host) => isMeant(host, endpoint)))
-
-/** A credential without a port is for the web, like a grant. */
-const isMeant = ({ destination, port }: Pick<HostGrant, 'destination' | 'port'>, endpoint: Endpoint): boolean =>
-  (port.kind === 'port' ? port.port === endpoint.port : endpoint.port === 443 || endpoint.port === 80) && coversHost(destination, endpoint.host)
+  credentials.filter(({ hosts }) => hosts.some((named) => coversEndpoint(named, endpoint.host, endpoint.port)))
 
 /** Those for a request. Each is there once, though several policies may have brought it along. */
 export const credentialsOf = (bound: readonly Credential[], isWithin: (scope: RequestScope) => boolean): readonly Credential[] => {

@@ -1,3 +1,4 @@
+import { isWebPort } from '../../policy/index.js'
 import type { Endpoint } from '../endpoint.js'
 import { renderHost } from '../endpoint.js'
 
@@ -32,6 +33,6 @@ export const grantLine = (endpoint: Endpoint, request?: { readonly method: strin
 
 const hostEntry = ({ host, port }: Endpoint): string => {
   const name = renderHost(host)
-  if (port === 80 || port === 443) return JSON.stringify(name)
+  if (isWebPort(port)) return JSON.stringify(name)
   return JSON.stringify(`${name.includes(':') ? `[${name}]` : name}:${port}`)
 }

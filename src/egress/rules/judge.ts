@@ -1,4 +1,4 @@
-import { compileNetwork, coversHost, parseUrlPath } from '../../policy/index.js'
+import { WEB_PORTS, compileNetwork, coversHost, parseUrlPath } from '../../policy/index.js'
 import type { Boundary, CompiledNetwork, HostGrant, HostName, NetworkAnswer } from '../../policy/index.js'
 import type { Endpoint } from '../endpoint.js'
 import type { HeaderList } from '../http/header-list.js'
@@ -50,7 +50,7 @@ export const createJudge = ({ network, writeApproval }: Terms): Judge => {
   // Without an approval what is left is what `read_only` leaves.
   const compiled = compileNetwork(isUnapproved ? { ...network, egressClass: { ...network.egressClass, level: 'read_only' } } : network)
   const entries = network.network.kind === 'hosts' ? network.network.entries : []
-  const ports = [80, 443, ...new Set(entries.flatMap(({ port }) => (port.kind === 'port' ? [port.port] : [])))]
+  const ports = [...WEB_PORTS, ...new Set(entries.flatMap(({ port }) => (port.kind === 'port' ? [port.port] : [])))]
   return {
     connection: (endpoint) => {
       const treatment = compiled.connection(endpoint.host, endpoint.port)

@@ -1,3 +1,4 @@
+import { passedSecret } from '../../egress/index.js'
 import type { SecretHost, SecretSource, VaultAccess } from '../../egress/index.js'
 import { fail } from '../../errors/index.js'
 import type { Boundary } from '../../policy/index.js'
@@ -42,12 +43,9 @@ export const withoutSecrets = <Value extends string | undefined>(environment: Re
   return Object.fromEntries(Object.entries(environment).filter(([name, text]) => !names.has(name) && !values.some((value) => text?.includes(value) === true)))
 }
 
-/** A variable that is passed on is not a secret, and a secret is not passed on: one of the two is a mistake. */
 export const refusePassing = (tool: string, { environment }: Pick<Boundary, 'environment'>, sources: SecretSettings['sources']): void => {
-  for (const [id, source] of sources) {
-    if (source.kind !== 'environment' || !environment.some(({ name, value }) => name === source.name && value.kind === 'pass')) continue
-    throw fail('policy-conflict', { source: `policy of the tool ${tool}`, where: 'environment', conflict: `${source.name} holds the credential "${id}", and would be passed on to the tool; leave it out, because the proxy puts the value in` })
-  }
+  const found = passedSecret(sources, environment)
+  if (found !== undefined) throw fail('policy-conflict', { source: `policy of the tool ${tool}`, where: 'environment', conflict: `${found.variable} holds the credential "${found.id}", and would be passed on to the tool; leave it out, because the proxy puts the value in` })
 }
 
 /** What is shorter is part of many a text by chance. */
