@@ -1,0 +1,99 @@
+-- Roles. What a login may do is decided by which of these it is a member of; nobody logs in as one of them.
+-- Roles belong to the whole server, so they may be there already, made for another database.
+do $$
+declare
+  wanted text;
+begin
+  foreach wanted in array array['cordon_owner', 'cordon_admin', 'cordon_operator', 'cordon_agent', 'cordon_runner', 'cordon_gateway', 'service_role'] loop
+    if not exists (select from pg_roles where rolname = wanted) then
+      execute format('create role %I nologin', wanted);
+    end if;
+  end loop;
+exception
+  when insufficient_privilege then
+    raise exception 'this login may not create roles' using errcode = '42501',
+      hint = 'let an administrator run sql/0001_roles.sql once, or grant CREATEROLE to this login';
+end $$;
+
+-- Everything belongs to one role, so that functions that run with its rights have exactly these.
+do $$
+begin
+  if not pg_has_role(current_user, 'cordon_owner', 'member') then
+    execute format('grant cordon_owner to %I', current_user);
+  end if;
+end $$;
+
+create schema agents authorization cordon_owner;
+revoke all on schema agents from public;
+grant usage on schema agents to cordon_admin, cordon_operator, cordon_agent, cordon_runner, cordon_gateway, service_role;
+
+set role cordon_owner;
+
+-- Whom the caller is. A login is itself. Only a gateway (the process that other people reach the database through)
+-- speaks for others, and says for whom.
+create function agents.fn_actor() returns text
+language sql stable security invoker set search_path = pg_catalog, pg_temp as $$
+  select case when pg_has_role(session_user, 'cordon_gateway', 'member')
+    then coalesce(nullif(current_setting('cordon.actor', true), ''), session_user::text)
+    else session_user::text end
+$$;
+
+-- The role whose rights the caller of a SECURITY DEFINER function had; inside one, current_user is its owner.
+create function agents.fn_caller_role() returns name
+language sql stable security invoker set search_path = pg_catalog, pg_temp as $$
+  select case when current_setting('role') = 'none' then session_user else current_setting('role')::name end
+$$;
+
+-- Owners are teams. Who may do what is said twice: by the role, for the functions; by membership, for whose rows.
+create table agents.members (
+  owner text not null check (owner <> ''),
+  actor text not null check (actor <> ''),
+  kind text not null check (kind in ('admin', 'operator', 'agent', 'runner')),
+  added_by text not null default agents.fn_actor(),
+  added_at timestamptz not null default now(),
+  primary key (owner, actor, kind)
+);
+
+create function agents.fn_is_member(p_owner text, p_kinds text[]) returns boolean
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+  select exists (select from agents.members where owner = p_owner and actor = agents.fn_actor() and kind = any (p_kinds))
+$$;
+
+create function agents.fn_require_member(p_owner text, p_kinds text[]) returns void
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  if not agents.fn_is_member(p_owner, p_kinds) then
+    raise exception '% is no % of %', agents.fn_actor(), array_to_string(p_kinds, ' or '), p_owner using errcode = '42501';
+  end if;
+end $$;
+
+-- The first member of an owner makes the rest; that one is added by who runs the database.
+create function agents.fn_add_member(p_owner text, p_actor text, p_kind text) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  if exists (select from agents.members where owner = p_owner) then
+    perform agents.fn_require_member(p_owner, array['admin']);
+  elsif not pg_has_role(agents.fn_caller_role(), 'service_role', 'member') then
+    raise exception 'only the service role begins a new owner' using errcode = '42501';
+  end if;
+  insert into agents.members (owner, actor, kind) values (p_owner, p_actor, p_kind) on conflict do nothing;
+end $$;
+
+create function agents.fn_remove_member(p_owner text, p_actor text, p_kind text) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  perform agents.fn_require_member(p_owner, array['admin']);
+  delete from agents.members where owner = p_owner and actor = p_actor and kind = p_kind;
+end $$;
+
+alter table agents.members enable row level security;
+create policy members_of_own on agents.members for select using (agents.fn_is_member(owner, array['admin', 'operator', 'agent', 'runner']));
+grant select on agents.members to cordon_admin, cordon_operator, cordon_agent, cordon_runner, service_role;
+
+revoke execute on all functions in schema agents from public;
+grant execute on function agents.fn_actor(), agents.fn_caller_role(), agents.fn_is_member(text, text[])
+  to cordon_admin, cordon_operator, cordon_agent, cordon_runner, cordon_gateway, service_role;
+grant execute on function agents.fn_add_member(text, text, text) to cordon_admin, service_role;
+grant execute on function agents.fn_remove_member(text, text, text) to cordon_admin;
+
+reset role;

@@ -1,0 +1,89 @@
+-- The record. Every entry carries the hash of the one before it in its chain, so that nothing can be taken
+-- out, put in or changed without being seen. There are several chains, because whoever writes to one waits for
+-- everybody who wrote to it before them to commit; all entries about one thing are in the same one.
+set role cordon_owner;
+
+create table agents.audit_chains (
+  chain smallint primary key,
+  sequence bigint not null default 0,
+  hash text not null default ''
+);
+insert into agents.audit_chains (chain) select generate_series(0, 63);
+
+create table agents.audit_events (
+  at timestamptz not null,
+  chain smallint not null,
+  sequence bigint not null,
+  owner text not null,
+  subject text not null,
+  type text not null,
+  actor text not null,
+  -- What the hash is over, as it was: a text, so that verifying needs nobody's way of writing JSON.
+  line text not null,
+  previous_hash text not null,
+  hash text not null,
+  primary key (chain, sequence, at)
+) partition by range (at);
+
+create table agents.audit_events_other partition of agents.audit_events default;
+create index audit_events_subject on agents.audit_events (subject, at);
+
+create function agents.fn_audit(p_owner text, p_subject text, p_type text, p_details jsonb) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  place smallint := abs(hashtextextended(p_subject, 0) % 64);
+  before agents.audit_chains;
+  entry_line text;
+  entry_hash text;
+  moment timestamptz := clock_timestamp();
+begin
+  select * into strict before from agents.audit_chains where chain = place for update;
+  entry_line := jsonb_build_object('chain', place, 'sequence', before.sequence + 1, 'at', to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+    'owner', p_owner, 'subject', p_subject, 'type', p_type, 'actor', agents.fn_actor(), 'details', p_details)::text;
+  entry_hash := encode(sha256(convert_to(before.hash || E'\n' || entry_line, 'UTF8')), 'hex');
+  insert into agents.audit_events (at, chain, sequence, owner, subject, type, actor, line, previous_hash, hash)
+    values (moment, place, before.sequence + 1, p_owner, p_subject, p_type, agents.fn_actor(), entry_line, before.hash, entry_hash);
+  update agents.audit_chains set sequence = before.sequence + 1, hash = entry_hash where chain = place;
+end $$;
+
+-- Nobody changes an entry, also not by mistake as the owner of the table. Old ones go with their partition.
+create function agents.fn_refuse_change() returns trigger
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  raise exception '% of % is not allowed', tg_op, tg_table_name using errcode = '42501';
+end $$;
+
+create trigger trg_audit_events_unchanged before update or delete on agents.audit_events for each row execute function agents.fn_refuse_change();
+
+-- What is wrong with the record, if anything: nothing is a good answer.
+create function agents.fn_verify_audit() returns table (chain smallint, sequence bigint, problem text)
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+  with entries as (
+    select e.*, lag(e.hash) over chain_order as expected_hash, lag(e.sequence) over chain_order as before_it
+    from agents.audit_events e window chain_order as (partition by e.chain order by e.sequence)
+  ), problems as (
+    select e.chain, e.sequence, 'its content does not fit its hash' as problem from entries e
+      where e.hash <> encode(sha256(convert_to(e.previous_hash || E'\n' || e.line, 'UTF8')), 'hex')
+    union all
+    select e.chain, e.sequence, 'its columns are not what its line says' from entries e
+      where (e.line::jsonb ->> 'sequence')::bigint is distinct from e.sequence or e.line::jsonb ->> 'type' is distinct from e.type
+         or e.line::jsonb ->> 'subject' is distinct from e.subject or e.line::jsonb ->> 'actor' is distinct from e.actor or e.line::jsonb ->> 'owner' is distinct from e.owner
+    union all
+    select e.chain, e.sequence, 'entries before it are missing' from entries e
+      where e.before_it is not null and (e.sequence <> e.before_it + 1 or e.previous_hash <> e.expected_hash)
+    union all
+    select c.chain, c.sequence, 'the last entries are missing' from agents.audit_chains c
+      left join agents.audit_events e on e.chain = c.chain and e.sequence = c.sequence
+      where c.sequence > 0 and e.hash is distinct from c.hash
+  )
+  select p.chain, p.sequence, p.problem from problems p order by 1, 2
+$$;
+
+alter table agents.audit_events enable row level security;
+create policy audit_of_own on agents.audit_events for select using (agents.fn_is_member(owner, array['admin', 'operator']));
+grant select on agents.audit_events to cordon_admin, cordon_operator, service_role;
+
+revoke execute on all functions in schema agents from public;
+grant execute on function agents.fn_verify_audit() to cordon_admin, cordon_operator, service_role;
+
+reset role;

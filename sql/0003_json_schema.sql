@@ -1,0 +1,137 @@
+-- JSON Schema, as far as tools use it, checked where nobody can go around it. A keyword that is not known here
+-- is refused when the tool is registered: a check that is only believed to be made is worse than none.
+set role cordon_owner;
+
+create function agents.fn_schema_keywords() returns text[]
+language sql immutable set search_path = pg_catalog, pg_temp as $$
+  select array['$schema', '$id', 'title', 'description', 'default', 'examples', 'deprecated', 'x-cordon',
+    'type', 'enum', 'const', 'properties', 'required', 'additionalProperties', 'minProperties', 'maxProperties',
+    'items', 'minItems', 'maxItems', 'uniqueItems', 'minLength', 'maxLength', 'pattern', 'format',
+    'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'anyOf', 'oneOf', 'allOf', 'not']
+$$;
+
+-- What is wrong with a schema: null, or the first problem, with its place.
+create function agents.fn_schema_problem(p_schema jsonb, p_place text default '$') returns text
+language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+declare
+  keyword text;
+  inner_schema record;
+  problem text;
+begin
+  if jsonb_typeof(p_schema) = 'boolean' then return null; end if;
+  if p_schema is null or jsonb_typeof(p_schema) <> 'object' then return p_place || ' is no schema'; end if;
+  select key into keyword from jsonb_object_keys(p_schema) as key where key <> all (agents.fn_schema_keywords()) limit 1;
+  if keyword is not null then return format('%s has the keyword %s, which is not checked here', p_place, keyword); end if;
+  if p_schema ? 'pattern' then
+    begin
+      perform '' ~ (p_schema ->> 'pattern');
+    exception when others then return format('%s has a pattern that cannot be read', p_place);
+    end;
+  end if;
+  for inner_schema in
+    select format('%s.%s', p_place, key) as place, value from jsonb_each(case when jsonb_typeof(p_schema -> 'properties') = 'object' then p_schema -> 'properties' else '{}' end)
+    union all
+    select format('%s.%s', p_place, key), p_schema -> key from unnest(array['items', 'additionalProperties', 'not']) as key where p_schema ? key
+    union all
+    select format('%s.%s[%s]', p_place, key, number - 1), value
+      from unnest(array['anyOf', 'oneOf', 'allOf']) as key,
+        jsonb_array_elements(case when jsonb_typeof(p_schema -> key) = 'array' then p_schema -> key else '[]' end) with ordinality as each(value, number)
+  loop
+    problem := agents.fn_schema_problem(inner_schema.value, inner_schema.place);
+    if problem is not null then return problem; end if;
+  end loop;
+  return null;
+end $$;
+
+create function agents.fn_is_type(p_value jsonb, p_type text) returns boolean
+language sql immutable set search_path = pg_catalog, pg_temp as $$
+  select case p_type
+    when 'integer' then jsonb_typeof(p_value) = 'number' and (p_value #>> '{}')::numeric % 1 = 0
+    else jsonb_typeof(p_value) = p_type end
+$$;
+
+-- What is wrong with a value: null, or the first problem, with its place and without the value itself.
+create function agents.fn_input_problem(p_value jsonb, p_schema jsonb, p_place text default 'input') returns text
+language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+declare
+  kind text := jsonb_typeof(p_value);
+  part record;
+  problem text;
+  fitting int;
+  written text;
+begin
+  if jsonb_typeof(p_schema) = 'boolean' then
+    return case when p_schema = 'true'::jsonb then null else format('%s is not allowed', p_place) end;
+  end if;
+  if p_schema ? 'type' then
+    if jsonb_typeof(p_schema -> 'type') = 'array' then
+      if not exists (select from jsonb_array_elements_text(p_schema -> 'type') as wanted where agents.fn_is_type(p_value, wanted)) then
+        return format('%s must be one of %s, not %s', p_place, p_schema -> 'type', kind);
+      end if;
+    elsif not agents.fn_is_type(p_value, p_schema ->> 'type') then
+      return format('%s must be %s, not %s', p_place, p_schema ->> 'type', kind);
+    end if;
+  end if;
+  if p_schema ? 'const' and p_value <> p_schema -> 'const' then return format('%s must be %s', p_place, p_schema -> 'const'); end if;
+  if p_schema ? 'enum' and not exists (select from jsonb_array_elements(p_schema -> 'enum') as allowed where allowed = p_value) then
+    return format('%s must be one of %s', p_place, p_schema -> 'enum');
+  end if;
+
+  if kind = 'object' then
+    select name into written from jsonb_array_elements_text(coalesce(p_schema -> 'required', '[]')) as name where not p_value ? name limit 1;
+    if written is not null then return format('%s.%s is missing', p_place, written); end if;
+    select count(*) into fitting from jsonb_object_keys(p_value);
+    if fitting < (p_schema ->> 'minProperties')::int then return format('%s has too few properties', p_place); end if;
+    if fitting > (p_schema ->> 'maxProperties')::int then return format('%s has too many properties', p_place); end if;
+    for part in select key, value from jsonb_each(p_value) loop
+      if p_schema -> 'properties' ? part.key then
+        problem := agents.fn_input_problem(part.value, p_schema -> 'properties' -> part.key, p_place || '.' || part.key);
+      elsif p_schema ? 'additionalProperties' then
+        problem := agents.fn_input_problem(part.value, p_schema -> 'additionalProperties', p_place || '.' || part.key);
+      end if;
+      if problem is not null then return problem; end if;
+    end loop;
+  elsif kind = 'array' then
+    if jsonb_array_length(p_value) < (p_schema ->> 'minItems')::int then return format('%s has too few items', p_place); end if;
+    if jsonb_array_length(p_value) > (p_schema ->> 'maxItems')::int then return format('%s has too many items', p_place); end if;
+    if p_schema -> 'uniqueItems' = 'true'::jsonb
+       and (select count(distinct item) < count(*) from jsonb_array_elements(p_value) as item) then return format('%s has an item twice', p_place); end if;
+    if p_schema ? 'items' then
+      for part in select value, number from jsonb_array_elements(p_value) with ordinality as each(value, number) loop
+        problem := agents.fn_input_problem(part.value, p_schema -> 'items', format('%s[%s]', p_place, part.number - 1));
+        if problem is not null then return problem; end if;
+      end loop;
+    end if;
+  elsif kind = 'string' then
+    written := p_value #>> '{}';
+    if char_length(written) < (p_schema ->> 'minLength')::int then return format('%s is too short', p_place); end if;
+    if char_length(written) > (p_schema ->> 'maxLength')::int then return format('%s is too long', p_place); end if;
+    if p_schema ? 'pattern' and written !~ (p_schema ->> 'pattern') then return format('%s does not fit its pattern', p_place); end if;
+  elsif kind = 'number' then
+    if (p_value #>> '{}')::numeric < (p_schema ->> 'minimum')::numeric then return format('%s is too small', p_place); end if;
+    if (p_value #>> '{}')::numeric > (p_schema ->> 'maximum')::numeric then return format('%s is too large', p_place); end if;
+    if (p_value #>> '{}')::numeric <= (p_schema ->> 'exclusiveMinimum')::numeric then return format('%s is too small', p_place); end if;
+    if (p_value #>> '{}')::numeric >= (p_schema ->> 'exclusiveMaximum')::numeric then return format('%s is too large', p_place); end if;
+    if (p_value #>> '{}')::numeric % nullif((p_schema ->> 'multipleOf')::numeric, 0) <> 0 then return format('%s is no multiple', p_place); end if;
+  end if;
+
+  for part in select value from jsonb_array_elements(coalesce(p_schema -> 'allOf', '[]')) loop
+    problem := agents.fn_input_problem(p_value, part.value, p_place);
+    if problem is not null then return problem; end if;
+  end loop;
+  if p_schema ? 'anyOf' or p_schema ? 'oneOf' then
+    select count(*) into fitting from jsonb_array_elements(coalesce(p_schema -> 'anyOf', p_schema -> 'oneOf')) as choice
+      where agents.fn_input_problem(p_value, choice, p_place) is null;
+    if fitting = 0 then return format('%s fits none of its forms', p_place); end if;
+    if fitting > 1 and p_schema ? 'oneOf' and not p_schema ? 'anyOf' then return format('%s fits several of its forms', p_place); end if;
+  end if;
+  if p_schema ? 'anyOf' and p_schema ? 'oneOf' then
+    select count(*) into fitting from jsonb_array_elements(p_schema -> 'oneOf') as choice where agents.fn_input_problem(p_value, choice, p_place) is null;
+    if fitting <> 1 then return format('%s does not fit exactly one of its forms', p_place); end if;
+  end if;
+  if p_schema ? 'not' and agents.fn_input_problem(p_value, p_schema -> 'not', p_place) is null then return format('%s has a form that it must not have', p_place); end if;
+  return null;
+end $$;
+
+revoke execute on all functions in schema agents from public;
+reset role;

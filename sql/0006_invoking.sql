@@ -1,0 +1,189 @@
+-- Asking for a call.
+set role cordon_owner;
+
+create function agents.fn_find_stop(p_owner text, p_states text[], p_agent text, p_tool text, p_profile text) returns text
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+  select format('%s: %s (%s)', scope || case when subject = '' then '' else ' ' || subject end, reason, author) from agents.controls
+    where owner = p_owner and state = any (p_states)
+      and (scope = 'all' or (scope = 'agent' and subject = p_agent) or (scope = 'tool' and subject = p_tool) or (scope = 'profile' and subject = p_profile))
+    limit 1
+$$;
+
+-- Takes one call from every budget that it falls under, or refuses. The rows are locked until the end of the
+-- transaction, in one order for everybody.
+create function agents.fn_take_from_budgets(p_owner text, p_agent text, p_profile text) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  budget agents.budgets;
+  used agents.budget_usage;
+begin
+  for budget in
+    select * from agents.budgets b where b.owner = p_owner and ((b.scope = 'agent' and b.subject = p_agent) or (b.scope = 'profile' and b.subject = p_profile)) order by b.id
+  loop
+    insert into agents.budget_usage as u (budget_id, span_start, calls) values (budget.id, date_bin(budget.span, now(), timestamptz '2000-01-01'), 1)
+      on conflict (budget_id, span_start) do update set calls = u.calls + 1 returning * into used;
+    if used.calls > budget.max_calls then
+      raise exception '% % has used its % calls in %', budget.scope, budget.subject, budget.max_calls, budget.span using errcode = '42501', detail = 'budget';
+    end if;
+    if used.cost >= budget.max_cost then
+      raise exception '% % has used its budget of % in %', budget.scope, budget.subject, budget.max_cost, budget.span using errcode = '42501', detail = 'budget';
+    end if;
+  end loop;
+end $$;
+
+create function agents.fn_use_standing_approval(p_tool agents.tools_registry, p_agent text, p_input jsonb) returns uuid
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  given agents.standing_approvals;
+begin
+  for given in
+    select * from agents.standing_approvals s
+      where s.tool_id = p_tool.id and s.revoked_at is null and s.uses_left > 0 and s.expires_at > now() and s.tool_version = p_tool.version
+        and (s.agent is null or s.agent = p_agent) and s.author <> p_agent and s.author <> agents.fn_actor()
+      order by s.expires_at for update
+  loop
+    if agents.fn_input_problem(p_input, given.arguments) is null then
+      update agents.standing_approvals set uses_left = uses_left - 1 where id = given.id;
+      return given.id;
+    end if;
+  end loop;
+  return null;
+end $$;
+
+create function agents.fn_ask(p_owner text, p_kind text, p_subject uuid, p_hash text, p_version int, p_needed int, p_why text, p_expires timestamptz) returns uuid
+language sql security definer set search_path = pg_catalog, pg_temp as $$
+  insert into agents.approvals (owner, subject_kind, subject_id, arguments_hash, tool_version, asked_by, needed, why, expires_at)
+    values (p_owner, p_kind, p_subject, p_hash, p_version, agents.fn_actor(), p_needed, p_why, p_expires) returning id
+$$;
+
+create function agents.fn_invoke_tool(
+  p_run uuid, p_tool uuid, p_agent text, p_input jsonb, p_step text default null,
+  p_cost_estimate numeric default null, p_valid interval default interval '1 hour', p_bypass_approval boolean default false, p_bypass_reason text default null
+) returns uuid
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  tool agents.tools_registry;
+  profile agents.tool_profiles;
+  assignment agents.tool_assignments;
+  new_id uuid := agents.fn_new_id();
+  needs_approval boolean;
+  is_service boolean := pg_has_role(agents.fn_caller_role(), 'service_role', 'member');
+  standing uuid;
+  problem text;
+  state text := 'approved';
+begin
+  select * into tool from agents.tools_registry where id = p_tool;
+  if not found then raise exception 'there is no tool %', p_tool using errcode = 'P0002'; end if;
+  if p_agent is distinct from agents.fn_actor() and not is_service then
+    raise exception '% cannot call in the name of %', agents.fn_actor(), p_agent using errcode = '42501';
+  end if;
+  if not is_service then perform agents.fn_require_member(tool.owner, array['agent']); end if;
+  select * into assignment from agents.tool_assignments where agent = p_agent and tool_id = p_tool;
+  if assignment.allowed is distinct from true then
+    raise exception 'the tool % is not assigned to %', tool.key, p_agent using errcode = '42501', detail = 'assignment';
+  end if;
+  if tool.status = 'disabled' then raise exception 'the tool % is disabled', tool.key using errcode = '22023'; end if;
+
+  select * into profile from agents.tool_profiles where id = assignment.profile_id;
+  if not found then select * into profile from agents.tool_profiles where owner = tool.owner and is_default; end if;
+  if tool.key = any (profile.deny_tools) or not coalesce(tool.key = any (profile.allow_tools), true) or not coalesce(tool.category = any (profile.tool_groups), true) then
+    raise exception 'the profile % does not allow the tool %', profile.name, tool.key using errcode = '42501', detail = 'profile';
+  end if;
+
+  problem := agents.fn_find_stop(tool.owner, array['kill'], p_agent, tool.key, profile.name);
+  if problem is not null then raise exception 'stopped: %', problem using errcode = '42501', detail = 'kill_switch'; end if;
+
+  problem := case when jsonb_typeof(p_input) is null then 'input is missing' else agents.fn_input_problem(p_input, tool.schema_input) end;
+  if problem is not null then raise exception '%', problem using errcode = '22023', detail = 'schema'; end if;
+
+  if p_run is not null and not exists (select from agents.team_runs where id = p_run and owner = tool.owner and status = 'approved' and expires_at > now()) then
+    raise exception 'the run % is not open', p_run using errcode = '22023';
+  end if;
+  if p_valid <= interval '0' or p_valid > interval '30 days' then raise exception 'a call is valid for up to 30 days' using errcode = '22023'; end if;
+
+  perform agents.fn_take_from_budgets(tool.owner, p_agent, profile.name);
+
+  -- What a profile says adds a question; it never takes one away.
+  needs_approval := tool.requires_approval or coalesce(profile.requires_approval, false)
+    or coalesce((profile.overrides -> tool.key ->> 'requires_approval')::boolean, false);
+  if p_bypass_approval then
+    if not is_service then raise exception 'only the service role goes without approval' using errcode = '42501'; end if;
+    if coalesce(p_bypass_reason, '') = '' then raise exception 'to go without approval needs a reason' using errcode = '22023'; end if;
+  elsif needs_approval then
+    standing := agents.fn_use_standing_approval(tool, p_agent, p_input);
+    if standing is null then state := 'pending'; end if;
+  end if;
+
+  insert into agents.tool_invocations (id, created_at, owner, team_run_id, step_id, tool_id, tool_key, tool_version, egress_class, agent, invoked_by, profile_id,
+      input, input_hash, status, approval_status, approval_required, approval_decided_by, approval_reason, standing_approval_id, cost_estimate, expires_at)
+    values (new_id, agents.fn_time_of(new_id), tool.owner, p_run, p_step, tool.id, tool.key, tool.version, tool.egress_class, p_agent, agents.fn_actor(), profile.id,
+      p_input, agents.fn_hash(p_input), state, case when not needs_approval then 'not_required' when state = 'pending' then 'pending' else 'approved' end, needs_approval,
+      case when p_bypass_approval then agents.fn_actor() end, case when p_bypass_approval then p_bypass_reason when standing is not null then 'approved in advance' end,
+      standing, p_cost_estimate, now() + p_valid);
+  if state = 'pending' then
+    perform agents.fn_ask(tool.owner, 'tool_invocation', new_id, agents.fn_hash(p_input), tool.version, tool.approvals_needed, format('%s is of the class %s', tool.key, tool.egress_class), now() + p_valid);
+  end if;
+  if needs_approval then
+    insert into agents.policy_evaluations (owner, invocation_id, point, type, verdict, reason)
+      values (tool.owner, new_id, 'pre_tool', 'approval', case when state = 'pending' then 'require_approval' else 'allow' end,
+        case when p_bypass_approval then 'bypassed: ' || p_bypass_reason when standing is not null then 'standing approval ' || standing else tool.egress_class end);
+  end if;
+  perform agents.fn_audit(tool.owner, 'invocation:' || new_id, 'invocation.asked', jsonb_strip_nulls(jsonb_build_object('tool', tool.key, 'version', tool.version,
+    'egress_class', tool.egress_class, 'agent', p_agent, 'input_hash', agents.fn_hash(p_input), 'status', state, 'standing_approval', standing,
+    'bypass', case when p_bypass_approval then p_bypass_reason end)));
+  return new_id;
+end $$;
+
+create function agents.fn_start_team_run(p_owner text, p_name text, p_plan jsonb default '{}', p_needed int default 1, p_valid interval default interval '1 day') returns uuid
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  new_id uuid;
+begin
+  perform agents.fn_require_member(p_owner, array['agent', 'operator', 'admin']);
+  insert into agents.team_runs (owner, name, plan, expires_at) values (p_owner, p_name, p_plan, now() + p_valid) returning id into new_id;
+  perform agents.fn_ask(p_owner, 'team_run', new_id, agents.fn_hash(p_plan), null, p_needed, p_name, now() + p_valid);
+  perform pg_notify('tool_invocation_approval_required', new_id::text);
+  perform agents.fn_audit(p_owner, 'run:' || new_id, 'run.asked', jsonb_build_object('name', p_name, 'plan_hash', agents.fn_hash(p_plan)));
+  return new_id;
+end $$;
+
+create function agents.fn_approve_in_advance(p_tool uuid, p_arguments jsonb, p_uses int, p_valid interval, p_reason text, p_agent text default null) returns uuid
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  tool agents.tools_registry;
+  problem text;
+  result uuid;
+begin
+  select * into tool from agents.tools_registry where id = p_tool;
+  if not found then raise exception 'there is no tool %', p_tool using errcode = 'P0002'; end if;
+  perform agents.fn_require_member(tool.owner, array['operator']);
+  problem := agents.fn_schema_problem(p_arguments);
+  if problem is not null then raise exception 'the form of the arguments cannot be enforced: %', problem using errcode = '22023'; end if;
+  if p_arguments in ('{}', 'true') then raise exception 'a standing approval says which arguments it is for' using errcode = '22023', hint = 'name at least one property and its value'; end if;
+  if p_uses < 1 or p_valid <= interval '0' or p_valid > interval '1 year' then raise exception 'a standing approval is for a number of uses, and up to a year' using errcode = '22023'; end if;
+  if tool.approvals_needed > 1 then raise exception '% needs % people for each call', tool.key, tool.approvals_needed using errcode = '42501'; end if;
+  insert into agents.standing_approvals (owner, tool_id, tool_version, agent, arguments, uses_left, expires_at, reason)
+    values (tool.owner, tool.id, tool.version, p_agent, p_arguments, p_uses, now() + p_valid, p_reason) returning id into result;
+  perform agents.fn_audit(tool.owner, 'standing:' || result, 'standing.given', jsonb_build_object('tool', tool.key, 'version', tool.version, 'arguments', p_arguments, 'uses', p_uses, 'agent', p_agent, 'reason', p_reason));
+  return result;
+end $$;
+
+create function agents.fn_revoke_standing_approval(p_id uuid) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  given_owner text;
+begin
+  select owner into given_owner from agents.standing_approvals where id = p_id for update;
+  if given_owner is null then raise exception 'there is no standing approval %', p_id using errcode = 'P0002'; end if;
+  perform agents.fn_require_member(given_owner, array['operator', 'admin']);
+  update agents.standing_approvals set revoked_at = coalesce(revoked_at, now()) where id = p_id;
+  perform agents.fn_audit(given_owner, 'standing:' || p_id, 'standing.revoked', '{}');
+end $$;
+
+revoke execute on all functions in schema agents from public;
+grant execute on function agents.fn_invoke_tool(uuid, uuid, text, jsonb, text, numeric, interval, boolean, text) to cordon_agent, service_role;
+grant execute on function agents.fn_start_team_run(text, text, jsonb, int, interval) to cordon_agent, cordon_operator, cordon_admin;
+grant execute on function agents.fn_approve_in_advance(uuid, jsonb, int, interval, text, text) to cordon_operator;
+grant execute on function agents.fn_revoke_standing_approval(uuid) to cordon_operator, cordon_admin;
+
+reset role;

@@ -1,0 +1,115 @@
+-- What people say about a call or a run.
+set role cordon_owner;
+
+-- True when this vote decided it.
+create function agents.fn_vote(p_kind text, p_subject uuid, p_verdict text, p_reason text, p_hash text, p_excluded text[]) returns boolean
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  asked agents.approvals;
+  agreed int;
+begin
+  select * into asked from agents.approvals where subject_kind = p_kind and subject_id = p_subject and status = 'pending' order by created_at desc limit 1 for update;
+  if not found then raise exception 'nothing is asked about % %', p_kind, p_subject using errcode = '22023'; end if;
+  perform agents.fn_require_member(asked.owner, array['operator']);
+  if agents.fn_actor() = any (p_excluded || asked.asked_by) then
+    raise exception '% asked for it, and cannot decide it', agents.fn_actor() using errcode = '42501';
+  end if;
+  if asked.expires_at <= now() then raise exception 'the question expired at %', asked.expires_at using errcode = '22023'; end if;
+  if p_hash is not null and p_hash <> asked.arguments_hash then raise exception 'the arguments are not those that were looked at' using errcode = '22023'; end if;
+  begin
+    insert into agents.approval_votes (approval_id, voter, verdict, reason) values (asked.id, agents.fn_actor(), p_verdict, p_reason);
+  exception when unique_violation then raise exception '% has decided already', agents.fn_actor() using errcode = '22023';
+  end;
+  if p_verdict = 'reject' then
+    update agents.approvals set status = 'rejected', decided_at = clock_timestamp() where id = asked.id;
+    return true;
+  end if;
+  select count(*) into agreed from agents.approval_votes where approval_id = asked.id and verdict = 'approve';
+  if agreed < asked.needed then return false; end if;
+  update agents.approvals set status = 'approved', decided_at = clock_timestamp() where id = asked.id;
+  return true;
+end $$;
+
+create function agents.fn_lock_invocation(p_id uuid) returns agents.tool_invocations
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  invocation agents.tool_invocations;
+begin
+  select * into invocation from agents.tool_invocations where id = p_id and created_at = agents.fn_time_of(p_id) for update;
+  if not found then raise exception 'there is no invocation %', p_id using errcode = 'P0002'; end if;
+  return invocation;
+end $$;
+
+create function agents.fn_decide(p_id uuid, p_verdict text, p_reason text, p_hash text) returns text
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  invocation agents.tool_invocations := agents.fn_lock_invocation(p_id);
+  is_decided boolean;
+  result text := invocation.status;
+begin
+  -- Before anything is said about its state: who may not decide it learns nothing of it.
+  perform agents.fn_require_member(invocation.owner, array['operator']);
+  if invocation.status <> 'pending' then raise exception 'invocation % is %', p_id, invocation.status using errcode = '22023'; end if;
+  if p_verdict = 'approve' then
+    if not exists (select from agents.tools_registry where id = invocation.tool_id and version = invocation.tool_version and status <> 'disabled') then
+      raise exception 'the tool % has changed since it was asked for', invocation.tool_key using errcode = '22023', hint = 'reject it; the agent has to ask again';
+    end if;
+    if agents.fn_find_stop(invocation.owner, array['kill'], invocation.agent, invocation.tool_key, null) is not null then
+      raise exception 'everything of this kind is stopped' using errcode = '42501', detail = 'kill_switch';
+    end if;
+  end if;
+  is_decided := agents.fn_vote('tool_invocation', p_id, p_verdict, p_reason, p_hash, array[invocation.agent, invocation.invoked_by]);
+  if is_decided then
+    result := case p_verdict when 'approve' then 'approved' else 'rejected' end;
+    update agents.tool_invocations set status = result, approval_status = result, approval_decided_by = agents.fn_actor(), approval_reason = p_reason,
+      completed_at = case when result = 'rejected' then clock_timestamp() end
+      where id = p_id and created_at = invocation.created_at;
+  end if;
+  perform agents.fn_audit(invocation.owner, 'invocation:' || p_id, case p_verdict when 'approve' then 'invocation.approved' else 'invocation.rejected' end, jsonb_strip_nulls(jsonb_build_object('by', agents.fn_actor(), 'reason', p_reason,
+    'input_hash', invocation.input_hash, 'version', invocation.tool_version, 'status', result)));
+  return result;
+end $$;
+
+create function agents.fn_approve_tool_invocation(p_id uuid, p_reason text default null, p_input_hash text default null) returns text
+language sql security definer set search_path = pg_catalog, pg_temp as $$ select agents.fn_decide(p_id, 'approve', p_reason, p_input_hash) $$;
+
+create function agents.fn_reject_tool_invocation(p_id uuid, p_reason text) returns text
+language sql security definer set search_path = pg_catalog, pg_temp as $$ select agents.fn_decide(p_id, 'reject', p_reason, null) $$;
+
+create function agents.fn_decide_team_run(p_id uuid, p_verdict text, p_reason text default null, p_plan_hash text default null) returns text
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  run agents.team_runs;
+begin
+  select * into run from agents.team_runs where id = p_id for update;
+  if not found then raise exception 'there is no run %', p_id using errcode = 'P0002'; end if;
+  if run.status <> 'pending' then raise exception 'run % is %', p_id, run.status using errcode = '22023'; end if;
+  if agents.fn_vote('team_run', p_id, p_verdict, p_reason, p_plan_hash, array[run.started_by]) then
+    update agents.team_runs set status = case p_verdict when 'approve' then 'approved' else 'rejected' end where id = p_id returning * into run;
+  end if;
+  perform agents.fn_audit(run.owner, 'run:' || p_id, case p_verdict when 'approve' then 'run.approved' else 'run.rejected' end, jsonb_strip_nulls(jsonb_build_object('by', agents.fn_actor(), 'reason', p_reason, 'status', run.status)));
+  return run.status;
+end $$;
+
+-- Who asked may take it back; an operator may stop it. What runs already is told.
+create function agents.fn_cancel_tool_invocation(p_id uuid, p_reason text default null) returns text
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  invocation agents.tool_invocations := agents.fn_lock_invocation(p_id);
+begin
+  if agents.fn_actor() not in (invocation.agent, invocation.invoked_by) then perform agents.fn_require_member(invocation.owner, array['operator', 'admin']); end if;
+  if invocation.status = 'running' then
+    update agents.tool_invocations set cancel_requested = true where id = p_id and created_at = invocation.created_at;
+  else
+    update agents.tool_invocations set status = 'cancelled', error = p_reason, completed_at = clock_timestamp() where id = p_id and created_at = invocation.created_at;
+    update agents.approvals set status = 'cancelled', decided_at = clock_timestamp() where subject_id = p_id and status = 'pending';
+  end if;
+  perform agents.fn_audit(invocation.owner, 'invocation:' || p_id, 'invocation.cancelled', jsonb_strip_nulls(jsonb_build_object('by', agents.fn_actor(), 'reason', p_reason)));
+  return case invocation.status when 'running' then 'running' else 'cancelled' end;
+end $$;
+
+revoke execute on all functions in schema agents from public;
+grant execute on function agents.fn_approve_tool_invocation(uuid, text, text), agents.fn_reject_tool_invocation(uuid, text), agents.fn_decide_team_run(uuid, text, text, text) to cordon_operator;
+grant execute on function agents.fn_cancel_tool_invocation(uuid, text) to cordon_agent, cordon_operator, cordon_admin, service_role;
+
+reset role;

@@ -1,0 +1,152 @@
+-- Runners: who takes approved calls, and who has become silent.
+set role cordon_owner;
+
+create table agents.runners (
+  name text primary key,
+  actor text not null default agents.fn_actor(),
+  labels text[] not null default '{}',
+  holds text[] not null default '{}',
+  facts jsonb not null default '{}',
+  is_draining boolean not null default false,
+  first_seen timestamptz not null default clock_timestamp(),
+  last_seen timestamptz not null default clock_timestamp()
+);
+alter table agents.runners enable row level security;
+create policy runners_seen on agents.runners for select using (true);
+grant select on agents.runners to cordon_admin, cordon_operator, cordon_runner, service_role;
+
+-- Only the clock of the database counts, so the clocks of hosts may be wrong.
+create function agents.fn_heartbeat(p_runner text, p_labels text[] default '{}', p_holds text[] default '{}', p_facts jsonb default '{}', p_is_draining boolean default false) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  insert into agents.runners as r (name, labels, holds, facts, is_draining) values (p_runner, p_labels, p_holds, p_facts, p_is_draining)
+    on conflict (name) do update set labels = excluded.labels, holds = excluded.holds, facts = excluded.facts, is_draining = excluded.is_draining, last_seen = clock_timestamp()
+      where r.actor = agents.fn_actor();
+  if not found then raise exception 'the runner % is somebody else''s', p_runner using errcode = '42501'; end if;
+end $$;
+
+create function agents.fn_claim_tool_invocations(p_runner text, p_limit int default 1, p_id uuid default null) returns setof agents.tool_invocations
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  taker agents.runners;
+  claimed agents.tool_invocations;
+begin
+  select * into taker from agents.runners where name = p_runner;
+  if not found then raise exception 'the runner % has not been heard of', p_runner using errcode = 'P0002', hint = 'call fn_heartbeat first'; end if;
+  if taker.actor <> agents.fn_actor() then raise exception 'the runner % is somebody else''s', p_runner using errcode = '42501'; end if;
+  if taker.is_draining then return; end if;
+  for claimed in
+    select i.* from agents.tool_invocations i
+      join agents.tools_registry t on t.id = i.tool_id and t.version = i.tool_version and t.status <> 'disabled'
+      left join agents.tool_profiles p on p.id = i.profile_id
+      where i.status = 'approved' and i.expires_at > now() and not i.cancel_requested
+        and (p_id is null or (i.id = p_id and i.created_at = agents.fn_time_of(p_id)))
+        and t.needs_labels <@ taker.labels and t.needs_boundary <@ taker.holds
+        and exists (select from agents.members m where m.owner = i.owner and m.actor = agents.fn_actor() and m.kind = 'runner')
+        and not exists (select from agents.controls c where c.owner = i.owner
+          and (c.scope = 'all' or (c.scope = 'agent' and c.subject = i.agent) or (c.scope = 'tool' and c.subject = i.tool_key) or (c.scope = 'profile' and c.subject = p.name)))
+      order by i.created_at limit p_limit for update of i skip locked
+  loop
+    update agents.tool_invocations set status = 'running', runner = p_runner, fence = claimed.fence + 1,
+        dispatched_at = coalesce(dispatched_at, clock_timestamp()), started_at = clock_timestamp()
+      where id = claimed.id and created_at = claimed.created_at returning * into claimed;
+    perform agents.fn_audit(claimed.owner, 'invocation:' || claimed.id, 'invocation.started', jsonb_build_object('runner', p_runner, 'fence', claimed.fence, 'input_hash', claimed.input_hash));
+    return next claimed;
+  end loop;
+end $$;
+
+create function agents.fn_complete_tool_invocation(
+  p_id uuid, p_status text, p_output jsonb default null, p_error text default null, p_cost numeric default null, p_fence bigint default null, p_usage jsonb default null
+) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  invocation agents.tool_invocations := agents.fn_lock_invocation(p_id);
+begin
+  if p_status not in ('completed', 'failed') then raise exception 'a call ends completed or failed, not %', p_status using errcode = '22023'; end if;
+  if not exists (select from agents.runners r where r.name = invocation.runner and r.actor = agents.fn_actor()) then
+    raise exception 'invocation % is not run by %', p_id, agents.fn_actor() using errcode = '42501';
+  end if;
+  if invocation.status <> 'running' then raise exception 'invocation % is %', p_id, invocation.status using errcode = '22023'; end if;
+  if p_fence is distinct from invocation.fence then
+    raise exception 'invocation % was given to another in the meantime', p_id using errcode = '22023', detail = 'fence';
+  end if;
+  update agents.tool_invocations set status = p_status, output = p_output, error = p_error, cost_measured = p_cost, usage = p_usage, completed_at = clock_timestamp(),
+      cost_deviates = abs(p_cost - cost_estimate) > greatest(cost_estimate * 0.5, 0.01)
+    where id = p_id and created_at = invocation.created_at;
+  if p_cost is not null then
+    update agents.budget_usage u set cost = u.cost + p_cost from agents.budgets b
+      where b.id = u.budget_id and b.owner = invocation.owner and u.span_start = date_bin(b.span, invocation.created_at, timestamptz '2000-01-01')
+        and ((b.scope = 'agent' and b.subject = invocation.agent)
+          or (b.scope = 'profile' and b.subject = (select name from agents.tool_profiles where id = invocation.profile_id)));
+  end if;
+  perform agents.fn_audit(invocation.owner, 'invocation:' || p_id, 'invocation.' || p_status, jsonb_strip_nulls(jsonb_build_object('runner', invocation.runner, 'fence', invocation.fence,
+    'cost', p_cost, 'output_hash', case when p_output is not null then agents.fn_hash(p_output) end, 'error', p_error)));
+end $$;
+
+-- Calls of runners that are silent. What only reads is run again; what writes may have happened, and a person decides.
+create function agents.fn_recover_lost_invocations(p_silent interval default interval '1 minute') returns int
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  lost agents.tool_invocations;
+  recovered int := 0;
+begin
+  if p_silent < interval '1 second' then raise exception 'a runner may be silent for a second' using errcode = '22023'; end if;
+  for lost in
+    select i.* from agents.tool_invocations i left join agents.runners r on r.name = i.runner
+      where i.status = 'running' and coalesce(r.last_seen, '-infinity') < clock_timestamp() - p_silent for update of i skip locked
+  loop
+    recovered := recovered + 1;
+    if lost.egress_class in ('none', 'read_only') then
+      update agents.tool_invocations set status = 'approved', runner = null where id = lost.id and created_at = lost.created_at;
+      perform agents.fn_audit(lost.owner, 'invocation:' || lost.id, 'invocation.requeued', jsonb_build_object('runner', lost.runner, 'fence', lost.fence));
+    else
+      update agents.tool_invocations set status = 'pending', approval_status = 'pending', runner = null where id = lost.id and created_at = lost.created_at;
+      perform agents.fn_ask(lost.owner, 'tool_invocation', lost.id, lost.input_hash, lost.tool_version, 1,
+        format('its runner %s became silent while it ran: it may have happened already', lost.runner), greatest(lost.expires_at, now() + interval '1 day'));
+      perform agents.fn_audit(lost.owner, 'invocation:' || lost.id, 'invocation.doubtful', jsonb_build_object('runner', lost.runner, 'fence', lost.fence));
+    end if;
+  end loop;
+  return recovered;
+end $$;
+
+create function agents.fn_expire_invocations() returns int
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  late agents.tool_invocations;
+  expired int := 0;
+begin
+  for late in select * from agents.tool_invocations where status in ('pending', 'approved') and expires_at <= now()
+      and not exists (select from agents.approvals a where a.subject_id = tool_invocations.id and a.status = 'pending' and a.expires_at > now()) for update skip locked loop
+    update agents.tool_invocations set status = 'expired', completed_at = clock_timestamp() where id = late.id and created_at = late.created_at;
+    update agents.approvals set status = 'expired', decided_at = clock_timestamp() where subject_id = late.id and status = 'pending';
+    perform agents.fn_audit(late.owner, 'invocation:' || late.id, 'invocation.expired', '{}');
+    expired := expired + 1;
+  end loop;
+  return expired;
+end $$;
+
+-- Partitions by month, made ahead. What is older than the retention goes as a whole.
+create function agents.fn_make_partitions(p_months int default 3) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  month timestamptz;
+  parent text;
+  part text;
+begin
+  for month in select date_trunc('month', now() at time zone 'UTC') at time zone 'UTC' + make_interval(months => n) from generate_series(0, p_months) as n loop
+    foreach parent in array array['tool_invocations', 'audit_events'] loop
+      part := parent || '_' || to_char(month at time zone 'UTC', 'YYYY_MM');
+      if to_regclass('agents.' || part) is null then
+        execute format('create table agents.%I partition of agents.%I for values from (%L) to (%L)', part, parent, month, (month at time zone 'UTC' + interval '1 month') at time zone 'UTC');
+      end if;
+    end loop;
+  end loop;
+end $$;
+select agents.fn_make_partitions();
+
+revoke execute on all functions in schema agents from public;
+grant execute on function agents.fn_heartbeat(text, text[], text[], jsonb, boolean), agents.fn_claim_tool_invocations(text, int, uuid),
+  agents.fn_complete_tool_invocation(uuid, text, jsonb, text, numeric, bigint, jsonb) to cordon_runner, service_role;
+grant execute on function agents.fn_recover_lost_invocations(interval), agents.fn_expire_invocations(), agents.fn_make_partitions(int) to cordon_runner, cordon_admin, service_role;
+
+reset role;

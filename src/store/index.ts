@@ -1,0 +1,7 @@
+export type { Engine, Session } from './engine.js'
+export { migrate, readMigrations } from './migrate.js'
+export type { Migration } from './migrate.js'
+export { openPglite } from './pglite-engine.js'
+export type { PgliteSettings } from './pglite-engine.js'
+export { openPostgres } from './postgres-engine.js'
+export type { PostgresSettings } from './postgres-engine.js'

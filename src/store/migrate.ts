@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto'
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { fail } from '../errors/index.js'
+
+import type { Engine } from './engine.js'
+
+export interface Migration {
+  readonly number: number
+  readonly name: string
+  readonly text: string
+  readonly hash: string
+}
+
+const FOLDER = fileURLToPath(new URL('../../sql/', import.meta.url))
+
+export const readMigrations = (folder = FOLDER): readonly Migration[] =>
+  readdirSync(folder)
+    .filter((name) => /^\d{4}_[a-z_]+\.sql$/.test(name))
+    .sort()
+    .map((name) => {
+      const text = readFileSync(join(folder, name), 'utf8')
+      return { number: Number(name.slice(0, 4)), name, text, hash: createHash('sha256').update(text).digest('hex') }
+    })
+
+/** Any number that nobody else uses for a lock of this kind. */
+const TURN = 7_220_155_190
+
+/**
+ * Brings the database to the newest schema. Whoever starts at the same time waits; a database that knows more than
+ * this version, or something else, is left alone.
+ */
+export const migrate = async (engine: Engine, migrations = readMigrations()): Promise<readonly string[]> =>
+  engine.transaction(async ({ query, execute }) => {
+    await query('select pg_advisory_xact_lock($1)', [TURN])
+    await execute(`
+      create schema if not exists cordon_migrations;
+      create table if not exists cordon_migrations.applied (number int primary key, name text not null, hash text not null, at timestamptz not null default now())`)
+    const applied = await query<{ number: number; hash: string }>('select number, hash from cordon_migrations.applied order by number')
+    const known = new Map(migrations.map((migration) => [migration.number, migration]))
+    for (const { number, hash } of applied) {
+      const migration = known.get(number)
+      if (migration === undefined) throw fail('store-newer', { found: String(number), known: String(migrations.at(-1)?.number ?? 0) })
+      if (migration.hash !== hash) throw fail('store-differs', { number: String(number) })
+    }
+    const done = new Set(applied.map(({ number }) => number))
+    const missing = migrations.filter(({ number }) => !done.has(number))
+    for (const { number, name, text, hash } of missing) {
+      await execute(text)
+      await query('insert into cordon_migrations.applied (number, name, hash) values ($1, $2, $3)', [number, name, hash])
+    }
+    return missing.map(({ name }) => name)
+  })

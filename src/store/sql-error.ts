@@ -1,0 +1,23 @@
+import { CordonError, fail } from '../errors/index.js'
+
+const stringOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** What the database says, in the words of Cordon. Its states are those of sql/: 42501, P0002, 22023. */
+export const storeError = (error: unknown, where: string): unknown => {
+  if (error instanceof CordonError || !(error instanceof Error)) return error
+  const { code, hint } = error as Error & { readonly code?: unknown; readonly hint?: unknown }
+  const problem = error.message
+  switch (code) {
+    case '42501':
+      return fail('store-refused', { problem }, error)
+    case 'P0002':
+      return fail('store-missing', { problem }, error)
+    case '22023':
+      return fail('store-state', { problem, hint: stringOf(hint) }, error)
+    default:
+      return isConnection(code) ? fail('store-unavailable', { where, problem }, error) : error
+  }
+}
+
+/** Classes 08 (connection) and 57P (the server ends); errors of the system come from the socket. */
+const isConnection = (code: unknown): boolean => typeof code === 'string' && (/^(08|57P)/.test(code) || /^E[A-Z]+$/.test(code))

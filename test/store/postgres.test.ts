@@ -1,0 +1,144 @@
+// What only a real server shows: logins, many connections at once, and a server that goes away.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+import { migrate, openPostgres, readMigrations } from '../../src/store/index.js'
+import type { Engine } from '../../src/store/index.js'
+
+import { newRegistry } from './registry.js'
+import type { Registry } from './registry.js'
+import { startServer } from './server.js'
+import type { Server } from './server.js'
+
+let server: Server
+let engine: Engine
+let registry: Registry
+const opened: Engine[] = []
+const open = (login?: string, database?: string): Engine => {
+  const one = openPostgres({ url: server.url(login, database), connections: 20 })
+  opened.push(one)
+  return one
+}
+
+beforeAll(async () => {
+  server = startServer()
+  engine = open()
+  await migrate(engine)
+  registry = await newRegistry(engine, 'team')
+  await engine.execute(`
+    create role "agent-1" login in role cordon_agent, cordon_operator;
+    create role "anna" login in role cordon_operator;
+    create role "otto" login in role cordon_operator;
+    create role "host-1" login in role cordon_runner;
+    create role "serve" login in role cordon_gateway, cordon_agent, cordon_operator;`)
+}, 120_000)
+afterAll(async () => {
+  await Promise.all(opened.map((one) => one.close()))
+  server.remove()
+})
+
+const invokeAs = (one: Engine, tool: string, agent: string) => one.query<{ id: string }>('select agents.fn_invoke_tool(null, $1, $2, $3) as id', [tool, agent, '{}'])
+const approveAs = (one: Engine, id: string) => one.query('select agents.fn_approve_tool_invocation($1)', [id])
+
+describe('logins', () => {
+  test('a login is itself, whatever it says', async () => {
+    const tool = await registry.register('send')
+    const agent = open('agent-1')
+    const [call] = await invokeAs(agent, tool, 'agent-1')
+    const id = call?.id ?? ''
+    await expect(approveAs(agent, id)).rejects.toMatchObject({ code: 'store-refused' })
+    await expect(agent.transaction(async ({ query }) => {
+      await query(`select set_config('cordon.actor', 'anna', true)`)
+      await query('select agents.fn_approve_tool_invocation($1)', [id])
+    })).rejects.toMatchObject({ code: 'store-refused' })
+    await expect(agent.execute('set role service_role')).rejects.toMatchObject({ code: 'store-refused' })
+    await approveAs(open('anna'), id)
+    expect(await registry.statusOf(id)).toBe('approved')
+  })
+
+  test('a gateway speaks for those whom it names', async () => {
+    const tool = await registry.register('send')
+    const serve = open('serve')
+    const speak = (actor: string, sql: string, values: readonly unknown[]) => serve.transaction(async ({ query }) => {
+      await query(`select set_config('cordon.actor', $1, true)`, [actor])
+      return query<{ id: string }>(sql, values)
+    })
+    const [call] = await speak('agent-1', 'select agents.fn_invoke_tool(null, $1, $2, $3) as id', [tool, 'agent-1', '{}'])
+    await expect(speak('agent-1', 'select agents.fn_approve_tool_invocation($1)', [call?.id])).rejects.toMatchObject({ code: 'store-refused' })
+    await speak('anna', 'select agents.fn_approve_tool_invocation($1)', [call?.id])
+  })
+})
+
+describe('many at once', () => {
+  test('of two approvers at the same moment one decides', async () => {
+    const tool = await registry.register('send')
+    const people = [open('anna'), open('otto')]
+    for (let round = 0; round < 10; round += 1) {
+      const id = await registry.invoke(tool, {})
+      const outcomes = await Promise.allSettled(people.map((one) => approveAs(one, id)))
+      expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    }
+  })
+
+  test('of many claims none gets what another has', async () => {
+    const tool = await registry.register('look', { p_egress_class: 'none', p_requires_approval: false })
+    const wanted = new Set(await Promise.all(Array.from({ length: 60 }, () => registry.invoke(tool, {}))))
+    const runners = Array.from({ length: 6 }, () => open('host-1'))
+    await Promise.all(runners.map((one, at) => one.query('select agents.fn_heartbeat($1)', [`runner-${String(at)}`])))
+    const claims = await Promise.all(runners.map(async (one, at) => {
+      const mine: string[] = []
+      for (;;) {
+        const rows = await one.query<{ id: string }>('select id from agents.fn_claim_tool_invocations($1, 3)', [`runner-${String(at)}`])
+        if (rows.length === 0) return mine
+        mine.push(...rows.map(({ id }) => id))
+      }
+    }))
+    const got = claims.flat().filter((id) => wanted.has(id))
+    expect(got.length).toBe(60)
+    expect(new Set(got).size).toBe(60)
+  })
+
+  test('processes that start together migrate once', async () => {
+    await engine.execute('create database together')
+    const starters = Array.from({ length: 4 }, () => open(undefined, 'together'))
+    const applied = await Promise.all(starters.map((one) => migrate(one)))
+    expect(applied.map((names) => names.length).sort()).toEqual([0, 0, 0, readMigrations().length])
+  })
+})
+
+describe('migrations', () => {
+  test('a database that knows more is left alone, and so is one that knows something else', async () => {
+    await engine.execute('create database newer')
+    const newer = open(undefined, 'newer')
+    const known = readMigrations()
+    await migrate(newer, [...known, { number: 9000, name: '9000_later.sql', text: 'select 1', hash: 'later' }])
+    await expect(migrate(newer)).rejects.toMatchObject({ code: 'store-newer' })
+    await engine.execute('create database other')
+    const other = open(undefined, 'other')
+    await migrate(other)
+    await expect(migrate(other, known.map((each, at) => (at === 0 ? { ...each, hash: 'other' } : each)))).rejects.toMatchObject({ code: 'store-differs' })
+    expect(await migrate(other)).toEqual([])
+  })
+
+  test('one that fails leaves nothing of itself', async () => {
+    await engine.execute('create database broken')
+    const broken = open(undefined, 'broken')
+    await expect(migrate(broken, [{ number: 1, name: '0001_broken.sql', text: 'create table half (a int); select 1 / 0', hash: 'x' }])).rejects.toThrow('division by zero')
+    expect(await broken.query(`select to_regclass('half') as half`)).toEqual([{ half: null }])
+    expect((await migrate(broken)).length).toBe(readMigrations().length)
+  })
+})
+
+test('a server that goes away is told as such, and used again when it is back; who listens hears again', async () => {
+  const one = open()
+  const heard: string[] = []
+  await one.listen('back', (text) => heard.push(text))
+  server.stop('immediate')
+  await expect(one.query('select 1')).rejects.toMatchObject({ code: 'store-unavailable' })
+  server.start()
+  await expect.poll(() => one.query('select 1 as one'), { timeout: 10_000 }).toEqual([{ one: 1 }])
+  await expect.poll(async () => {
+    await one.query(`select pg_notify('back', 'hello')`)
+    return heard.length
+  }, { timeout: 20_000, interval: 200 }).toBeGreaterThan(0)
+  expect(await engine.query('select * from agents.fn_verify_audit()')).toEqual([])
+}, 60_000)
