@@ -1,3 +1,6 @@
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
 import type { PGlite, Transaction } from '@electric-sql/pglite'
 
 import type { Engine, Session } from './engine.js'
@@ -8,12 +11,16 @@ export interface PgliteSettings {
   readonly folder: string | undefined
 }
 
+/** A database with the newest schema in it, made by the build; without it the first use takes seconds longer. */
+const IMAGE = fileURLToPath(new URL('../../dist/store/image.tar.gz', import.meta.url))
+
 /** PostgreSQL inside this process. Loaded and started when it is first asked for something. */
 export const openPglite = ({ folder }: PgliteSettings): Engine => {
-  const where = folder ?? 'memory'
   let started: Promise<PGlite> | undefined
-  const database = (): Promise<PGlite> => (started ??= start(folder))
+  return engineOf(folder ?? 'memory', () => (started ??= start(folder)), () => started)
+}
 
+export const engineOf = (where: string, database: () => Promise<PGlite>, opened: () => Promise<PGlite> | undefined): Engine => {
   const told = async <Result>(work: (open: PGlite) => Promise<Result>): Promise<Result> => {
     try {
       return await work(await database())
@@ -27,19 +34,22 @@ export const openPglite = ({ folder }: PgliteSettings): Engine => {
       await run((open) => open.exec(sql))
     },
   })
-
   return {
     where,
     ...sessionOf(told),
     transaction: (work) => told((open) => open.transaction((inside) => work(sessionOf((query) => query(inside))))),
     listen: (channel, heard) => told((open) => open.listen(channel, heard)),
     close: async () => {
-      if (started !== undefined) await (await started).close()
+      await (await opened())?.close()
     },
   }
 }
 
 const start = async (folder: string | undefined): Promise<PGlite> => {
   const { PGlite: Embedded } = await import('@electric-sql/pglite')
-  return Embedded.create(folder === undefined ? {} : { dataDir: folder })
+  const isNew = folder === undefined || !existsSync(folder) || readdirSync(folder).length === 0
+  return Embedded.create({
+    ...(folder === undefined ? {} : { dataDir: folder }),
+    ...(isNew && existsSync(IMAGE) ? { loadDataDir: new File([readFileSync(IMAGE)], 'image.tar.gz', { type: 'application/x-gzip' }) } : {}),
+  })
 }

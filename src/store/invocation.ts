@@ -1,0 +1,36 @@
+/** One call of a tool, as the database has it. */
+export interface Invocation {
+  readonly id: string
+  readonly owner: string
+  readonly teamRunId: string | null
+  readonly toolId: string
+  readonly tool: string
+  readonly toolVersion: number
+  readonly egressClass: 'none' | 'read_only' | 'write'
+  readonly agent: string
+  readonly input: unknown
+  readonly inputHash: string
+  readonly output: unknown
+  readonly error: string | null
+  readonly status: InvocationStatus
+  readonly approvalRequired: boolean
+  readonly approvalDecidedBy: string | null
+  readonly approvalReason: string | null
+  readonly runner: string | null
+  /** Who completes a call has to know the fence that it was claimed with. */
+  readonly fence: string
+  readonly isCancelRequested: boolean
+  readonly createdAt: Date
+  readonly expiresAt: Date
+}
+
+export type InvocationStatus = 'pending' | 'approved' | 'running' | FinalStatus
+export type FinalStatus = 'completed' | 'failed' | 'rejected' | 'expired' | 'cancelled'
+
+const FINAL: ReadonlySet<InvocationStatus> = new Set<FinalStatus>(['completed', 'failed', 'rejected', 'expired', 'cancelled'])
+export const isFinal = (status: InvocationStatus): status is FinalStatus => FINAL.has(status)
+
+/** What is selected of `agents.tool_invocations`, in the words of `Invocation`. */
+export const INVOCATION_COLUMNS = `id, owner, team_run_id as "teamRunId", tool_id as "toolId", tool_key as "tool", tool_version as "toolVersion", egress_class as "egressClass",
+  agent, input, input_hash as "inputHash", output, error, status, approval_required as "approvalRequired", approval_decided_by as "approvalDecidedBy",
+  approval_reason as "approvalReason", runner, fence::text, cancel_requested as "isCancelRequested", created_at as "createdAt", expires_at as "expiresAt"`

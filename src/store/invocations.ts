@@ -1,0 +1,60 @@
+import { fail } from '../errors/index.js'
+
+import type { Session } from './engine.js'
+import { INVOCATION_COLUMNS } from './invocation.js'
+import type { Invocation, InvocationStatus } from './invocation.js'
+
+export interface InvocationRequest {
+  readonly toolId: string
+  readonly agent: string
+  readonly input: unknown
+  readonly teamRunId?: string
+  readonly stepId?: string
+  readonly costEstimate?: number
+  /** How long the call may wait for its approval and its start. */
+  readonly validMs?: number
+}
+
+const HOUR_MS = 3_600_000
+
+export const invokeTool = async ({ query }: Pick<Session, 'query'>, { toolId, agent, input, teamRunId, stepId, costEstimate, validMs = HOUR_MS }: InvocationRequest): Promise<string> => {
+  const values = [teamRunId ?? null, toolId, agent, JSON.stringify(input), stepId ?? null, costEstimate ?? null, `${String(validMs)} milliseconds`]
+  const [row] = await query<{ id: string }>('select agents.fn_invoke_tool($1, $2, $3, $4, $5, $6, $7::interval) as id', values)
+  return row?.id ?? ''
+}
+
+export const findInvocation = async ({ query }: Pick<Session, 'query'>, id: string): Promise<Invocation | undefined> =>
+  // The id carries its time: one partition is looked into.
+  (await query<Invocation>(`select ${INVOCATION_COLUMNS} from agents.tool_invocations where id = $1 and created_at = agents.fn_time_of($1)`, [id]))[0]
+
+export const requireInvocation = async (session: Pick<Session, 'query'>, id: string): Promise<Invocation> => {
+  const found = await findInvocation(session, id)
+  if (found === undefined) throw fail('store-missing', { problem: `there is no invocation ${id}, or it is not yours to see` })
+  return found
+}
+
+/** With the hash of what was shown to the person who says yes: other arguments are not approved by it. */
+export const approveInvocation = ({ query }: Pick<Session, 'query'>, id: string, inputHash: string, reason?: string): Promise<InvocationStatus> =>
+  statusFrom(query('select agents.fn_approve_tool_invocation($1, $2, $3) as status', [id, reason ?? null, inputHash]))
+
+export const rejectInvocation = ({ query }: Pick<Session, 'query'>, id: string, reason: string): Promise<InvocationStatus> =>
+  statusFrom(query('select agents.fn_reject_tool_invocation($1, $2) as status', [id, reason]))
+
+export const cancelInvocation = ({ query }: Pick<Session, 'query'>, id: string, reason?: string): Promise<InvocationStatus> =>
+  statusFrom(query('select agents.fn_cancel_tool_invocation($1, $2) as status', [id, reason ?? null]))
+
+const statusFrom = async (rows: Promise<readonly { readonly status: InvocationStatus }[]>): Promise<InvocationStatus> => (await rows)[0]?.status ?? 'pending'
+
+export interface Completion {
+  readonly status: 'completed' | 'failed'
+  readonly output?: unknown
+  readonly error?: string
+  readonly cost?: number
+  /** Measured by the cell: wall, CPU, memory, bytes. */
+  readonly usage?: object
+}
+
+export const completeInvocation = async ({ query }: Pick<Session, 'query'>, { id, fence }: Pick<Invocation, 'id' | 'fence'>, { status, output, error, cost, usage }: Completion): Promise<void> => {
+  const text = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value))
+  await query('select agents.fn_complete_tool_invocation($1, $2, $3, $4, $5, $6, $7)', [id, status, text(output), error ?? null, cost ?? null, fence, text(usage)])
+}

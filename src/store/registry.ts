@@ -1,0 +1,89 @@
+import type { Session } from './engine.js'
+
+export interface ToolRegistration {
+  readonly owner: string
+  readonly key: string
+  readonly name?: string
+  readonly description?: string
+  readonly category?: string
+  readonly inputSchema?: object
+  readonly outputSchema?: object
+  /** Left out, it is `write`. */
+  readonly egressClass?: 'none' | 'read_only' | 'write'
+  readonly requiresApproval?: boolean
+  readonly isDangerous?: boolean
+  readonly endpointUrl?: string
+  readonly httpMethod?: string
+  readonly credentialRef?: string
+  /** How it is run; a runner takes it from here. */
+  readonly definition?: object
+  readonly needsLabels?: readonly string[]
+  readonly needsBoundary?: readonly string[]
+  readonly approvalsNeeded?: number
+}
+
+export interface RegisteredTool {
+  readonly id: string
+  readonly owner: string
+  readonly key: string
+  readonly name: string
+  readonly description: string
+  readonly category: string
+  readonly inputSchema: object
+  readonly egressClass: 'none' | 'read_only' | 'write'
+  readonly requiresApproval: boolean
+  readonly status: 'active' | 'disabled' | 'deprecated'
+  readonly definition: object
+  readonly version: number
+}
+
+const TOOL_COLUMNS = `id, owner, key, name, description, category, schema_input as "inputSchema", egress_class as "egressClass", requires_approval as "requiresApproval", status, definition, version`
+
+/** Registers a tool, or makes a new version of one. What was approved of the old one does not count for the new one. */
+export const registerTool = async ({ query }: Pick<Session, 'query'>, tool: ToolRegistration): Promise<string> => {
+  const given = {
+    p_owner: tool.owner,
+    p_key: tool.key,
+    p_name: tool.name ?? tool.key,
+    p_description: tool.description,
+    p_category: tool.category,
+    p_schema_input: json(tool.inputSchema),
+    p_schema_output: json(tool.outputSchema),
+    p_egress_class: tool.egressClass,
+    p_requires_approval: tool.requiresApproval,
+    p_is_dangerous: tool.isDangerous,
+    p_endpoint_url: tool.endpointUrl,
+    p_http_method: tool.httpMethod,
+    p_credential_ref: tool.credentialRef,
+    p_definition: json(tool.definition),
+    p_needs_labels: tool.needsLabels,
+    p_needs_boundary: tool.needsBoundary,
+    p_approvals_needed: tool.approvalsNeeded,
+  }
+  const present = Object.entries(given).filter(([, value]) => value !== undefined)
+  const names = present.map(([name], at) => `${name} => $${String(at + 1)}`)
+  const [row] = await query<{ id: string }>(`select agents.fn_register_tool(${names.join(', ')}) as id`, present.map(([, value]) => value))
+  return row?.id ?? ''
+}
+
+export const listTools = ({ query }: Pick<Session, 'query'>, owner: string): Promise<readonly RegisteredTool[]> =>
+  query(`select ${TOOL_COLUMNS} from agents.tools_registry where owner = $1 order by key`, [owner])
+
+export const findTool = async ({ query }: Pick<Session, 'query'>, owner: string, key: string): Promise<RegisteredTool | undefined> =>
+  (await query<RegisteredTool>(`select ${TOOL_COLUMNS} from agents.tools_registry where owner = $1 and key = $2`, [owner, key]))[0]
+
+export const assignTool = async ({ query }: Pick<Session, 'query'>, agent: string, toolId: string, profile?: string): Promise<void> => {
+  await query('select agents.fn_assign_tool($1, $2, $3)', [agent, toolId, profile ?? null])
+}
+
+export const revokeTool = async ({ query }: Pick<Session, 'query'>, agent: string, toolId: string): Promise<void> => {
+  await query('select agents.fn_revoke_tool($1, $2)', [agent, toolId])
+}
+
+export type MemberKind = 'admin' | 'operator' | 'agent' | 'runner'
+
+export const addMember = async ({ query }: Pick<Session, 'query'>, owner: string, actor: string, kind: MemberKind): Promise<void> => {
+  await query('select agents.fn_add_member($1, $2, $3)', [owner, actor, kind])
+}
+
+const json = (value: object | undefined): string | undefined => (value === undefined ? undefined : JSON.stringify(value))

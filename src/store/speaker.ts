@@ -1,0 +1,24 @@
+import type { Engine, Session } from './engine.js'
+
+export const ROLES = ['cordon_admin', 'cordon_operator', 'cordon_agent', 'cordon_runner', 'service_role'] as const
+export type Role = (typeof ROLES)[number]
+
+/** In whose name statements are made. */
+export type Speaker =
+  /** As who logged in to the database. */
+  | { readonly kind: 'login' }
+  /** In the name of somebody else, which only a gateway can: the process that others reach the database through. */
+  | { readonly kind: 'gateway'; readonly role: Role; readonly actor: string }
+
+/** Statements by this speaker. Each is a transaction of its own. */
+export const speakingAs = (engine: Engine, speaker: Speaker): Pick<Session, 'query'> => {
+  if (speaker.kind === 'login') return engine
+  const { role, actor } = speaker
+  return {
+    query: (sql, values) =>
+      engine.transaction(async (inside) => {
+        await inside.query(`select set_config('cordon.actor', $1, true), set_config('role', $2, true)`, [actor, role])
+        return inside.query(sql, values)
+      }),
+  }
+}

@@ -1,0 +1,120 @@
+// A call from the one who asks to the one who runs it, through the operations that Cordon itself uses.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+import {
+  addMember, approveInAdvance, approveInvocation, assignTool, cancelInvocation, claimInvocations, completeInvocation, findTool, invokeTool, isFinal, keepUp, listQuestions, listTools, registerTool,
+  rejectInvocation, requireInvocation, revokeTool, sendHeartbeat, speakingAs, watchInvocations,
+} from '../../src/store/index.js'
+import type { Engine, InvocationWatch, Role } from '../../src/store/index.js'
+
+import { ENGINES, openEngine } from './engines.js'
+
+describe.each(ENGINES)('a call on %s', (name) => {
+  let engine: Engine
+  let watch: InvocationWatch
+  let closeEngine: () => Promise<void>
+  let tool = ''
+  const as = (role: Role, actor: string) => speakingAs(engine, { kind: 'gateway', role, actor })
+  const admin = () => as('cordon_admin', 'ada')
+  const agent = () => as('cordon_agent', 'agent-1')
+  const anna = () => as('cordon_operator', 'anna')
+  const runner = () => as('cordon_runner', 'host-1')
+
+  beforeAll(async () => {
+    ({ engine, close: closeEngine } = await openEngine(name))
+    // So long that nothing here passes by asking again: what is told is heard.
+    watch = watchInvocations(engine, 600_000)
+    await addMember(as('service_role', 'founder'), 'team', 'ada', 'admin')
+    for (const [actor, kind] of [['anna', 'operator'], ['agent-1', 'agent'], ['host-1', 'runner']] as const) await addMember(admin(), 'team', actor, kind)
+    tool = await registerTool(admin(), { owner: 'team', key: 'send', inputSchema: { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] }, definition: { kind: 'process', command: ['true'] } })
+    await assignTool(admin(), 'agent-1', tool)
+    await sendHeartbeat(runner(), { name: 'runner', labels: [], holds: [], isDraining: false })
+  }, 120_000)
+  afterAll(async () => {
+    await watch.close()
+    await closeEngine()
+  })
+  const ask = (to = 'bob') => invokeTool(agent(), { toolId: tool, agent: 'agent-1', input: { to } })
+
+  test('waits for a person, is run, and tells its caller', async () => {
+    const id = await ask()
+    const approved = watch.wait(agent(), id, { until: ({ status }) => status !== 'pending' })
+    const [question] = await listQuestions(anna())
+    expect(question).toMatchObject({ subjectId: id, askedBy: 'agent-1', needed: 1, agreed: 0 })
+    await approveInvocation(anna(), id, question?.argumentsHash ?? '')
+    expect(await approved).toMatchObject({ status: 'approved', approvalDecidedBy: 'anna' })
+    const done = watch.wait(agent(), id, { until: ({ status }) => isFinal(status) })
+    const [claimed] = await claimInvocations(runner(), 'runner', { most: 5 })
+    expect(claimed).toMatchObject({ id, status: 'running', input: { to: 'bob' }, fence: '1' })
+    if (claimed !== undefined) await completeInvocation(runner(), claimed, { status: 'completed', output: { sent: true }, usage: { wallMs: 3 } })
+    expect(await done).toMatchObject({ status: 'completed', output: { sent: true } })
+    expect(await listQuestions(anna())).toEqual([])
+  })
+
+  test('that is rejected tells why', async () => {
+    const id = await ask()
+    const over = watch.wait(agent(), id, { until: ({ status }) => isFinal(status) })
+    await rejectInvocation(anna(), id, 'not today')
+    expect(await over).toMatchObject({ status: 'rejected', approvalReason: 'not today' })
+  })
+
+  test('is taken back by who asked, and told to who runs it', async () => {
+    const waiting = await ask()
+    expect(await cancelInvocation(agent(), waiting)).toBe('cancelled')
+    const running = await ask()
+    await approveInvocation(anna(), running, (await requireInvocation(anna(), running)).inputHash)
+    await claimInvocations(runner(), 'runner', { id: running })
+    const told = watch.wait(runner(), running, { until: ({ isCancelRequested }) => isCancelRequested })
+    expect(await cancelInvocation(agent(), running)).toBe('running')
+    await told
+  })
+
+  test('is waited for by another process after the first one is gone', async () => {
+    const id = await ask()
+    const gone = new AbortController()
+    const first = watch.wait(agent(), id, { until: ({ status }) => isFinal(status), signal: gone.signal })
+    gone.abort(new Error('gone'))
+    await expect(first).rejects.toThrow('gone')
+    const other = watchInvocations(engine, 600_000)
+    const second = other.wait(agent(), id, { until: ({ status }) => isFinal(status) })
+    await rejectInvocation(anna(), id, 'no')
+    expect(await second).toMatchObject({ status: 'rejected' })
+    await other.close()
+  })
+
+  test('is heard of also when nobody is told', async () => {
+    const id = await ask()
+    const deaf: Engine = { ...engine, listen: () => Promise.reject(new Error('no listener')) }
+    const asking = watchInvocations(deaf, 20)
+    const over = asking.wait(agent(), id, { until: ({ status }) => isFinal(status) })
+    await rejectInvocation(anna(), id, 'no')
+    expect(await over).toMatchObject({ status: 'rejected' })
+  })
+
+  test('is approved in advance where somebody did', async () => {
+    await approveInAdvance(anna(), { toolId: tool, arguments: { properties: { to: { const: 'carol' } }, required: ['to'] }, uses: 1, validMs: 60_000, reason: 'the weekly mail' })
+    expect(await requireInvocation(agent(), await ask('carol'))).toMatchObject({ status: 'approved', approvalReason: 'approved in advance' })
+    expect(await requireInvocation(agent(), await ask('carol'))).toMatchObject({ status: 'pending' })
+  })
+
+  test('of a tool that was registered again is of its new version', async () => {
+    const again = await registerTool(admin(), { owner: 'team', key: 'send', description: 'now with attachments' })
+    expect(again).toBe(tool)
+    expect(await findTool(agent(), 'team', 'send')).toMatchObject({ version: 2, egressClass: 'write', requiresApproval: true })
+    expect((await listTools(agent(), 'team')).map(({ key }) => key)).toEqual(['send'])
+    expect(await requireInvocation(agent(), await ask())).toMatchObject({ toolVersion: 2 })
+  })
+
+  test('expires when nobody answers in time', async () => {
+    const id = await invokeTool(agent(), { toolId: tool, agent: 'agent-1', input: { to: 'dora' }, validMs: 1 })
+    await expect.poll(async () => (await keepUp(as('cordon_admin', 'ada'), 60_000)).expired).toBeGreaterThan(0)
+    expect(await requireInvocation(agent(), id)).toMatchObject({ status: 'expired' })
+  })
+
+  test('is not made any more once its tool is taken away', async () => {
+    await revokeTool(admin(), 'agent-1', tool)
+    await expect(ask()).rejects.toMatchObject({ code: 'store-refused' })
+    await assignTool(admin(), 'agent-1', tool)
+    await ask()
+  })
+})
