@@ -30,8 +30,10 @@ export const attemptCall = async (services: CallServices, call: GateCall, handle
   switch (evaluation.kind) {
     case 'refused':
     case 'asking':
+      await services.registered?.drop(call.callId)
       return deny(services, evaluation)
     case 'substituted':
+      await services.registered?.drop(call.callId)
       await recordDecision(services, evaluation)
       return completeCall(services, call, evaluation, substitute(evaluation.result))
     case 'permitted': {
@@ -39,7 +41,7 @@ export const attemptCall = async (services: CallServices, call: GateCall, handle
       const { grant } = evaluation
       const isNewGrant = grant !== undefined && handlers.onGrant(grant) && grant.scope === 'session'
       await Promise.all([recordBegin(services, tool, evaluation), ...(isNewGrant ? [recordGrant(services, grant)] : [])])
-      const outcome = await run(services, tool, evaluation, handlers)
+      const outcome = await runRegistered(services, tool, evaluation, handlers)
       if (outcome.status === 'ok') call.invocation.complete(call.tool)
       return completeCall(services, call, evaluation, outcome)
     }
@@ -57,6 +59,31 @@ const recordBegin = async ({ events, executor, record }: CallServices, tool: Reg
 /** From now on such a call is not asked about in this session. */
 const recordGrant = async ({ events, gate }: CallServices, { tool, approved_by: by, policy_hash: hash, approval_action_id: id }: ApprovalGrant): Promise<void> => {
   await events.emit({ type: 'policy.changed', call_id: null, change: 'approval', because: `${by} approved calls with these arguments for the session (${id})`, tool, policy_hash: hash, permission_state: gate.state() })
+}
+
+/** Where there are books: claimed before it begins, so that nobody else runs it, and completed before anybody hears what came of it. */
+const runRegistered = async (services: CallServices, tool: RegisteredTool, evaluation: Permitted, handlers: CallHandlers): Promise<Outcome> => {
+  const { registered } = services
+  if (registered === undefined) return run(services, tool, evaluation, handlers)
+  const { call_id: callId } = evaluation.decision
+  let cancelled: AbortSignal
+  try {
+    cancelled = await registered.start(callId)
+  } catch (error) {
+    await registered.drop(callId)
+    if (!(error instanceof CordonError)) throw error
+    return { ...NOTHING, status: 'failed', error }
+  }
+  const signal = handlers.signal === undefined ? cancelled : AbortSignal.any([handlers.signal, cancelled])
+  const outcome = await run(services, tool, evaluation, { ...handlers, signal })
+  try {
+    await registered.complete(callId, outcome)
+    return outcome
+  } catch (error) {
+    if (!(error instanceof CordonError)) throw error
+    // It ran, and the books do not say so: whoever reads them will ask a person.
+    return { ...outcome, status: 'failed', output: undefined, error }
+  }
 }
 
 /** Whatever goes wrong after the permit is an outcome of the call, and is recorded as one. */

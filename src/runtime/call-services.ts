@@ -7,6 +7,7 @@ import type { EventStream } from './events/event-stream.js'
 import type { ArgumentSettings } from './events/recorded-arguments.js'
 import type { Executor } from './execute.js'
 import type { EgressSummary } from './events/egress-tally.js'
+import type { RegisteredCalls } from './ledger/registered-calls.js'
 import type { RegisteredTool } from './registered-tool.js'
 import type { CallFacts, CallUsage, Execution } from './tool-result.js'
 import type { ToolDefinition } from './tools.js'
@@ -22,6 +23,8 @@ export interface CallServices {
   readonly withheld: readonly AbsolutePath[]
   readonly executor: Executor
   readonly approval: ApprovalSettings | undefined
+  /** Where calls are in the books of a team. */
+  readonly registered: RegisteredCalls | undefined
   readonly record: ArgumentSettings
   readonly mode: Mode
   readonly sessionId: string
@@ -34,6 +37,8 @@ export interface CallServices {
 export interface CallHandlers {
   readonly signal: AbortSignal | undefined
   readonly onProgress: (value: unknown) => void
+  /** The invocation in the store that this call goes on with. */
+  readonly resume: string | undefined
   /** An approval let the call run: one for the session is kept, one for a call is used now. Says whether it was not known yet. */
   readonly onGrant: (grant: ApprovalGrant) => boolean
 }

@@ -8,6 +8,7 @@ import type { AuditSettings } from './audit/audit-log.js'
 import type { CallOptions, CordonOptions } from './cordon-options.js'
 import type { EventContext } from './events/event.js'
 import type { ArgumentSettings } from './events/recorded-arguments.js'
+import type { LedgerSettings } from './ledger/call-ledger.js'
 import { aCount, aFunction, aText, listOf, mappingWith, oneOf, such, unshown, wrongOption } from './option-checks.js'
 import type { OptionCheck } from './option-checks.js'
 import { checkRuleOption } from './rule-sets.js'
@@ -69,6 +70,15 @@ const EGRESS: ChecksOf<EgressOptions> = {
   pins: such('a mapping of names to lists of addresses', (value) => typeof value === 'object' && value !== null && Object.values(value).every((each) => Array.isArray(each) && each.every((address) => typeof address === 'string')), 'write it like pins: { "db.internal": ["10.0.0.5"] }'),
 }
 
+const LEDGER: ChecksOf<LedgerSettings> = {
+  engine: such('a database', (value) => typeof value === 'object' && value !== null && 'transaction' in value, 'open one with openPostgres({ url }) or openPglite({ folder }) of cordon/store'),
+  owner: aText('the name of a team'),
+  agent: aText('the name of who calls'),
+  runner: aText('the name by which this process takes its calls'),
+  speaks: oneOf(['login', 'gateway']),
+  heartbeatMs: milliseconds,
+}
+
 const environment: OptionCheck = (value, place) => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrongOption(place, value, 'a mapping of names to texts', 'write it like environment: { LANG: "C" }')
   for (const [name, text] of Object.entries(value)) if (typeof text !== 'string' && text !== undefined) throw wrongOption({ ...place, key: `${place.key}.${name}` }, text, 'a text')
@@ -101,6 +111,7 @@ const CORDON: ChecksOf<CordonOptions> = {
   context: mappingWith({ options: CONTEXT, required: [], expected: 'a mapping', fix: 'write it like context: { agent: "reviewer", model: "…" }' }),
   state: mappingWith({ options: STATE, required: ['key'], expected: 'a mapping with a key', fix: 'write it like state: { key }' }),
   telemetry: oneOf(['auto', 'off']),
+  registry: mappingWith({ options: LEDGER, required: ['engine', 'owner', 'agent', 'runner', 'speaks'], expected: 'a mapping', fix: 'write it like registry: { engine, owner: "team", agent: "agent-1", runner: "host-1", speaks: "login" }' }),
   egress: mappingWith({ options: EGRESS, required: [], expected: 'a mapping', fix: 'write it like egress: { secrets: { "github-token": "env:GITHUB_TOKEN" }, pins: { "db.internal": ["10.0.0.5"] } }' }),
   sandbox: mappingWith({ options: SANDBOX, required: [], expected: 'a mapping', fix: 'write it like sandbox: { form: "auto" }' }),
 }
@@ -112,6 +123,7 @@ const CALL: ChecksOf<CallOptions> = {
   onProgress: aFunction('a function of what the tool tells'),
   // Each of them is read with errors of its own.
   approvals: such('a list of approvals', Array.isArray),
+  invocation: aText('the id of an invocation'),
 }
 const callOptions = mappingWith({ options: CALL, required: [], expected: 'a mapping', fix: 'write it like call(name, input, { session: "a" })' })
 

@@ -5,6 +5,7 @@ import type { Approve } from './approvals.js'
 import type { AuditSettings } from './audit/audit-log.js'
 import type { EventContext } from './events/event.js'
 import type { ArgumentSettings } from './events/recorded-arguments.js'
+import type { LedgerSettings } from './ledger/call-ledger.js'
 import type { RuleOptions } from './rule-sets.js'
 import type { StateSettings } from './session-state.js'
 import type { ToolDefinition } from './tools.js'
@@ -38,6 +39,8 @@ export interface CordonOptions extends RuleOptions {
   /** Spans and metrics, where the package `@opentelemetry/api` is installed. `off`: not even looked for. */
   readonly telemetry?: 'auto' | 'off'
   readonly sandbox?: SandboxOptions
+  /** The registry of a team: what may be called, who approves it, and what came of it. */
+  readonly registry?: LedgerSettings
   /** The way to granted hosts. */
   readonly egress?: EgressOptions
 }
@@ -52,4 +55,6 @@ export interface CallOptions {
   readonly onProgress?: (value: unknown) => void
   /** Approvals that were given elsewhere, such as in a store. One for a call lets one call run, whatever becomes of it. */
   readonly approvals?: readonly ApprovalGrant[]
+  /** Goes on with a call that was asked for in the registry before, with the same input. */
+  readonly invocation?: string
 }

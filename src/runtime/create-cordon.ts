@@ -26,6 +26,8 @@ import { createExecutor } from './execute.js'
 import { createFunctionCells } from './function-cells.js'
 import { requirePortable } from './function-source.js'
 import { recordHook } from './hook-events.js'
+import { openLedger, registeredCalls } from './ledger/index.js'
+import type { CallLedger, RegisteredCalls } from './ledger/index.js'
 import { liveCall } from './life-of-a-call.js'
 import { createCallNetworks, openNetwork, pinsOf, refusePassing, secretHostOf, sourcesOf, withoutSecrets } from './network/index.js'
 import { createProcessCells } from './process-cells.js'
@@ -75,15 +77,19 @@ export const createCordon = async (options: CordonOptions): Promise<Cordon> => {
   for (const each of options.tools) requirePortable(each)
   const resumed = options.state === undefined ? undefined : openState(options.state)
   const audit = options.audit === undefined ? undefined : await openAuditLog(options.audit)
+  let ledger: CallLedger | undefined
   try {
-    return await assemble(options, resumed, audit)
+    ledger = options.registry === undefined ? undefined : await openLedger(options.registry)
+    return await assemble(options, resumed, audit, ledger)
   } catch (error) {
+    await ledger?.close()
     await audit?.close()
     throw error
   }
 }
 
-const assemble = async (options: CordonOptions, resumed: SessionState | undefined, audit: AuditLog | undefined): Promise<Cordon> => {
+const assemble = async (options: CordonOptions, resumed: SessionState | undefined, audit: AuditLog | undefined, ledger: CallLedger | undefined): Promise<Cordon> => {
+  const books = ledger === undefined ? undefined : registeredCalls(ledger)
   const places = { workspace: parseAbsolutePath(options.workspace, 'workspace'), home: parseAbsolutePath(options.home ?? homedir(), 'home') }
   const mode = options.mode ?? 'default'
   const register = (definition: ToolDefinition): RegisteredTool => {
@@ -106,10 +112,10 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
     tools: registered.map((each) => each.gate),
     ruleSets: ruleSetsOf(options, places),
     mode,
-    hooks: (options.hooks ?? []).map(asHook),
+    hooks: [...(books === undefined ? [] : [books.hook]), ...(options.hooks ?? []).map(asHook)],
     onHook: (report) => recordHook(events, report),
     sessionId,
-    isInteractive: options.approve !== undefined,
+    isInteractive: options.approve !== undefined || books !== undefined,
     policySources: [],
     resolvePath: resolveOnHost,
     listFolder: listOnHost,
@@ -136,7 +142,8 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
     register,
     withheld: audit === undefined ? [] : foldersOf(audit.places),
     executor: createExecutor({ processes: createProcessCells(sandbox, environment, networks), functions: createFunctionCells(sandbox, environment, networks) }, Date.now),
-    approval: approvalOf(options),
+    approval: approvalOf(options, books),
+    registered: books,
     record: options.record ?? {},
     mode,
     sessionId,
@@ -161,12 +168,12 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
   return {
     call: async (name, input = {}, given = {}) => {
       checkCallOptions(given)
-      const { signal, session = MAIN_SESSION, onProgress = () => undefined, approvals } = given
+      const { signal, session = MAIN_SESSION, onProgress = () => undefined, approvals, invocation } = given
       if (closed) throw fail('runtime-closed', {})
       calls += 1
       const own = sessions.of(session)
       const call = gateCall(name, input, own, approvals)
-      const result = liveCall(services, call, { signal, onProgress, onGrant: own.keep })
+      const result = liveCall(services, call, { signal, onProgress, onGrant: own.keep, resume: invocation })
       running.add(result)
       try {
         return await result
@@ -188,6 +195,7 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
       await (await opening?.catch(() => undefined))?.close()
       await Promise.allSettled(running)
       networks.close()
+      await ledger?.close()
       try {
         // They may look, and are recorded; what ends is not held up by them.
         await gate.runHooks('stop', {})
@@ -226,7 +234,10 @@ const asHook = (hook: HostHook): Hook => ({
 const definedOf = (environment: NonNullable<CordonOptions['environment']>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined))
 
-const approvalOf = ({ approve, approval }: CordonOptions): ApprovalSettings | undefined => (approve === undefined ? undefined : { ...APPROVAL_DEFAULTS, ...approval, approve })
+const approvalOf = ({ approve, approval }: CordonOptions, books: RegisteredCalls | undefined): ApprovalSettings | undefined => {
+  const asking = books === undefined ? approve : books.approve(approve)
+  return asking === undefined ? undefined : { ...APPROVAL_DEFAULTS, ...approval, approve: asking }
+}
 
 const wait = (milliseconds: number) => {
   let timer: NodeJS.Timeout | undefined

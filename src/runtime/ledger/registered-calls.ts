@@ -1,0 +1,96 @@
+// Calls of a runtime in the books of a team. The gate asks by a hook, people answer through the store, and a run is
+// claimed before it begins and completed when it has ended.
+import { CordonError } from '../../errors/index.js'
+import type { Hook, HookAnswer, HookEvent } from '../../gate/index.js'
+
+import type { Approve } from '../approvals.js'
+import type { Execution } from '../tool-result.js'
+
+import type { CallLedger, LedgerDecision, LedgerEntry } from './call-ledger.js'
+
+export interface RegisteredCalls {
+  /** Asks the store before every call; the strictest answer counts, as with all hooks. */
+  readonly hook: Hook
+  /** Waits for the store where it is the one that asks, and asks `local` otherwise. */
+  readonly approve: (local: Approve | undefined) => Approve
+  /** A call is about to be decided; `resume`: it was asked for before. Calls that are only tried are not expected. */
+  readonly expect: (callId: string, resume: string | undefined) => void
+  /** Before it runs. The signal is aborted when somebody cancels it. */
+  readonly start: (callId: string) => Promise<AbortSignal>
+  readonly complete: (callId: string, outcome: EndedRun) => Promise<void>
+  /** It was not run after all. */
+  readonly drop: (callId: string) => Promise<void>
+}
+
+/** What the books get to know of a run. */
+export type EndedRun = Pick<Execution, 'status' | 'output' | 'error' | 'usage'> & { readonly durationMs: number }
+
+interface Expected {
+  readonly resume: string | undefined
+  entry: LedgerEntry | undefined
+  decision: LedgerDecision | undefined
+  hasStarted: boolean
+}
+
+const ASK_MS = 30_000
+
+export const registeredCalls = (ledger: CallLedger): RegisteredCalls => {
+  const calls = new Map<string, Expected>()
+
+  const askFor = async ({ callId, tool, input }: HookEvent): Promise<HookAnswer> => {
+    const call = calls.get(callId ?? '')
+    if (call === undefined || tool === null) return {}
+    // Asked again: the input was edited, and what was asked for before is not what will run.
+    await call.entry?.withdraw()
+    try {
+      call.entry = await ledger.ask({ tool, input, ...(call.resume === undefined ? {} : { resume: call.resume }) })
+    } catch (error) {
+      if (!(error instanceof CordonError)) throw error
+      return { decision: 'deny', reason: error.message }
+    }
+    call.decision = await call.entry.now()
+    if (call.decision === undefined) return { decision: 'ask', reason: `the registry wants it approved (${call.entry.id})`, auditRefs: [call.entry.id] }
+    return call.decision.kind === 'approved' ? { auditRefs: [call.entry.id] } : { decision: 'deny', reason: call.decision.reason }
+  }
+
+  const started = (callId: string): Expected & { readonly entry: LedgerEntry } => {
+    const call = calls.get(callId)
+    if (call?.entry === undefined) throw new Error(`the call ${callId} is not in the books`)
+    return call as Expected & { readonly entry: LedgerEntry }
+  }
+
+  return {
+    hook: { name: 'registry', points: ['pre_tool_use'], source: 'managed', timeout: ASK_MS, run: askFor },
+    expect: (callId, resume) => {
+      calls.set(callId, { resume, entry: undefined, decision: undefined, hasStarted: false })
+    },
+    approve: (local) => async (request, options) => {
+      const call = calls.get(request.callId)
+      if (call?.entry === undefined || call.decision !== undefined)
+        return local === undefined ? { kind: 'deny', by: 'nobody', reason: 'the registry needs no approval, the rules of this runtime do, and there is nobody to ask' } : local(request, options)
+      call.decision = await call.entry.decision(options.signal)
+      return call.decision.kind === 'approved' ? { kind: 'approve_once', by: call.decision.by ?? 'the store' } : { kind: 'deny', by: call.decision.by, reason: call.decision.reason }
+    },
+    start: async (callId) => {
+      const call = started(callId)
+      await call.entry.start()
+      call.hasStarted = true
+      return call.entry.cancelled
+    },
+    complete: async (callId, { status, output, error, usage, durationMs }) => {
+      const { entry } = started(callId)
+      calls.delete(callId)
+      await entry.complete({
+        status: status === 'ok' ? 'completed' : 'failed',
+        ...(output === undefined ? {} : { output }),
+        ...(error === undefined ? {} : { error: `${error.code}: ${error.message}` }),
+        usage: { status, duration_ms: durationMs, ...(usage === null ? {} : { wall_ms: usage.wallMs, cpu_ms: usage.cpuMs, max_rss_bytes: usage.maxResidentBytes }) },
+      })
+    },
+    drop: async (callId) => {
+      const call = calls.get(callId)
+      calls.delete(callId)
+      if (call?.hasStarted === false) await call.entry?.withdraw()
+    },
+  }
+}
