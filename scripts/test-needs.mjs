@@ -12,4 +12,5 @@ export const TEST_NEEDS = [
     ? { command: 'qemu-system-x86_64', packages: ['qemu-system-x86'], because: 'cgroups are tried in a virtual machine' }
     : { command: 'qemu-system-aarch64', packages: ['qemu-system-arm'], because: 'cgroups are tried in a virtual machine' },
   { command: 'podman', packages: ['podman', 'crun', 'uidmap', 'slirp4netns', 'fuse-overlayfs'], because: 'cells are tried inside a rootless container' },
+  { command: 'pg_ctlcluster', packages: ['postgresql'], because: 'the store is tried on a PostgreSQL server of the tests' },
 ]

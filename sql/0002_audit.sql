@@ -28,10 +28,15 @@ create table agents.audit_events (
 create table agents.audit_events_other partition of agents.audit_events default;
 create index audit_events_subject on agents.audit_events (subject, at);
 
+create function agents.fn_chain_of(p_subject text) returns smallint
+language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$ select abs(hashtextextended(p_subject, 0) % 64)::smallint $$;
+
+-- Whoever writes about several things in one transaction does so in the order of their chains, as everybody else
+-- does: two that take the same chains the other way round would wait for each other.
 create function agents.fn_audit(p_owner text, p_subject text, p_type text, p_details jsonb) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  place smallint := abs(hashtextextended(p_subject, 0) % 64);
+  place smallint := agents.fn_chain_of(p_subject);
   before agents.audit_chains;
   entry_line text;
   entry_hash text;

@@ -36,7 +36,7 @@ begin
   if taker.actor <> agents.fn_actor() then raise exception 'the runner % is somebody else''s', p_runner using errcode = '42501'; end if;
   if taker.is_draining then return; end if;
   for claimed in
-    select i.* from agents.tool_invocations i
+    select * from (select i.* from agents.tool_invocations i
       join agents.tools_registry t on t.id = i.tool_id and t.version = i.tool_version and t.status <> 'disabled'
       left join agents.tool_profiles p on p.id = i.profile_id
       where i.status = 'approved' and i.expires_at > now() and not i.cancel_requested
@@ -45,7 +45,7 @@ begin
         and exists (select from agents.members m where m.owner = i.owner and m.actor = agents.fn_actor() and m.kind = 'runner')
         and not exists (select from agents.controls c where c.owner = i.owner
           and (c.scope = 'all' or (c.scope = 'agent' and c.subject = i.agent) or (c.scope = 'tool' and c.subject = i.tool_key) or (c.scope = 'profile' and c.subject = p.name)))
-      order by i.created_at limit p_limit for update of i skip locked
+      order by i.created_at limit p_limit for update of i skip locked) picked order by agents.fn_chain_of('invocation:' || picked.id)
   loop
     update agents.tool_invocations set status = 'running', runner = p_runner, fence = claimed.fence + 1,
         dispatched_at = coalesce(dispatched_at, clock_timestamp()), started_at = clock_timestamp()
@@ -92,8 +92,8 @@ declare
 begin
   if p_silent < interval '1 second' then raise exception 'a runner may be silent for a second' using errcode = '22023'; end if;
   for lost in
-    select i.* from agents.tool_invocations i left join agents.runners r on r.name = i.runner
-      where i.status = 'running' and coalesce(r.last_seen, '-infinity') < clock_timestamp() - p_silent for update of i skip locked
+    select * from (select i.* from agents.tool_invocations i left join agents.runners r on r.name = i.runner
+      where i.status = 'running' and coalesce(r.last_seen, '-infinity') < clock_timestamp() - p_silent for update of i skip locked) silent order by agents.fn_chain_of('invocation:' || silent.id)
   loop
     recovered := recovered + 1;
     if lost.egress_class in ('none', 'read_only') then
@@ -115,8 +115,8 @@ declare
   late agents.tool_invocations;
   expired int := 0;
 begin
-  for late in select * from agents.tool_invocations where status in ('pending', 'approved') and expires_at <= now()
-      and not exists (select from agents.approvals a where a.subject_id = tool_invocations.id and a.status = 'pending' and a.expires_at > now()) for update skip locked loop
+  for late in select * from (select * from agents.tool_invocations where status in ('pending', 'approved') and expires_at <= now()
+      and not exists (select from agents.approvals a where a.subject_id = tool_invocations.id and a.status = 'pending' and a.expires_at > now()) for update skip locked) past order by agents.fn_chain_of('invocation:' || past.id) loop
     update agents.tool_invocations set status = 'expired', completed_at = clock_timestamp() where id = late.id and created_at = late.created_at;
     update agents.approvals set status = 'expired', decided_at = clock_timestamp() where subject_id = late.id and status = 'pending';
     perform agents.fn_audit(late.owner, 'invocation:' || late.id, 'invocation.expired', '{}');
