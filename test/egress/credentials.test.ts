@@ -56,6 +56,13 @@ describe('a credential reaches the server', () => {
     expect(got[0]?.headers['x-api-key']).toBe(utf8(SECRET))
   })
 
+  test('in a header of its own, and nothing of the tool beside it that a server takes for the same one', async () => {
+    const url = await set(with_({ kind: 'header', name: 'X-Ours-Key', format: '{value}' }))
+    await curl(stage, '-H', 'X_Ours_Key: mine', '-H', 'x.ours-key: mine', '-H', 'Accept_Encoding: mine', '-H', 'X_Ours_Keys: kept', url)
+    expect(got[0]?.headers).toMatchObject({ 'x-ours-key': utf8(SECRET), 'x_ours_keys': 'kept' })
+    expect(JSON.stringify(got[0]?.headers)).not.toContain('mine')
+  })
+
   test('as a password', async () => {
     const url = await set(with_({ kind: 'basic', user: 'x-access-token' }))
     await curl(stage, '-u', 'me:mine', url)

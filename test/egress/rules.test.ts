@@ -39,6 +39,37 @@ describe('a request passes only where the policy says so:', () => {
     expect(await statusOf('-H', 'X-Original-URL: /v2', `${url}/v1/a`)).toBe('403')
   })
 
+  test('paths in headers, in the spellings that servers take for them', async () => {
+    const url = await set((port) => [{ host: `api.test:${port}`, paths: ['/v1/**'] }])
+    for (const version of ['--http1.1', '--http2']) {
+      expect(await statusOf(version, '-H', 'X_Original_Urls: /v2', `${url}/v1/a`)).toBe('200')
+      for (const name of ['X_Original_URL', 'X.Original.URL', 'X-Forwarded-Uri', 'X_Forwarded_Uri', 'X-Original-URI', 'x_rewrite-url', 'Destination', 'X-Amz-Copy-Source']) expect(await statusOf(version, '-H', `${name}: /v2`, `${url}/v1/a`), name).toBe('403')
+    }
+    expect(stage.violations()[0]).toMatchObject({ reason: 'not-granted', because: expect.stringContaining('X_Original_URL') as string, allow: null })
+  })
+
+  test('lengths in the name of another header, in HTTP/2, too', async () => {
+    const url = await set((port) => [`api.test:${port}`])
+    for (const version of ['--http1.1', '--http2']) {
+      expect(await statusOf(version, '-H', 'Content_Lengths: 1', `${url}/`)).toBe('200')
+      for (const name of ['Content_Length', 'Transfer_Encoding', 'transfer.encoding']) expect(await statusOf(version, '-H', `${name}: 1`, `${url}/`), name).toBe('400')
+    }
+    expect(stage.violations().map(({ reason }) => reason)).toEqual(Array.from({ length: 6 }, () => 'malformed'))
+  })
+
+  test('methods in headers and in the query, in the spellings that servers take for them', async () => {
+    const url = await set((port) => [{ host: `api.test:${port}`, methods: ['GET', 'POST'] }])
+    for (const version of ['--http1.1', '--http2']) {
+      for (const name of ['X-HTTP-Method-Override', 'X_HTTP_Method_Override', 'X.HTTP.Method', 'x_http-method', 'X_Method_Override', 'X-Forwarded-Method']) {
+        expect(await statusOf(version, '-H', `${name}: post`, `${url}/a`), name).toBe('200')
+        expect(await statusOf(version, '-H', `${name}: DELETE`, `${url}/a`), name).toBe('403')
+        expect(await statusOf(version, '-H', `${name}: GET, delete`, `${url}/a`), name).toBe('403')
+      }
+      expect(await statusOf(version, '-d', 'x', `${url}/a?_method=post&b`)).toBe('200')
+      expect(await statusOf(version, '-d', 'x', `${url}/a?b&_meth%6fd=delete`)).toBe('403')
+    }
+  })
+
   test('a denial wins over a grant', async () => {
     const url = await set((port) => [`api.test:${port}`, { host: `api.test:${port}`, paths: ['/admin'], action: 'deny' }])
     expect(await statusOf(`${url}/a`)).toBe('200')

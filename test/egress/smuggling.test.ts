@@ -51,6 +51,9 @@ describe('a request is refused that has', () => {
     ['two codings', 'POST / HTTP/1.1\r\nHOST\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n'],
     ['chunked twice', 'POST / HTTP/1.1\r\nHOST\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n'],
     ['a coding behind a vertical tab', 'POST / HTTP/1.1\r\nHOST\r\nTransfer-Encoding: \x0bchunked\r\n\r\n0\r\n\r\n'],
+    ['a coding with an underscore', 'POST / HTTP/1.1\r\nHOST\r\nContent-Length: 4\r\nTransfer_Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['a length with an underscore', 'POST / HTTP/1.1\r\nHOST\r\nContent_Length: 4\r\n\r\n'],
+    ['a length with a dot, beside a proper one', 'POST / HTTP/1.1\r\nHOST\r\nContent-Length: 4\r\ncontent.length: 40\r\n\r\nabcd'],
     ['a space before a colon', 'POST / HTTP/1.1\r\nHOST\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n'],
     ['a folded header', 'GET / HTTP/1.1\r\nHOST\r\nX-A: b\r\n c\r\n\r\n'],
     ['a folded first header', 'GET / HTTP/1.1\r\n X: y\r\nHOST\r\n\r\n'],
@@ -96,6 +99,11 @@ describe('a request is passed on in one form:', () => {
   test('what is only about the connection stays behind', async () => {
     await send('GET /a HTTP/1.1\r\nHOST\r\nConnection: x-secret, close\r\nX-Secret: 1\r\nKeep-Alive: 1\r\nProxy-Authorization: Basic eA==\r\nTE: trailers\r\nUpgrade: h2c\r\nHTTP2-Settings: x\r\nX-Kept: 1\r\nX-Forwarded-Host: other.test\r\nForwarded: host=other.test\r\n\r\n')
     expect(received).toBe(`GET /a HTTP/1.1\r\nHost: api.test:${server.port}\r\nX-Kept: 1\r\n\r\n`)
+  })
+
+  test('and so does what names another host or is about the connection, in the spellings that servers take for it', async () => {
+    await send('GET /a HTTP/1.1\r\nHOST\r\nConnection: x-secret\r\nX_Secret: 1\r\nKeep_Alive: 1\r\nProxy_Authorization: Basic eA==\r\nX_Forwarded_Host: other.test\r\nX.Host: other.test\r\nX-Forwarded-Scheme: https\r\nX_Kept: 1\r\nX_Host_Name: 1\r\n\r\n')
+    expect(received).toBe(`GET /a HTTP/1.1\r\nHost: api.test:${server.port}\r\nX_Kept: 1\r\nX_Host_Name: 1\r\n\r\n`)
   })
 
   test('extensions of chunks and trailers stay behind', async () => {

@@ -17,6 +17,7 @@ import type { Concealment } from '../redaction/conceal.js'
 import { findAddresses } from '../rules/address-guard.js'
 import type { Denial } from '../rules/denial.js'
 import { denial } from '../rules/denial.js'
+import { HOST_OVERRIDES } from '../rules/overrides.js'
 import type { IncomingResponse } from '../upstream/transport.js'
 
 import type { Connection, Shared } from './context.js'
@@ -149,12 +150,9 @@ const mismatch = ({ authorities, scheme }: ExchangeRequest, endpoint: Endpoint):
   return other === undefined ? undefined : denial('mismatch', `the connection leads to ${renderEndpoint(endpoint)}, but the request is for ${JSON.stringify(other.slice(0, 260))}`)
 }
 
-/** Headers by which a proxy in front of a server tells what was asked of it. A tool is no proxy, and would name another host. */
-const OTHER_HOSTS = new Set(['forwarded', 'x-forwarded-host', 'x-forwarded-server', 'x-forwarded-port', 'x-forwarded-proto', 'x-original-host', 'x-host', 'x-http-host-override'])
-
 /** Of a host with a credential every answer must be searchable: whole, and in an encoding that can be undone. */
 const searchable = ({ headers, wantsWebSocket }: ExchangeRequest, bound: readonly Credential[]): HeaderList => {
-  const own = withoutHeaders(headers, OTHER_HOSTS)
+  const own = withoutHeaders(headers, HOST_OVERRIDES)
   const asked: HeaderList = wantsWebSocket ? [...own, ['Connection', 'Upgrade'], ['Upgrade', 'websocket']] : own
   if (bound.length === 0) return asked
   return withHeader(withoutHeaders(asked, new Set(['range', 'if-range', 'sec-websocket-extensions'])), 'Accept-Encoding', acceptedCodings(headers))

@@ -1,4 +1,5 @@
 import type { HeaderList } from '../http/header-list.js'
+import { withoutHeaders } from '../http/header-list.js'
 
 /** Headers by which services know their users. A tool that sends one to a host with a credential of ours would speak for somebody else. */
 const HEADERS = new Set([
@@ -19,8 +20,7 @@ const PARAMETERS_OF_HOSTS: readonly (readonly [hosts: RegExp, parameter: string]
   [/\.(blob|queue|table|file)\.core\.windows\.net(:\d+)?$/, 'sig'],
 ]
 
-/** Some servers take `X_Api_Key` for the same header. */
-export const withoutForeignHeaders = (headers: HeaderList): HeaderList => headers.filter(([name]) => !HEADERS.has(name.toLowerCase().replaceAll('_', '-')))
+export const withoutForeignHeaders = (headers: HeaderList): HeaderList => withoutHeaders(headers, HEADERS)
 
 /** The rest of the query stays as it was written. */
 export const withoutForeignParameters = (target: string, authority: string): string =>

@@ -4,7 +4,7 @@ import { fail } from '../../errors/index.js'
 
 import type { ByteReader } from './byte-reader.js'
 import type { Header, HeaderList } from './header-list.js'
-import { isHeaderName, isHeaderValue, membersOf, valuesOf } from './header-list.js'
+import { hasDisguisedFraming, isHeaderName, isHeaderValue, membersOf, valuesOf } from './header-list.js'
 
 export type Side = 'tool' | 'server'
 export type HttpVersion = '1.0' | '1.1'
@@ -61,6 +61,7 @@ export const readRequestHead = async (reader: ByteReader): Promise<RequestHead |
   if (method === undefined || target === undefined) throw malformed('tool', 'the first line is no request of HTTP/1.1')
   if (target.includes('#')) throw malformed('tool', 'the URL contains a fragment')
   const headers = parseHeaders(rest, 'tool')
+  if (hasDisguisedFraming(headers)) throw malformed('tool', 'Content-Length or Transfer-Encoding is spelt in another way')
   return { method, target: target.replaceAll(/[\x80-\xff]/g, percentEncoded), version: version as HttpVersion, headers }
 }
 

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream'
 import type { Body } from './body.js'
 import type { ExchangeRequest, Handler, Reply, Scheme } from './exchange.js'
 import type { Header, HeaderList } from './header-list.js'
-import { endToEnd, isHeaderName, isHeaderValue, withoutHeaders } from './header-list.js'
+import { endToEnd, hasDisguisedFraming, isHeaderName, isHeaderValue, withoutHeaders } from './header-list.js'
 import { MAX_HEAD_BYTES } from './message-head.js'
 import { write } from './write.js'
 
@@ -29,7 +29,7 @@ export const serveHttp2 = (stream: Duplex, scheme: Scheme, handle: Handler, onMa
       exchange.on('error', () => undefined)
       const request = requestOf(exchange, scheme, pairs(rawHeaders))
       if (request === undefined) {
-        onMalformed('a request of HTTP/2 names no method, path and host that can be read in exactly one way')
+        onMalformed('a request of HTTP/2 has no method, path, host and length that can be read in exactly one way')
         exchange.respond({ ':status': 400 }, { endStream: true })
         return
       }
@@ -49,6 +49,7 @@ const requestOf = (stream: ServerHttp2Stream, scheme: Scheme, all: HeaderList): 
   // Whatever the version, the same is refused and passed on.
   if (!/^(?:\/[\x21\x22\x24-\x7e]*|\*)$/.test(target) || pseudo.get(':scheme') !== scheme) return undefined
   if (!headers.every(([name, value]) => isHeaderName(name) && isHeaderValue(value))) return undefined
+  if (hasDisguisedFraming(headers)) return undefined
   const hosts = headers.filter(([name]) => name === 'host').map(([, value]) => value)
   if (hosts.length > 1) return undefined
   return {

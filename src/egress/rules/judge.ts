@@ -2,10 +2,11 @@ import { WEB_PORTS, compileNetwork, coversHost, parseUrlPath } from '../../polic
 import type { Boundary, CompiledNetwork, HostGrant, HostName, NetworkAnswer } from '../../policy/index.js'
 import type { Endpoint } from '../endpoint.js'
 import type { HeaderList } from '../http/header-list.js'
-import { valuesOf } from '../http/header-list.js'
+import { headersLike } from '../http/header-list.js'
 
 import type { Denial } from './denial.js'
 import { denial, grantLine } from './denial.js'
+import { METHOD_OVERRIDES, METHOD_PARAMETER, PATH_OVERRIDES } from './overrides.js'
 
 export interface Judge {
   /** Before anything was sent. */
@@ -64,30 +65,30 @@ export const createJudge = ({ network, writeApproval }: Terms): Judge => {
   }
 }
 
-/** Some frameworks take the method from here. */
-const METHOD_HEADERS = ['x-http-method-override', 'x-http-method', 'x-method-override']
-/** And some take the path from here. */
-const PATH_HEADERS = ['x-original-url', 'x-rewrite-url', 'x-override-url', 'x-forwarded-prefix', 'x-forwarded-path']
-
 /** Dots before a semicolon, which some servers cut off, and what becomes a dot or a slash when it is decoded twice. */
 const OFTEN_MISREAD = /(?:^|\/)(?:\.|%2e){1,2}(?:;|%3b)|%25(?:2e|2f|5c|3b)/i
 
 const judgeRequest = (compiled: CompiledNetwork, endpoint: Endpoint, { method, target, headers, wantsWebSocket }: JudgedRequest, isUnapproved: boolean): RequestGrant | Denial => {
   if (method === 'TRACE' || method === 'CONNECT') return denial('protocol', `the method ${method} is never passed on`)
   const path = target.replace(/\?.*$/s, '')
-  const hasOtherPath = PATH_HEADERS.some((name) => valuesOf(headers, name).length > 0)
-  const asked = hasOtherPath || OFTEN_MISREAD.test(path) ? 'ambiguous' : parseUrlPath(path) ?? 'ambiguous'
+  const otherPath = headersLike(headers, PATH_OVERRIDES)[0]?.[0]
+  const asked = otherPath !== undefined || OFTEN_MISREAD.test(path) ? 'ambiguous' : parseUrlPath(path) ?? 'ambiguous'
   const methods = new Set([
     method,
-    ...METHOD_HEADERS.flatMap((name) => valuesOf(headers, name)).map((value) => value.toUpperCase()),
+    ...otherMethods(target, headers),
     // What comes after the handshake can change as much as any request.
     ...(wantsWebSocket ? ['POST'] : []),
   ])
   const answers = [...methods].map((each) => compiled.answer({ ...endpoint, use: { kind: 'http', method: each, path: asked } }))
   const refused = answers.find((answer) => answer.kind === 'denied')
-  if (refused !== undefined) return explain(refused, endpoint, { method, path, isAmbiguous: asked === 'ambiguous' }, isUnapproved)
+  if (refused !== undefined) return explain(refused, endpoint, { method, path, otherPath, isAmbiguous: asked === 'ambiguous' }, isUnapproved)
   return { kind: 'grant', rule: ruleOf(answers[0]) }
 }
+
+/** Methods that somebody may take the request to have. */
+const otherMethods = (target: string, headers: HeaderList): readonly string[] =>
+  [...headersLike(headers, METHOD_OVERRIDES).map(([, value]) => value), ...new URLSearchParams(target.replace(/^[^?]*/, '')).getAll(METHOD_PARAMETER)]
+    .flatMap((value) => value.split(',')).map((value) => value.trim().toUpperCase())
 
 const ruleOf = (answer: NetworkAnswer | undefined): string => (answer?.kind === 'allowed' && answer.entry !== undefined ? renderRule(answer.entry) : 'all')
 
@@ -96,13 +97,14 @@ const renderRule = ({ text, methods, paths }: HostGrant): string => {
   return `${text}${parts.join('')}`
 }
 
-const explain = (answer: Extract<NetworkAnswer, { kind: 'denied' }>, endpoint: Endpoint, asked: { method: string; path: string; isAmbiguous: boolean }, isUnapproved: boolean): Denial => {
+const explain = (answer: Extract<NetworkAnswer, { kind: 'denied' }>, endpoint: Endpoint, asked: { method: string; path: string; otherPath: string | undefined; isAmbiguous: boolean }, isUnapproved: boolean): Denial => {
   if (answer.because === 'entry') return denial('denied', `an entry of the policy denies it: ${renderRule(answer.entry)}`)
   if (answer.because === 'read-only') {
     return isUnapproved
       ? denial('unapproved', `${asked.method} may change something, and no approval was recorded`)
       : denial('read-only', `only GET, HEAD and OPTIONS are granted`, 'egress_class: write')
   }
+  if (asked.otherPath !== undefined) return denial('not-granted', `its header ${asked.otherPath} may name another path, and only some paths are granted`)
   if (asked.isAmbiguous) return denial('not-granted', 'its path can be read in more than one way, and only some paths are granted')
   return denial('not-granted', 'this request is not granted', grantLine(endpoint, asked))
 }
