@@ -20,6 +20,8 @@ export interface CompiledNetwork {
   readonly answer: (request: NetworkRequest) => NetworkAnswer
   /** How a connection is to be treated before anything was sent on it; nothing when no request there could be allowed. */
   readonly connection: (host: RequestHost, port: number) => 'http' | 'stream' | 'direct' | undefined
+  /** The denial of everything there, which no grant could change. */
+  readonly closedBy: (host: RequestHost, port: number) => HostGrant | undefined
 }
 
 export const compileNetwork = ({ network, egressClass }: Pick<Boundary, 'network' | 'egressClass'>): CompiledNetwork => {
@@ -45,16 +47,17 @@ export const compileNetwork = ({ network, egressClass }: Pick<Boundary, 'network
     const [grant] = matching
     return grant === undefined ? { kind: 'denied', because: 'not-granted' } : { kind: 'allowed', entry: grant }
   }
+  const about = (host: RequestHost, port: number) => index.about(host).filter((entry) => speaksOfPort(entry, port))
+  const closedBy: CompiledNetwork['closedBy'] = (host, port) => about(host, port).find(({ action, methods, paths }) => action === 'deny' && methods.kind === 'all' && paths.kind === 'all')
   return {
     answer,
+    closedBy,
     connection: (host, port) => {
       if (answer({ host, port, use: { kind: 'direct' } }).kind === 'allowed') return network.kind === 'all' ? 'stream' : 'direct'
       if (answer({ host, port, use: { kind: 'stream' } }).kind === 'allowed') return 'stream'
       if (network.kind === 'none' || egressClass.level === 'none') return undefined
       if (network.kind === 'all') return 'http'
-      const here = index.about(host).filter((entry) => speaksOfPort(entry, port))
-      const isClosed = here.some(({ action, methods, paths }) => action === 'deny' && methods.kind === 'all' && paths.kind === 'all')
-      return !isClosed && here.some(({ action }) => action !== 'deny') ? 'http' : undefined
+      return closedBy(host, port) === undefined && about(host, port).some(({ action }) => action !== 'deny') ? 'http' : undefined
     },
   }
 }

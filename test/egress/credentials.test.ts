@@ -204,6 +204,20 @@ describe('AWS Signature Version 4', () => {
     expect(got[0]?.body).toBe('a=b')
   })
 
+  test.each(['first', 'last'])('signs what other credentials put in, where it is declared %s', async (place) => {
+    const others = (port: number) => [
+      credential('key', `api.test:${port}`, { kind: 'header', name: 'X-Api-Key', format: '{value}' }),
+      credential('extra', `api.test:${port}`, { kind: 'header', name: 'X-Amz-Extra', format: '{value}' }),
+      credential('id', `api.test:${port}`, { kind: 'query', parameter: 'api_key' }),
+    ]
+    const signing = with_({ kind: 'aws-sigv4', service: undefined, region: undefined })
+    const url = await set((port) => (place === 'first' ? [...signing(port), ...others(port)] : [...others(port), ...signing(port)]), { token: `REAL:${SECRET_KEY}`, key: 'key-of-the-service', extra: 'extra-of-the-service', id: 'id-of-the-service' })
+    await curl(stage, '--http1.1', '--aws-sigv4', 'aws:amz:eu-west-1:bedrock', '-u', 'FAKE:placeholder', '-H', 'X-Api-Key: mine', '-d', 'a=b', `${url}/path`)
+    expect(got[0]).toMatchObject({ url: '/path?api_key=id-of-the-service', headers: { 'x-api-key': 'key-of-the-service', 'x-amz-extra': 'extra-of-the-service' } })
+    expect(got[0]?.headers['authorization']).toContain(';x-amz-extra')
+    expect(verify(got[0] ?? expect.fail(), 'bedrock')).toBe(true)
+  })
+
   test('says what it needs when a request is not signed', async () => {
     const url = await set(with_({ kind: 'aws-sigv4', service: undefined, region: undefined }), { token: `REAL:${SECRET_KEY}` })
     expect((await curl(stage, '-w', '%{http_code}', url)).output).toContain('502')

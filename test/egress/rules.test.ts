@@ -78,6 +78,17 @@ describe('a request passes only where the policy says so:', () => {
     expect(stage.violations()[0]).toMatchObject({ reason: 'denied', allow: null })
   })
 
+  test('a host that is denied as a whole is told as such, with no line that would not help', async () => {
+    const url = await set((port) => [`*.test:${port}`, { host: 'other.test', action: 'deny' }])
+    expect(await statusOf(url)).toBe('200')
+    expect((await curl(stage, `https://other.test:${server.port}/`)).errors).toContain('403')
+    expect((await curl(stage, 'https://elsewhere.example/')).errors).toContain('403')
+    expect(stage.violations()).toMatchObject([
+      { host: 'other.test', reason: 'denied', because: 'an entry of the policy denies it: other.test', allow: null },
+      { host: 'elsewhere.example', reason: 'not-granted', allow: 'network: ["elsewhere.example"]' },
+    ])
+  })
+
   test('read_only leaves GET, HEAD and OPTIONS, also in HTTP/2, and no way to say something else with them', async () => {
     const url = await set((port) => [`api.test:${port}`], { egressClass: 'read_only' })
     for (const version of ['--http1.1', '--http2']) {

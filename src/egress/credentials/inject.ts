@@ -24,22 +24,22 @@ export interface Valued {
   readonly value: string
 }
 
-/** Takes out what the tool itself sent to be known by, then puts in what belongs there. */
+/**
+ * In this order, whatever that of the credentials: what the tool itself sent to be known by is taken out, then
+ * everything is put in that belongs there, and what signs the request comes last, because it signs the rest.
+ */
 export const injectAll = async (draft: Draft, valued: readonly Valued[], now: Date): Promise<Draft> => {
-  let result: Draft = draft
   const swaps = valued.filter(({ credential }) => credential.inject.kind === 'placeholder')
-  const signs = valued.some(({ credential }) => credential.inject.kind === 'aws-sigv4')
-  // The signature of the tool names region and service, so whoever signs anew removes it then.
-  if (!signs) result = { ...result, headers: keepSwapped(draft.headers, withoutForeignHeaders(draft.headers), swaps), target: withoutForeignParameters(draft.target, draft.authority) }
-  for (const each of valued) result = await inject(result, each, now)
-  return result
+  const own: Draft = { ...draft, headers: keepSwapped(draft.headers, withoutForeignHeaders(draft.headers), swaps), target: withoutForeignParameters(draft.target, draft.authority) }
+  const filled = valued.reduce(fill, own)
+  return valued.reduce<Promise<Draft>>(async (before, each) => sign(await before, each, draft, now), Promise.resolve(filled))
 }
 
 /** A header in which a placeholder stands is about to carry our own credential. */
 const keepSwapped = (all: HeaderList, kept: HeaderList, swaps: readonly Valued[]): HeaderList =>
   all.filter((header) => kept.includes(header) || swaps.some(({ credential }) => credential.placeholder !== undefined && header[1].includes(credential.placeholder.text)))
 
-const inject = async (draft: Draft, { credential, value }: Valued, now: Date): Promise<Draft> => {
+const fill = (draft: Draft, { credential, value }: Valued): Draft => {
   const { inject: injection, id } = credential
   switch (injection.kind) {
     case 'header':
@@ -61,9 +61,13 @@ const inject = async (draft: Draft, { credential, value }: Valued, now: Date): P
     case 'client-certificate':
       return { ...draft, client: readClientCertificate(id, value) }
     case 'aws-sigv4':
-      return signRequest(draft, { id, value, ...injection }, now)
+      return draft
   }
 }
+
+/** The signature of the tool, which is no longer in the request, names region and service. */
+const sign = (draft: Draft, { credential: { id, inject }, value }: Valued, asked: Draft, now: Date): Promise<Draft> | Draft =>
+  inject.kind === 'aws-sigv4' ? signRequest(draft, { id, value, ...inject }, asked, now) : draft
 
 export const basicAuthorization = (user: string, password: string): string => `Basic ${Buffer.from(`${Buffer.from(user).toString('latin1')}:${password}`, 'latin1').toString('base64')}`
 

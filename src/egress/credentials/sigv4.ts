@@ -7,7 +7,6 @@ import { NO_TRAILERS } from '../http/body.js'
 import type { HeaderList } from '../http/header-list.js'
 import { valueOf, withoutHeaders } from '../http/header-list.js'
 
-import { withoutForeignHeaders, withoutForeignParameters } from './foreign.js'
 import type { Draft } from './inject.js'
 
 export interface SigningTerms {
@@ -49,20 +48,21 @@ export const readAwsKeys = (credential: string, value: string): Keys => {
 
 const SCOPE = /Credential=[^/,\s]+\/\d{8}\/(?<region>[a-z0-9-]+)\/(?<service>[a-z0-9-]+)\/aws4_request/
 
-export const signRequest = async (draft: Draft, terms: SigningTerms, now: Date): Promise<Draft> => {
+/** `asked`: the request as the tool made it, with a signature of its own that says what it is for. */
+export const signRequest = async (draft: Draft, terms: SigningTerms, asked: Draft, now: Date): Promise<Draft> => {
   const keys = readAwsKeys(terms.id, terms.value)
-  const { region, service } = scopeOf(draft, terms)
+  const { region, service } = scopeOf(asked, terms)
   const { body, hash } = await payloadOf(draft, terms.id)
-  const target = withoutForeignParameters(draft.target, draft.authority)
+  const { target } = draft
   const time = now.toISOString().replaceAll(/[-:]|\.\d+/g, '')
   const headers: HeaderList = [
-    ...withoutHeaders(withoutForeignHeaders(draft.headers), new Set(['x-amz-date', 'date', 'x-amz-content-sha256'])),
+    ...withoutHeaders(draft.headers, new Set(['authorization', 'x-amz-date', 'date', 'x-amz-content-sha256', 'x-amz-security-token'])),
     ['X-Amz-Date', time],
     ...(service === 's3' || valueOf(draft.headers, 'x-amz-content-sha256') !== undefined ? [['X-Amz-Content-Sha256', hash] as const] : []),
     ...(keys.sessionToken === undefined ? [] : [['X-Amz-Security-Token', keys.sessionToken] as const]),
   ]
   const authorization = authorizationFor({ method: draft.method, authority: draft.authority, target, headers, hash }, keys, { time, region, service })
-  return { ...draft, target, body, headers: [...headers, ['Authorization', authorization]] }
+  return { ...draft, body, headers: [...headers, ['Authorization', authorization]] }
 }
 
 const scopeOf = (draft: Draft, { id, service, region }: SigningTerms): { readonly region: string; readonly service: string } => {

@@ -55,7 +55,10 @@ export const createJudge = ({ network, writeApproval }: Terms): Judge => {
   return {
     connection: (endpoint) => {
       const treatment = compiled.connection(endpoint.host, endpoint.port)
-      if (treatment === undefined) return denial('not-granted', 'this destination is not granted', grantLine(endpoint))
+      if (treatment === undefined) {
+        const closing = compiled.closedBy(endpoint.host, endpoint.port)
+        return closing === undefined ? denial('not-granted', 'this destination is not granted', grantLine(endpoint)) : deniedBy(closing)
+      }
       // A grant that names no port is for the web. On a port that it names a host may speak what it likes.
       const mayBeOther = treatment !== 'http' && (network.network.kind === 'all' || entries.some((entry) => entry.action !== 'deny' && entry.port.kind === 'port' && entry.port.port === endpoint.port && coversHost(entry.destination, endpoint.host)))
       return { kind: 'admission', treatment: treatment === 'stream' && !mayBeOther ? 'http' : treatment, mayBeOther }
@@ -97,8 +100,10 @@ const renderRule = ({ text, methods, paths }: HostGrant): string => {
   return `${text}${parts.join('')}`
 }
 
+const deniedBy = (entry: HostGrant): Denial => denial('denied', `an entry of the policy denies it: ${renderRule(entry)}`)
+
 const explain = (answer: Extract<NetworkAnswer, { kind: 'denied' }>, endpoint: Endpoint, asked: { method: string; path: string; otherPath: string | undefined; isAmbiguous: boolean }, isUnapproved: boolean): Denial => {
-  if (answer.because === 'entry') return denial('denied', `an entry of the policy denies it: ${renderRule(answer.entry)}`)
+  if (answer.because === 'entry') return deniedBy(answer.entry)
   if (answer.because === 'read-only') {
     return isUnapproved
       ? denial('unapproved', `${asked.method} may change something, and no approval was recorded`)
