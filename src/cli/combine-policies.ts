@@ -68,9 +68,9 @@ const refuseLostDenials = (files: readonly PlacedPolicy[], typed: ToolPolicy): v
   if (opening === undefined || typed.network.kind === 'none') return
   for (const { policy, whereIs } of files) {
     const denial = policy.network.kind === 'list' ? policy.network.items.find(({ action }) => action === 'deny') : undefined
-    if (denial !== undefined) throw fail('policy-conflict', { source: whereIs('network', hostText(denial)), where: 'network', conflict: `it denies hosts, and ${opening} grants the whole network` })
+    if (denial !== undefined) throw fail('policy-conflict', { source: whereIs('network', hostText(denial)), where: 'network', conflict: `it denies hosts, and ${opening} grants the whole network`, fix: 'list the hosts that are needed in place of all (--net HOST)' })
     const [credential] = policy.credentials
-    if (credential !== undefined) throw fail('policy-conflict', { source: whereIs('credentials', credential.id), where: 'credentials', conflict: `the credential "${credential.id}" needs the proxy, which nothing passes where ${opening} grants the whole network` })
+    if (credential !== undefined) throw fail('policy-conflict', { source: whereIs('credentials', credential.id), where: 'credentials', conflict: `the credential "${credential.id}" needs the proxy, which nothing passes where ${opening} grants the whole network`, fix: 'list the hosts that are needed in place of all (--net HOST), besides those of the policy' })
   }
 }
 

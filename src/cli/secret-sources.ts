@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { parseSecretSource, passedSecret } from '../egress/index.js'
+import { exposedSource, parseSecretSource } from '../egress/index.js'
 import type { SecretSource } from '../egress/index.js'
 import { fail } from '../errors/index.js'
 import { invalid, nearestKey, readDocument, rootNode } from '../policy/index.js'
@@ -38,12 +38,13 @@ export const secretSources = (policies: readonly LoadedPolicy[], words: SecretWo
     if (source === undefined) throw missing(credential, isVouched, at)
     return [id, source] as const
   }))
-  refusePassing(sources, words.policy)
+  refusePassing(sources, words)
   return sources
 }
 
-const refusePassing = (sources: Sources, { environment }: ToolPolicy): void => {
-  const found = passedSecret(sources, environment.kind === 'list' ? environment.items : [])
+const refusePassing = (sources: Sources, { environment: host, policy: { environment } }: SecretWords): void => {
+  const found = exposedSource(sources, environment.kind === 'list' ? environment.items : [], host)
+  if (found?.how === 'content') throw fail('credential-exposed', { variable: found.variable, credential: found.id })
   if (found !== undefined) throw fail('usage-error', { problem: `${found.variable} holds the credential "${found.id}", and would be passed on to the command`, fix: `leave --env ${found.variable} out (or "environment: [ ${found.variable} ]"); the proxy puts the value in` })
 }
 

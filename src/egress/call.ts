@@ -3,10 +3,9 @@ import type { Boundary, Credential, IpAddress, RequestScope } from '../policy/in
 import { needlesOf } from './redaction/needles.js'
 import type { NeedleSet } from './redaction/redactor.js'
 import { compileNeedles } from './redaction/redactor.js'
-import { basicAuthorization } from './credentials/inject.js'
 import type { Valued } from './credentials/inject.js'
-import { readAwsKeys } from './credentials/sigv4.js'
 import type { Secret } from './credentials/secret.js'
+import { sentTexts } from './credentials/secret-texts.js'
 import { createJudge } from './rules/judge.js'
 import type { Judge } from './rules/judge.js'
 
@@ -59,7 +58,7 @@ export const createCall = (rights: CallRights): ActiveCall => {
       const credentials = valued.map(({ credential }) => credential)
       if (known !== undefined && isSame(known.secrets, secrets) && isSame(known.credentials, credentials)) return known.set
       // Everything that a value may be recognised by: its parts, too, and what is made of it.
-      const set = compileNeedles(valued.flatMap((each) => secretTexts(each)).flatMap(needlesOf))
+      const set = compileNeedles(valued.flatMap(sentTexts).flatMap(needlesOf))
       made.set(first, { secrets, credentials, set })
       return set
     },
@@ -69,23 +68,3 @@ export const createCall = (rights: CallRights): ActiveCall => {
 }
 
 const isSame = (left: readonly object[], right: readonly object[]): boolean => left.length === right.length && left.every((each, at) => each === right[at])
-
-const secretTexts = ({ credential, value }: Valued): readonly string[] => {
-  const { inject, id } = credential
-  switch (inject.kind) {
-    case 'basic':
-      return [value, basicAuthorization(inject.user, value).slice('Basic '.length)]
-    case 'aws-sigv4': {
-      // The id of a key is public; the rest is not.
-      const { secretAccessKey, sessionToken } = readAwsKeys(id, value)
-      return [secretAccessKey, ...(sessionToken === undefined ? [] : [sessionToken])]
-    }
-    case 'client-certificate':
-      // It never leaves this process: only what it signed does.
-      return []
-    case 'header':
-    case 'query':
-    case 'placeholder':
-      return [value]
-  }
-}

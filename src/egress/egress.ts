@@ -12,6 +12,7 @@ import type { ProxyUser } from './connection/proxy-client.js'
 import { serveProxyClient, tokenHash } from './connection/proxy-client.js'
 import { serveProxiedRequests } from './connection/proxied-request.js'
 import { serveConnection } from './connection/serve-connection.js'
+import { requireUsable } from './credentials/inject.js'
 import type { SecretStore } from './credentials/secret-store.js'
 import type { Endpoint } from './endpoint.js'
 import type { RecordEvent } from './record.js'
@@ -77,7 +78,7 @@ export const createEgress = ({ secrets, record, authorities = [], resolve = syst
   const ends = new Set<() => Promise<void>>()
 
   const admit: Egress['admit'] = async (rights) => {
-    await Promise.all(rights.credentials.map(({ id }) => secrets.get(id)))
+    await Promise.all(rights.credentials.map(async (credential) => { requireUsable({ credential, value: (await secrets.get(credential.id)).reveal() }) }))
     const call = createCall(rights)
     const streams = new Set<Duplex>()
     const tell = (endpoint: Endpoint, why: Denial): Denial => {

@@ -33,6 +33,13 @@ export const EGRESS_ERRORS = {
     when: 'The value of a credential cannot be put where it belongs.',
     message: 'the credential "{credential}" cannot be used: {problem}',
     agent: 'A credential that this tool needs is not set up correctly.',
+    fix: '{fix}',
+  },
+  'credential-exposed': {
+    when: 'A variable that a tool would be given contains the value of a credential. The value is for the proxy alone.',
+    message: 'the variable {variable} contains the value of the credential "{credential}", and would show it to the tool',
+    agent: 'A variable of this tool is not set up correctly.',
+    fix: 'take {variable} out of "environment" of the policy, or out of --env; the proxy puts the value into requests, and a program that wants a variable finds a stand-in in the one that "placeholder" of the credential names',
   },
   'secret-source-invalid': {
     when: 'The place that a credential comes from is not written in a known form.',

@@ -34,9 +34,10 @@ export const ERRORS = {
     fix: '{hint}',
   },
   'policy-conflict': {
-    when: 'Two entries of one policy contradict each other.',
+    when: 'Two entries of one policy, or of several that are to hold together, contradict each other.',
     message: '{source}: {where}: {conflict}',
     agent: 'The policy of this tool is invalid.',
+    fix: '{fix}',
   },
   'policy-syntax': {
     when: 'A policy file is not valid YAML or JSON.',
@@ -89,6 +90,7 @@ export const ERRORS = {
     when: 'A network entry is not a host, *.host, host:port or CIDR.',
     message: '{where}: the network entry "{entry}" is malformed: {problem}',
     agent: 'A network entry in the policy of this tool is malformed.',
+    fix: '{fix}',
   },
 
   // planning a boundary

@@ -1,4 +1,5 @@
 import { fail } from '../errors/index.js'
+import type { CordonError } from '../errors/index.js'
 
 import type { HostName } from './host-name.js'
 import { parseHostName } from './host-name.js'
@@ -32,10 +33,11 @@ const WITH_PORT = /^(?<host>\[[^\]]*\]|[^:]*):(?<port>\d{1,5})$/
 
 /** Reads `host`, `*.host`, `host:port`, an IP address (`[v6]:port` with a port) or a CIDR block. */
 export const parseDestination = (text: string, where: string): Pick<HostGrant, 'destination' | 'port'> => {
-  const reject = (problem: string) => fail('host-malformed', { where, entry: text, problem })
-  if (text.includes('://')) throw reject('it is a URL; name the host, and the path under "paths"')
-  if (text.includes('@')) throw reject('it contains "@"')
-  if (text === '*') throw reject('to reach every host, write network: all')
+  const reject: Reject = (problem, fix = USUAL) => fail('host-malformed', { where, entry: text, problem, fix })
+  if (text.includes('://')) throw reject('it is a URL', hostOfUrl(text))
+  if (text.includes('@')) throw reject('it contains "@"', `leave out what stands before it: ${text.replace(/^.*@/s, '')}`)
+  if (text === '*') throw reject('no host is named so', 'list the hosts that are needed, such as *.example.org; the whole network is network: all (--net all), which the proxy is not on the way of')
+  if (/[,\s]/.test(text.trim())) throw reject('it has several hosts in it', `write each by itself: network: [ ${listed(text).join(', ')} ], or ${listed(text).map((host) => `--net ${host}`).join(' ')}`)
   if (text.includes('/')) {
     const block = parseCidr(text)
     if (block.kind === 'problem') throw reject(block.problem)
@@ -52,13 +54,26 @@ export const parseDestination = (text: string, where: string): Pick<HostGrant, '
   }
 }
 
-const parsePort = (text: string, reject: (problem: string) => Error): PortGrant => {
+type Reject = (problem: string, fix?: string) => CordonError
+
+const USUAL = 'write a host as api.example.org, *.example.org, api.example.org:8443, 192.0.2.1, [2001:db8::1]:8443 or 10.0.0.0/8'
+
+const listed = (text: string): readonly string[] => text.split(/[,\s]+/).filter((each) => each !== '')
+
+/** What is written `HOST` or `HOST:PORT` of a URL; its path, where it has one, is for "paths". */
+const hostOfUrl = (text: string): string => {
+  if (!URL.canParse(text)) return USUAL
+  const { host, pathname } = new URL(text)
+  return host === '' ? USUAL : `name the host: ${host}${pathname === '/' || pathname === '' ? '' : `; in a policy file paths can be named besides: { host: ${host}, paths: [ ${pathname} ] }`}`
+}
+
+const parsePort = (text: string, reject: Reject): PortGrant => {
   const port = Number(text)
   if (port < 1 || port > 65535 || text.startsWith('0')) throw reject('the port must be a number from 1 to 65535')
   return { kind: 'port', port }
 }
 
-const parseNamed = (text: string, reject: (problem: string) => Error): Destination => {
+const parseNamed = (text: string, reject: Reject): Destination => {
   const below = text.startsWith('*.')
   const name = below ? text.slice(2) : text
   if (name.includes('*')) throw reject('a "*" may stand only for the first part, as in *.example.org')

@@ -52,7 +52,7 @@ export const parseCredentials = (node: PolicyNode | undefined, around: Around): 
     const id = parsed[0]?.id ?? ''
     const before = byId.get(id)
     if (before !== undefined && canonicalCredentials(before) !== canonicalCredentials(parsed)) {
-      throw fail('policy-conflict', { source: sourceOf(item), where: keyOf(item), conflict: `the credential "${id}" is already given with other contents; a credential for several hosts has one id and a list under "inject"` })
+      throw fail('policy-conflict', { source: sourceOf(item), where: keyOf(item), conflict: `the credential "${id}" is already given with other contents`, fix: 'a credential for several hosts has one id and a list under "inject"; another credential needs another id' })
     }
     byId.set(id, parsed)
   }
@@ -82,7 +82,7 @@ const parsePlaceholder = (node: PolicyNode, id: string, environment: Around['env
   const name = textMatching(parts.name, VARIABLE_NAME, NAME)
   const text = parts.text === undefined ? `placeholder-for-${id}` : textMatching(parts.text, STAND_IN, 'a text of 8 to 256 visible characters')
   if (environment.kind === 'list' && environment.items.some((entry) => entry.name === name)) {
-    throw fail('policy-conflict', { source: sourceOf(node), where: keyOf(node), conflict: `${name} is also in environment, which would give the tool another value than the stand-in` })
+    throw fail('policy-conflict', { source: sourceOf(node), where: keyOf(node), conflict: `${name} is also in environment, which would give the tool another value than the stand-in`, fix: `leave ${name} out of environment` })
   }
   return { name, text }
 }
@@ -135,17 +135,18 @@ const parseHosts = (node: PolicyNode, network: Around['network']): Credential['h
   return items.map((item) => {
     const host = parseDestination(textOf(item, 'a host'), placeOf(item))
     const problem = problemOf(host, network)
-    if (problem !== undefined) throw fail('policy-conflict', { source: sourceOf(item), where: keyOf(item), conflict: `${renderDestination(host)} ${problem}` })
+    if (problem !== undefined) throw fail('policy-conflict', { source: sourceOf(item), where: keyOf(item), conflict: `${renderDestination(host)} ${problem.what}`, fix: problem.fix })
     return host
   })
 }
 
 /** A credential is for hosts that its own policy opens, so that no other policy can lead it anywhere. */
-const problemOf = (host: Pick<HostGrant, 'destination' | 'port'>, network: Around['network']): string | undefined => {
-  if (network.kind === 'all') return 'cannot be reached through the proxy where network is all: list the hosts'
+const problemOf = (host: Pick<HostGrant, 'destination' | 'port'>, network: Around['network']): { readonly what: string; readonly fix: string } | undefined => {
+  const entry = renderDestination(host)
+  if (network.kind === 'all') return { what: 'cannot be reached through the proxy where network is all', fix: `list the hosts: network: [ ${entry} ]` }
   const covering = (network.kind === 'list' ? network.items : []).filter((entry) => entry.action !== 'deny' && coversDestination(entry, host))
-  if (covering.length === 0) return 'is not granted by network of the same policy; a credential is used only where its own policy leads'
-  return covering.every(({ action }) => action === 'direct') ? 'is direct: nothing can be put into a connection that nobody looks into' : undefined
+  if (covering.length === 0) return { what: 'is not granted by network of the same policy; a credential is used only where its own policy leads', fix: `grant it there: network: [ ${entry} ]` }
+  return covering.every(({ action }) => action === 'direct') ? { what: 'is direct: nothing can be put into a connection that nobody looks into', fix: 'take "action: direct" out of the entry of that host' } : undefined
 }
 
 const textMatching = (node: PolicyNode, pattern: string, expected: string): string => {

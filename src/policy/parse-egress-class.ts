@@ -17,21 +17,26 @@ export const parseEgressClass = (node: PolicyNode | undefined, network: Network)
   if (node === undefined) return { egressClass: { kind: 'unspecified' }, network }
   const level = oneOf(node, EGRESS_CLASSES)
   const conflict = conflictWith(level, network)
-  if (conflict !== undefined) throw fail('policy-conflict', { source: sourceOf(node), where: keyOf(node), conflict })
+  if (conflict !== undefined) throw fail('policy-conflict', { source: sourceOf(node), where: keyOf(node), ...conflict })
   return { egressClass: { kind: 'declared', level }, network: level === 'read_only' ? readingOnly(network) : network }
 }
 
-const conflictWith = (level: (typeof EGRESS_CLASSES)[number], network: Network): string | undefined => {
+interface Conflict {
+  readonly conflict: string
+  readonly fix: string
+}
+
+const conflictWith = (level: (typeof EGRESS_CLASSES)[number], network: Network): Conflict | undefined => {
   if (level !== 'none') {
-    if (network.kind === 'none') return `it is ${level}, but network is none; write egress_class: none, or list the hosts`
-    if (network.kind === 'list' && grantsOf(network).length === 0) return `it is ${level}, but network only denies; write egress_class: none, or list the hosts`
+    if (network.kind === 'none') return { conflict: `it is ${level}, but network is none`, fix: 'write egress_class: none, or list the hosts' }
+    if (network.kind === 'list' && grantsOf(network).length === 0) return { conflict: `it is ${level}, but network only denies`, fix: 'write egress_class: none, or list the hosts' }
   }
   switch (level) {
     case 'none':
-      if (network.kind === 'all') return 'it is none, but network is all; write network: none, or another class'
-      return describeFirst(grantsOf(network), 'it is none, but network grants', '; remove that entry, or write another class')
+      if (network.kind === 'all') return { conflict: 'it is none, but network is all', fix: 'write network: none, or another class' }
+      return describeFirst(grantsOf(network), 'it is none, but network grants', 'remove that entry, or write another class')
     case 'read_only':
-      return describeFirst(grantsOf(network).filter(canWrite), 'it is read_only, but network grants more than GET, HEAD and OPTIONS at', '; narrow that entry, or write egress_class: write')
+      return describeFirst(grantsOf(network).filter(canWrite), 'it is read_only, but network grants more than GET, HEAD and OPTIONS at', 'narrow that entry, or write egress_class: write')
     case 'write':
       return undefined
   }
@@ -43,8 +48,8 @@ const grantsOf = (network: Network): readonly HostGrant[] => (network.kind === '
 const canWrite = ({ action, methods }: HostGrant): boolean =>
   action === 'direct' || (methods.kind === 'list' && methods.items.some((method) => !SAFE_METHODS.includes(method)))
 
-const describeFirst = ([first]: readonly HostGrant[], before: string, after: string): string | undefined =>
-  first === undefined ? undefined : `${before} ${renderDestination(first)}${after}`
+const describeFirst = ([first]: readonly HostGrant[], before: string, fix: string): Conflict | undefined =>
+  first === undefined ? undefined : { conflict: `${before} ${renderDestination(first)}`, fix }
 
 const readingOnly = (network: Network): Network => {
   if (network.kind !== 'list') return network

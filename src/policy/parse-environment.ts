@@ -16,7 +16,9 @@ export const parseEnvironmentEntries = (items: readonly PolicyNode[]): readonly 
       throw fail('policy-conflict', {
         source: sourceOf(item),
         where: keyOf(item),
-        conflict: `${entry.name} is already given as ${render(before)}`,
+        // What it is given as is not repeated: it may be something that nobody else should read.
+        conflict: `${entry.name} is already given ${before.value.kind === 'pass' ? 'as the variable of here' : 'with a value'}, which is not the same`,
+        fix: `keep one of the entries for ${entry.name}`,
       })
     }
     entries.set(entry.name, entry)

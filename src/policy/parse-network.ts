@@ -19,13 +19,13 @@ export const parseHostGrants = (items: readonly PolicyNode[]): readonly HostGran
     const before = grants.get(scope)
     if (before !== undefined && before.action !== grant.action) {
       const conflict = `${renderDestination(grant)} is already given with action ${before.action}`
-      throw fail('policy-conflict', { source: sourceOf(item), where: keyOf(item), conflict })
+      throw fail('policy-conflict', { source: sourceOf(item), where: keyOf(item), conflict, fix: 'keep one of the two entries' })
     }
     const destination = renderDestination(grant)
     const actions = (actionsAt.get(destination) ?? new Set()).add(grant.action)
     if (actions.has('direct') && actions.size > 1) {
       const conflict = `${destination} is direct and is filtered too; nothing can be checked on a direct connection`
-      throw fail('policy-conflict', { source: sourceOf(item), where: keyOf(item), conflict })
+      throw fail('policy-conflict', { source: sourceOf(item), where: keyOf(item), conflict, fix: 'take out "action: direct", or every other entry of that host' })
     }
     actionsAt.set(destination, actions)
     grants.set(scope, before ?? grant)
@@ -57,7 +57,7 @@ const parseHostGrant = (node: PolicyNode): HostGrant => {
   }
   if (grant.action === 'direct' && (methods !== undefined || paths !== undefined)) {
     const conflict = 'methods and paths cannot be checked on a direct connection'
-    throw fail('policy-conflict', { source: sourceOf(node), where: keyOf(node), conflict })
+    throw fail('policy-conflict', { source: sourceOf(node), where: keyOf(node), conflict, fix: 'take out "methods" and "paths", or "action: direct"' })
   }
   return grant
 }

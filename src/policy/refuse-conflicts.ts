@@ -28,7 +28,7 @@ export const refuseConflicts = (policies: readonly PlacedPolicy[]): void => {
 }
 
 /** Both places, whatever the section. */
-const conflict = (where: string, what: string, later: string, earlier: string): CordonError => fail('policy-conflict', { source: later, where, conflict: `${what} at ${earlier}` })
+const conflict = (where: string, what: string, { later, earlier, fix }: { readonly later: string; readonly earlier: string; readonly fix: string }): CordonError => fail('policy-conflict', { source: later, where, conflict: `${what} at ${earlier}`, fix })
 
 const entriesOf = ({ policy: { network } }: PlacedPolicy): readonly HostGrant[] => (network.kind === 'list' ? network.items : [])
 
@@ -36,7 +36,7 @@ export const refuseNetwork = (earlier: PlacedPolicy, later: PlacedPolicy): void 
   for (const one of entriesOf(earlier)) {
     for (const other of entriesOf(later)) {
       const problem = contradiction(one, other)
-      if (problem !== undefined) throw conflict('network', `${renderDestination(other)} is ${verb(other)}, and ${renderDestination(one)} is ${verb(one)}${problem}`, later.whereIs('network', hostText(other)), earlier.whereIs('network', hostText(one)))
+      if (problem !== undefined) throw conflict('network', `${renderDestination(other)} is ${verb(other)}, and ${renderDestination(one)} is ${verb(one)}${problem}`, { later: later.whereIs('network', hostText(other)), earlier: earlier.whereIs('network', hostText(one)), fix: 'take one of the two entries out, or leave one of the two policies out' })
     }
   }
 }
@@ -62,7 +62,7 @@ const refuseEnvironment = (earlier: PlacedPolicy, later: PlacedPolicy): void => 
   const [before, after] = [variablesOf(earlier.policy), variablesOf(later.policy)]
   for (const [name, value] of after) {
     const known = before.get(name)
-    if (known !== undefined && known.value !== value.value) throw conflict(value.section, `${name} is given otherwise`, later.whereIs(value.section, value.key), earlier.whereIs(known.section, known.key))
+    if (known !== undefined && known.value !== value.value) throw conflict(value.section, `${name} is given otherwise`, { later: later.whereIs(value.section, value.key), earlier: earlier.whereIs(known.section, known.key), fix: `give ${name} in one of the two places, or the same in both` })
   }
 }
 
@@ -78,9 +78,9 @@ const refuseCredentials = (earlier: PlacedPolicy, later: PlacedPolicy): void => 
     const { id } = credential
     const same = earlier.policy.credentials.filter((other) => other.id === id)
     const own = later.policy.credentials.filter((other) => other.id === id)
-    if (same.length > 0 && canonicalCredentials(same) !== canonicalCredentials(own)) throw conflict('credentials', `the credential "${id}" has other contents`, later.whereIs('credentials', id), earlier.whereIs('credentials', id))
+    if (same.length > 0 && canonicalCredentials(same) !== canonicalCredentials(own)) throw conflict('credentials', `the credential "${id}" has other contents`, { later: later.whereIs('credentials', id), earlier: earlier.whereIs('credentials', id), fix: 'give one of the two another id, or both the same contents' })
     const rival = earlier.policy.credentials.find((other) => other.id !== id && excludesEachOther(other, credential))
-    if (rival !== undefined) throw conflict('credentials', `"${id}" would be put into the same place of a request as "${rival.id}"`, later.whereIs('credentials', id), earlier.whereIs('credentials', rival.id))
+    if (rival !== undefined) throw conflict('credentials', `"${id}" would be put into the same place of a request as "${rival.id}"`, { later: later.whereIs('credentials', id), earlier: earlier.whereIs('credentials', rival.id), fix: 'use one of the two policies at a time, or put one of the credentials elsewhere (inject)' })
   }
 }
 

@@ -86,7 +86,7 @@ describe('a policy', () => {
     [{ environment: 'all' }, 'policy-invalid-value', /environment/],
     [{ environment: ['LC_*'] }, 'policy-invalid-value', /letters, digits and underscores/],
     [{ environment: ['=x'] }, 'policy-invalid-value', /environment\[0\]/],
-    [{ environment: ['A=1', 'A=2'] }, 'policy-conflict', /A is already given as A=1$/],
+    [{ environment: ['A=1', 'A=2'] }, 'policy-conflict', /A is already given with a value, which is not the same$/],
     [{ exec: ['/usr/bin/*'] }, 'glob-malformed', /without wildcards/],
     [{ exec: ['!git'] }, 'glob-malformed', /without wildcards/],
     [{ limits: { memory: '256MB' } }, 'policy-invalid-value', /limits.memory must be a size/],

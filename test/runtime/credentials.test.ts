@@ -81,17 +81,47 @@ describe('the value of a credential', () => {
   })
 
   test('needs hosts: a tool with all of the network is refused with one', () => {
-    expect(() => processTool({ name: 'open', policy: { network: 'all', credentials: policy.credentials }, command: () => ['true'] })).toThrow('where network is all: list the hosts')
+    expect(() => processTool({ name: 'open', policy: { network: 'all', credentials: policy.credentials }, command: () => ['true'] })).toThrow(expect.objectContaining({ code: 'policy-conflict', message: expect.stringContaining('where network is all') as string, fix: expect.stringContaining('list the hosts') as string }))
   })
 
   test('is in no variable of any tool: what one is read from cannot be passed on', async () => {
     const passing = processTool({ name: 'passing', policy: { environment: ['SOURCE'] }, command: () => ['env'] })
     await expect(withSource('env:SOURCE', { tools: [passing], environment: { SOURCE: VALUE } })).rejects.toMatchObject({ code: 'policy-conflict', message: expect.stringContaining('SOURCE holds the credential "token"') as string })
-    const copying = processTool({ name: 'copying', policy: { environment: ['COPY', 'OTHER'] }, command: () => ['env'] })
-    const runtime = await withSource('env:SOURCE', { tools: [copying], environment: { SOURCE: VALUE, COPY: `token ${VALUE}`, OTHER: 'other' } })
-    const { output } = await runtime.call('copying')
-    expect(JSON.stringify(output)).toContain('OTHER=other')
-    expect(JSON.stringify(output)).not.toContain(VALUE)
+    await expect(withSource('vault:kv/agents/api#token', { tools: [processTool({ name: 'passing', policy: { environment: ['VAULT_TOKEN'] }, command: () => ['env'] })], environment: VAULT })).rejects.toMatchObject({ code: 'policy-conflict', message: expect.stringContaining('VAULT_TOKEN') as string })
+  })
+
+  test.each<[string, string, string]>([
+    ['another variable that contains the value', 'COPY', 'COPY'],
+    ['the value, written out', `SET=token ${VALUE}`, 'SET'],
+    ['the value in base64', `SET=Basic ${Buffer.from(`me:${VALUE}`).toString('base64')}`, 'SET'],
+  ])('is in no variable of any tool: one with %s is refused when the runtime is made, without repeating it', async (_, entry, variable) => {
+    const making = (entries: readonly string[]) => withSource('env:SOURCE', { tools: [processTool({ name: 'copying', policy: { environment: entries }, command: () => ['env'] })], environment: { SOURCE: VALUE, COPY: `token ${VALUE}`, OTHER: 'other' } })
+    const refusal = await making(['OTHER', entry]).then(() => undefined, (error: unknown) => error)
+    expect(refusal).toMatchObject({ code: 'credential-exposed', params: { variable, credential: 'token' }, fix: expect.stringContaining(`take ${variable} out`) as string })
+    expect(inspect(refusal)).not.toContain(VALUE)
+    expect(JSON.stringify(await (await making(['OTHER'])).call('copying'))).toContain('OTHER=other')
+  })
+
+  test.each<[string, Partial<typeof policy> & { readonly environment?: readonly string[] }, string]>([
+    ['written out', { environment: [`SET=${VALUE}`] }, 'SET'],
+    ['of here', { environment: ['COPY'] }, 'COPY'],
+    ['that stands in for it', { credentials: [{ id: 'token', inject: { host: place, as: 'bearer' }, placeholder: { name: 'API_TOKEN', text: VALUE } as unknown as 'API_TOKEN' }] }, 'API_TOKEN'],
+  ])('that only a command knows is found in a variable %s when it is read, and the call does not run', async (_, more, variable) => {
+    const telling = processTool({ name: 'telling', policy: { ...policy, ...more }, command: () => ['env'] })
+    const runtime = await withSource(`command:printf ${VALUE}`, { tools: [telling], environment: { PATH: process.env['PATH'], COPY: `x${VALUE}` } })
+    const result = await runtime.call('telling')
+    expect(result).toMatchObject({ status: 'failed', facts: { error: { code: 'credential-exposed', message: expect.stringContaining(`the variable ${variable} contains the value of the credential "token"`) as string }, sandbox_profile: null } })
+    expect(JSON.stringify(result)).not.toContain(VALUE)
+  })
+
+  test.each<[string, Readonly<Record<string, string>>, string, RegExp]>([
+    ['that no header can carry', { host: place, as: 'bearer' }, 'printf two\\nlines', /a character that no header may/],
+    ['that is no certificate', { host: place, as: 'client-certificate' }, 'printf certificate', /not a certificate and its private key/],
+    ['that is no pair of keys', { host: place, as: 'aws-sigv4' }, 'printf key', /neither KEY_ID:SECRET nor JSON/],
+  ])('%s lets the call not run, and says so', async (_, inject, command, problem) => {
+    const marker = processTool({ name: 'marker', policy: { ...policy, credentials: [{ id: 'token', inject: inject as never }] }, command: () => ['true'] })
+    const result = await (await withSource(`command:${command}`, { tools: [marker] })).call('marker')
+    expect(result).toMatchObject({ status: 'failed', facts: { error: { code: 'credential-unusable', message: expect.stringMatching(problem) as string, fix: expect.stringMatching(/./) as string } } })
   })
 
   test.each([['a misspelt source', { token: `evn:${VALUE}` }], ['the value itself', { token: VALUE }], ['something else', VALUE]])('given as %s is refused when the runtime is made, without repeating it', async (_, secrets) => {

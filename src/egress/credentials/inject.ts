@@ -5,9 +5,9 @@ import type { HeaderList } from '../http/header-list.js'
 import { isHeaderValue, withHeader } from '../http/header-list.js'
 import type { ClientCertificate } from '../upstream/dial.js'
 
-import { readClientCertificate } from './client-certificate.js'
+import { readClientCertificate, requireMatchingKey } from './client-certificate.js'
 import { filterQuery, withoutForeignHeaders, withoutForeignParameters } from './foreign.js'
-import { signRequest } from './sigv4.js'
+import { readAwsKeys, signRequest } from './sigv4.js'
 
 /** The parts of a request that a credential changes. */
 export interface Draft {
@@ -54,7 +54,7 @@ const fill = (draft: Draft, { credential, value }: Valued): Draft => {
     }
     case 'placeholder': {
       const standIn = credential.placeholder?.text
-      if (standIn === undefined || standIn === '') throw fail('credential-unusable', { credential: id, problem: 'it has no placeholder to be put in place of' })
+      if (standIn === undefined || standIn === '') throw fail('credential-unusable', { credential: id, problem: 'it has no placeholder to be put in place of', fix: 'name the variable that the tool finds a stand-in in: placeholder: NAME, beside its id' })
       const headers = draft.headers.map(([name, text]) => [name, text.includes(standIn) ? forHeader(id, text.replaceAll(standIn, () => value)) : text] as const)
       return { ...draft, headers, target: draft.target.replaceAll(standIn, () => percentEncoded(value)) }
     }
@@ -69,10 +69,30 @@ const fill = (draft: Draft, { credential, value }: Valued): Draft => {
 const sign = (draft: Draft, { credential: { id, inject }, value }: Valued, asked: Draft, now: Date): Promise<Draft> | Draft =>
   inject.kind === 'aws-sigv4' ? signRequest(draft, { id, value, ...inject }, asked, now) : draft
 
+/** Refuses a value that could not be put in, before anything runs that would wait for it. */
+export const requireUsable = ({ credential: { id, inject: injection }, value }: Valued): void => {
+  switch (injection.kind) {
+    case 'header':
+      forHeader(id, injection.format.replaceAll('{value}', () => value))
+      return
+    case 'placeholder':
+      forHeader(id, value)
+      return
+    case 'client-certificate':
+      requireMatchingKey(id, readClientCertificate(id, value))
+      return
+    case 'aws-sigv4':
+      readAwsKeys(id, value)
+      return
+    case 'basic':
+    case 'query':
+  }
+}
+
 export const basicAuthorization = (user: string, password: string): string => `Basic ${Buffer.from(`${Buffer.from(user).toString('latin1')}:${password}`, 'latin1').toString('base64')}`
 
 const forHeader = (credential: string, text: string): string => {
-  if (!isHeaderValue(text)) throw fail('credential-unusable', { credential, problem: 'its value contains a character that no header may, such as a line break' })
+  if (!isHeaderValue(text)) throw fail('credential-unusable', { credential, problem: 'its value contains a character that no header may, such as a line break', fix: 'see to it that its source holds the value alone, on one line' })
   return text
 }
 

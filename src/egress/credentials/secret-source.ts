@@ -1,5 +1,4 @@
 import { fail } from '../../errors/index.js'
-import type { Boundary } from '../../policy/index.js'
 
 /** Where the value of a credential comes from. Named by the operator, never by a policy. */
 export type SecretSource =
@@ -57,11 +56,4 @@ export const describeSource = (source: SecretSource): string => {
     case 'vault':
       return `the field ${source.field} of ${source.mount}/${source.path} in Vault`
   }
-}
-
-/** A variable that is passed on is not a secret, and a secret is not passed on: one of the two is a mistake. */
-export const passedSecret = (sources: ReadonlyMap<string, SecretSource>, environment: Boundary['environment']): { readonly id: string; readonly variable: string } | undefined => {
-  const passed = new Set(environment.filter(({ value }) => value.kind === 'pass').map(({ name }) => name))
-  for (const [id, source] of sources) if (source.kind === 'environment' && passed.has(source.name)) return { id, variable: source.name }
-  return undefined
 }

@@ -27,7 +27,7 @@ const MAX_HASHED_BYTES = 16 << 20
 
 /** `KEY_ID:SECRET`, `KEY_ID:SECRET:TOKEN`, or the JSON that `aws configure export-credentials` and assumed roles give. */
 export const readAwsKeys = (credential: string, value: string): Keys => {
-  const unusable = (problem: string): Error => fail('credential-unusable', { credential, problem })
+  const unusable = (problem: string): Error => fail('credential-unusable', { credential, problem, fix: 'let its source say KEY_ID:SECRET, KEY_ID:SECRET:TOKEN, or what `aws configure export-credentials` prints' })
   if (value.trimStart().startsWith('{')) {
     let parsed: Readonly<Record<string, unknown>>
     try {
@@ -70,7 +70,7 @@ const scopeOf = (draft: Draft, { id, service, region }: SigningTerms): { readonl
   const made = SCOPE.exec(valueOf(draft.headers, 'authorization') ?? `Credential=${query.get('X-Amz-Credential') ?? ''}`)?.groups
   const found = { region: region ?? made?.['region'], service: service ?? made?.['service'] }
   if (found.region === undefined || found.service === undefined) {
-    throw fail('credential-unusable', { credential: id, problem: 'the request is not signed, so that region and service are not known; give them in the policy' })
+    throw fail('credential-unusable', { credential: id, problem: 'the request is not signed, so that region and service are not known', fix: 'give them in the policy: inject: { …, as: aws-sigv4, service: NAME, region: NAME }' })
   }
   return { region: found.region, service: found.service }
 }
@@ -80,13 +80,13 @@ const NAMED_PAYLOAD = /^(?:[0-9a-f]{64}|UNSIGNED-PAYLOAD|STREAMING-UNSIGNED-PAYL
 const payloadOf = async ({ headers, body }: Draft, credential: string): Promise<{ readonly body: Body | undefined; readonly hash: string }> => {
   const named = valueOf(headers, 'x-amz-content-sha256')
   if (named !== undefined && NAMED_PAYLOAD.test(named)) return { body, hash: named }
-  if (named !== undefined) throw fail('credential-unusable', { credential, problem: `the tool signs every chunk of its upload (${named.slice(0, 64)}), which cannot be done anew; configure it to sign the payload as a whole` })
+  if (named !== undefined) throw fail('credential-unusable', { credential, problem: `the tool signs every chunk of its upload (${named.slice(0, 64)}), which cannot be done anew`, fix: 'configure the tool to sign the payload as a whole' })
   if (body === undefined) return { body, hash: sha256('') }
   const pieces: Buffer[] = []
   let length = 0
   for await (const chunk of body.chunks) {
     length += chunk.length
-    if (length > MAX_HASHED_BYTES) throw fail('credential-unusable', { credential, problem: `a body without x-amz-content-sha256 is signed up to ${MAX_HASHED_BYTES >> 20} MB` })
+    if (length > MAX_HASHED_BYTES) throw fail('credential-unusable', { credential, problem: `a body without x-amz-content-sha256 is signed up to ${MAX_HASHED_BYTES >> 20} MB`, fix: 'let the tool send that header (payload signing), or smaller parts' })
     pieces.push(chunk)
   }
   const whole = Buffer.concat(pieces)

@@ -37,7 +37,7 @@ export const createCallNetworks = (open: () => RuntimeNetwork, pins: ReadonlyMap
 
 /** To put one into a request somebody has to see it: without the proxy the tool would go on as nobody, and wonder. */
 const requireNoCredentials = ({ credentials: [first] }: Boundary): void => {
-  if (first !== undefined) throw fail('credential-unusable', { credential: first.id, problem: 'network names no hosts, so that nothing of this call passes the proxy; name the hosts that it needs' })
+  if (first !== undefined) throw fail('credential-unusable', { credential: first.id, problem: 'network names no hosts, so that nothing of this call passes the proxy', fix: 'name the hosts that the tool needs in network' })
 }
 
 /** What became of its connections is recorded before anybody hears how the call ended. */

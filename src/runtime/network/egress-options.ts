@@ -23,12 +23,12 @@ export const pinsOf = (pins: Readonly<Record<string, readonly string[]>>): Reado
 
 const nameOf = (text: string): string => {
   const host = parseRequestHost(text)
-  if (host?.kind !== 'name') throw fail('host-malformed', { where: 'egress.pins', entry: text, problem: 'it is not the name of a host' })
+  if (host?.kind !== 'name') throw fail('host-malformed', { where: 'egress.pins', entry: text, problem: 'it is not the name of a host', fix: 'write the name alone, without a port: pins: { "api.example.org": ["192.0.2.1"] }' })
   return host.name
 }
 
 const addressOf = (text: string): IpAddress => {
   const address = parseIpAddress(text)
-  if (address === undefined) throw fail('host-malformed', { where: 'egress.pins', entry: text, problem: 'it is not an IP address' })
+  if (address === undefined) throw fail('host-malformed', { where: 'egress.pins', entry: text, problem: 'it is not an IP address', fix: 'write pins: { "api.example.org": ["192.0.2.1"] }' })
   return address
 }

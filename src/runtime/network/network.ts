@@ -5,7 +5,7 @@ import { fail } from '../../errors/index.js'
 import type { Boundary } from '../../policy/index.js'
 import type { CallNetwork, CallResult } from '../../sandbox/index.js'
 
-import { NO_SECRETS } from './secret-settings.js'
+import { NO_SECRETS, refuseExposed } from './secret-settings.js'
 import type { SecretSettings } from './secret-settings.js'
 
 export interface NetworkSettings {
@@ -49,8 +49,9 @@ interface Present {
 
 export const openNetwork = ({ authorities, resolve, secrets = NO_SECRETS }: NetworkSettings): RuntimeNetwork => {
   const present = new Map<string, Present>()
+  const store = createSecretStore(secrets)
   const egress = createEgress({
-    secrets: createSecretStore(secrets),
+    secrets: store,
     authorities,
     ...(resolve === undefined ? {} : { resolve }),
     record: (event) => {
@@ -65,6 +66,7 @@ export const openNetwork = ({ authorities, resolve, secrets = NO_SECRETS }: Netw
     authority: egress.authorityCertificate,
     admit: async ({ callId, boundary, writeApproval, pins, record }) => {
       const violations: EgressViolation[] = []
+      await refuseExposed(boundary, store, secrets.host)
       const call = await egress.admit({ callId, network: boundary, writeApproval, credentials: boundary.credentials, pins })
       present.set(callId, { record, violations })
       return {

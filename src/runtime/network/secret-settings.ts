@@ -1,6 +1,7 @@
-import { passedSecret } from '../../egress/index.js'
-import type { SecretHost, SecretSource, VaultAccess } from '../../egress/index.js'
+import { exposedSource, exposedValue, variableOf } from '../../egress/index.js'
+import type { ExposedSecret, SecretHost, SecretSource, SecretStore, VaultAccess } from '../../egress/index.js'
 import { fail } from '../../errors/index.js'
+import type { CordonError } from '../../errors/index.js'
 import type { Boundary } from '../../policy/index.js'
 import { runOnHost } from '../../sandbox/index.js'
 
@@ -30,23 +31,33 @@ export const secretHostOf = (environment: Variables, vault: VaultAccess | undefi
 const vaultOf = ({ VAULT_ADDR: address, VAULT_TOKEN: token, VAULT_NAMESPACE: namespace }: Variables): VaultAccess | undefined =>
   address === undefined || token === undefined ? undefined : { address, token, ...(namespace === undefined ? {} : { namespace }) }
 
-const OF_VAULT = 'VAULT_TOKEN'
-
 /**
- * What a cell may be given of these. A variable that a value is read from stays outside, whatever a policy passes on,
- * and so does every other that contains the same value.
+ * What a cell may be given of these. A variable that a value is read from stays outside, and so does every other that
+ * contains the same value. Policies that would pass one on are refused before; this holds whatever they say.
  */
 export const withoutSecrets = <Value extends string | undefined>(environment: Readonly<Record<string, Value>>, sources: Iterable<SecretSource>): Readonly<Record<string, Value>> => {
-  const names = new Set([...sources].flatMap((source) => (source.kind === 'environment' ? [source.name] : source.kind === 'vault' ? [OF_VAULT] : [])))
+  const names = new Set([...sources].flatMap((source) => variableOf(source) ?? []))
   if (names.size === 0) return environment
   const values = [...names].flatMap((name) => environment[name] ?? []).filter((value) => value.length >= SHORTEST)
   return Object.fromEntries(Object.entries(environment).filter(([name, text]) => !names.has(name) && !values.some((value) => text?.includes(value) === true)))
 }
 
-export const refusePassing = (tool: string, { environment }: Pick<Boundary, 'environment'>, sources: SecretSettings['sources']): void => {
-  const found = passedSecret(sources, environment)
-  if (found !== undefined) throw fail('policy-conflict', { source: `policy of the tool ${tool}`, where: 'environment', conflict: `${found.variable} holds the credential "${found.id}", and would be passed on to the tool; leave it out, because the proxy puts the value in` })
-}
-
 /** What is shorter is part of many a text by chance. */
 const SHORTEST = 6
+
+/** Of every tool, by what is known before any value is read. */
+export const refusePassing = (tool: string, { environment }: Pick<Boundary, 'environment'>, sources: SecretSettings['sources'], host: Variables): void => {
+  const found = exposedSource(sources, environment, host)
+  if (found === undefined) return
+  const { variable, id } = found
+  throw found.how === 'content' ? exposure(found) : fail('policy-conflict', { source: `policy of the tool ${tool}`, where: 'environment', conflict: `${variable} holds the credential "${id}", and would be passed on to the tool`, fix: `leave ${variable} out of environment; the proxy puts the value in` })
+}
+
+const exposure = ({ variable, id }: ExposedSecret): CordonError => fail('credential-exposed', { variable, credential: id })
+
+/** Of one call, by the values, wherever they come from. */
+export const refuseExposed = async ({ environment, credentials }: Boundary, store: SecretStore, { environment: host }: SecretHost): Promise<void> => {
+  const valued = await Promise.all(credentials.map(async (credential) => ({ credential, value: (await store.get(credential.id)).reveal() })))
+  const found = exposedValue(valued, environment, host)
+  if (found !== undefined) throw exposure(found)
+}

@@ -1,0 +1,62 @@
+// Variables of a tool that give away what the proxy keeps from it.
+import type { Boundary } from '../../policy/index.js'
+import { needlesOf } from '../redaction/needles.js'
+
+import type { Valued } from './inject.js'
+import type { SecretSource } from './secret-source.js'
+import { keptTexts } from './secret-texts.js'
+
+type Variables = Readonly<Record<string, string | undefined>>
+
+export interface ExposedSecret {
+  readonly id: string
+  readonly variable: string
+  /** Whether the value is read from this variable, or is found in what it says. */
+  readonly how: 'source' | 'content'
+}
+
+/** What Vault is asked with opens more than one credential. */
+const OF_VAULT = 'VAULT_TOKEN'
+
+/** The variable that a value comes from, where it comes from one. */
+export const variableOf = (source: SecretSource): string | undefined => (source.kind === 'environment' ? source.name : source.kind === 'vault' ? OF_VAULT : undefined)
+
+/** By what is known before any value is read: a variable that is passed on is not a secret, and a secret is not passed on. */
+export const exposedSource = (sources: ReadonlyMap<string, SecretSource>, environment: Boundary['environment'], host: Variables): ExposedSecret | undefined => {
+  const passed = new Set(environment.filter(({ value }) => value.kind === 'pass').map(({ name }) => name))
+  const named = [...sources].flatMap(([id, source]) => {
+    const variable = variableOf(source)
+    return variable === undefined ? [] : [{ id, variable }]
+  })
+  const direct = named.find(({ variable }) => passed.has(variable))
+  if (direct !== undefined) return { ...direct, how: 'source' }
+  return find(textsOf(environment, host), named.map(({ id, variable }) => ({ id, texts: [asBytes((host[variable] ?? '').replace(/\r?\n$/, '')).toString('latin1')] })))
+}
+
+/** By the values themselves, wherever they come from. Stand-ins are variables, too. */
+export const exposedValue = (valued: readonly Valued[], environment: Boundary['environment'], host: Variables): ExposedSecret | undefined => {
+  const standIns = valued.flatMap(({ credential: { placeholder } }) => (placeholder === undefined ? [] : [{ name: placeholder.name, text: placeholder.text }]))
+  return find([...textsOf(environment, host), ...standIns], valued.map((each) => ({ id: each.credential.id, texts: keptTexts(each) })))
+}
+
+interface Given {
+  readonly name: string
+  readonly text: string
+}
+
+const textsOf = (environment: Boundary['environment'], host: Variables): readonly Given[] =>
+  environment.flatMap(({ name, value }) => {
+    const text = value.kind === 'set' ? value.text : host[name]
+    return text === undefined ? [] : [{ name, text }]
+  })
+
+const find = (given: readonly Given[], secrets: readonly { readonly id: string; readonly texts: readonly string[] }[]): ExposedSecret | undefined => {
+  for (const { id, texts } of secrets) {
+    const needles = texts.flatMap(needlesOf)
+    const shown = given.find(({ text }) => needles.some((needle) => asBytes(text).includes(needle)))
+    if (shown !== undefined) return { id, variable: shown.name, how: 'content' }
+  }
+  return undefined
+}
+
+const asBytes = (text: string): Buffer => Buffer.from(text, 'utf8')
