@@ -4,8 +4,9 @@
 import { lookup } from 'node:dns/promises'
 import { existsSync, readFileSync } from 'node:fs'
 
+import { isNobodysOwn, parseResolved } from '../egress/index.js'
 import { CordonError, fail } from '../errors/index.js'
-import { ROOT_PATH, escapeGlob, parseIpAddress, parsePolicy, parseRequestHost, renderIpAddress, resolvePolicy } from '../policy/index.js'
+import { ROOT_PATH, escapeGlob, parsePolicy, parseRequestHost, resolvePolicy } from '../policy/index.js'
 import type { AbsolutePath, Client, IpAddress, ToolPolicy } from '../policy/index.js'
 import { openSandbox } from '../sandbox/index.js'
 import type { Form, Sandbox } from '../sandbox/index.js'
@@ -112,12 +113,10 @@ const addressesOf = async (hostname: string): Promise<readonly (readonly [string
   const host = parseRequestHost(hostname)
   if (host?.kind !== 'name' || hostname === 'localhost') return []
   const found = await lookup(host.name, { all: true }).catch(() => [])
-  const addresses = found.flatMap(({ address }) => parseIpAddress(address) ?? [])
-  return addresses.length > 0 && !addresses.some((address) => NOBODYS_OWN.test(renderIpAddress(address))) ? [[host.name, addresses]] : []
+  const addresses = found.flatMap(({ address }) => parseResolved(address) ?? [])
+  // Where clouds keep their metadata no registry lies: what is not pinned the proxy refuses.
+  return addresses.length > 0 && !addresses.some(isNobodysOwn) ? [[host.name, addresses]] : []
 }
-
-/** Where clouds keep their metadata, and addresses of many or of nobody. No registry lies there, and the proxy refuses them. */
-const NOBODYS_OWN = /^(?:0\.|169\.254\.|100\.100\.100\.200$|192\.0\.0\.|22[4-9]\.|23\d\.|2[45]\d\.|fe[89ab]|ff|fd00:ec2:|::$)/
 
 const readCertificates = (path: string): readonly string[] => {
   try {

@@ -1,4 +1,4 @@
-import { compileNetwork, credentialsFor, hostText, parsePolicy, parseRequest, resolvePolicy, ROOT_PATH } from '../policy/index.js'
+import { compileNetwork, credentialIdsFor, hostText, parsePolicy, parseRequest, resolvePolicy, ROOT_PATH } from '../policy/index.js'
 
 import { combinePolicies } from './combine-policies.js'
 import type { LoadedPolicy } from './policy-file.js'
@@ -16,7 +16,7 @@ export const answerRequest = (text: string, files: readonly LoadedPolicy[]): Req
   const policy = combinePolicies(files, parsePolicy({}, 'no options'))
   const answer = compileNetwork(resolvePolicy(policy, { workspace: ROOT_PATH, home: ROOT_PATH, kind: 'process' })).answer(request)
   const allowed = answer.kind === 'allowed'
-  return { request: text, allowed, because: becauseOf(answer, files), credentials: allowed && isTls ? credentialsFor(request, policy) : [] }
+  return { request: text, allowed, because: becauseOf(answer, files), credentials: allowed && isTls ? credentialIdsFor(request, policy) : [] }
 }
 
 const becauseOf = (answer: ReturnType<ReturnType<typeof compileNetwork>['answer']>, files: readonly LoadedPolicy[]): string => {

@@ -17,7 +17,7 @@ const reached = (events: readonly CordonEvent[]): readonly string[] => {
   for (const event of events) if (event.type === 'egress.opened' || event.type === 'egress.request' || event.type === 'egress.closed') tally.take({ ...event, call_id: event.call_id ?? '' })
   const summary = tally.summary()
   if (summary === null) return []
-  const rest = summary.more_hosts === 0 ? [] : [`and ${String(summary.more_hosts)} more connections, to other hosts`]
+  const rest = summary.more_hosts === 0 ? [] : [`and ${counted(summary.more_hosts, 'other host')}`]
   return [
     ...summary.hosts.map(({ host, port, connections, requests, bytes_sent: sent, bytes_received: received, credentials, redactions, problems }) =>
       [

@@ -1,4 +1,6 @@
+import { coversEndpoint } from './covers-host.js'
 import type { HostGrant } from './host-grant.js'
+import type { RequestHost } from './network-request.js'
 
 /** Where and how the value of a credential is put into a request. */
 export type Injection =
@@ -46,4 +48,18 @@ export const placeOfInjection = (inject: Injection): string | undefined => {
     case 'placeholder':
       return undefined
   }
+}
+
+/** Those that belong to a destination. */
+export const credentialsBoundTo = (credentials: readonly Credential[], host: RequestHost, port: number): readonly Credential[] =>
+  credentials.filter(({ hosts }) => hosts.some((named) => coversEndpoint(named, host, port)))
+
+/** Those of them for a request. Each is there once, though several policies may have brought it along. */
+export const credentialsWithin = (bound: readonly Credential[], isWithin: (scope: RequestScope) => boolean): readonly Credential[] => {
+  const found = new Map<string, Credential>()
+  for (const credential of bound) {
+    const key = JSON.stringify([credential.id, credential.inject])
+    if (!found.has(key) && isWithin(credential.scope)) found.set(key, credential)
+  }
+  return [...found.values()]
 }

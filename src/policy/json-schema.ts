@@ -2,6 +2,7 @@
 // programs. It says as much as a schema can; what only the parser can tell is listed in docs/policy.md.
 import { EGRESS_CLASSES, MECHANISMS, PRESET_NAMES, RISKS, SAFE_METHODS } from './model.js'
 import { BASIC_USER, CREDENTIAL_ID, HEADER_FORMAT, HEADER_NAME, PARAMETER, RESERVED_HEADERS, STAND_IN, VARIABLE_NAME, WORD } from './parse-credentials.js'
+import type { INJECTION_KEYS } from './parse-credentials.js'
 import { LIMIT_FORMS } from './parse-limits.js'
 import type { LimitForm } from './parse-limits.js'
 import { CLIENTS } from './policy-file.js'
@@ -51,18 +52,19 @@ const HEADER = `^(?!(?:${RESERVED_HEADERS.map(anyCase).join('|')})$)${HEADER_NAM
 
 const HOSTS: Schema = { anyOf: [ref('host'), list(ref('host'), { minItems: 1 })] }
 
-const injection = (as: string, properties: Schema = {}, required: readonly string[] = []): Schema =>
+const injection = (as: keyof typeof INJECTION_KEYS, properties: Schema = {}, required: readonly string[] = []): Schema =>
   mapping({ host: HOSTS, as: word(as), ...properties }, { required: ['host', ...(as === 'header' ? [] : ['as']), ...required] })
 
-const INJECTIONS: readonly Schema[] = [
-  injection('bearer'),
-  injection('header', { header: text(HEADER, 'the name of a header'), format: text(HEADER_FORMAT, 'with {value} in it') }, ['header']),
-  injection('basic', { user: text(BASIC_USER, 'a name without a colon') }),
-  injection('query', { parameter: text(PARAMETER, 'of the URL') }, ['parameter']),
-  injection('placeholder'),
-  injection('client-certificate'),
-  injection('aws-sigv4', { service: text(WORD, 'such as s3'), region: text(WORD, 'such as eu-west-1') }),
-]
+/** For every way that the parser knows, and none that it does not. */
+const INJECTIONS: Readonly<Record<keyof typeof INJECTION_KEYS, Schema>> = {
+  bearer: injection('bearer'),
+  header: injection('header', { header: text(HEADER, 'the name of a header'), format: text(HEADER_FORMAT, 'with {value} in it') }, ['header']),
+  basic: injection('basic', { user: text(BASIC_USER, 'a name without a colon') }),
+  query: injection('query', { parameter: text(PARAMETER, 'of the URL') }, ['parameter']),
+  placeholder: injection('placeholder'),
+  'client-certificate': injection('client-certificate'),
+  'aws-sigv4': injection('aws-sigv4', { service: text(WORD, 'such as s3'), region: text(WORD, 'such as eu-west-1') }),
+}
 
 /** Put in place of a placeholder, so that there has to be one. */
 const SWAPS: Schema = { type: 'object', properties: { as: word('placeholder') }, required: ['as'] }
@@ -84,7 +86,7 @@ const CREDENTIAL: Schema = mapping(
 
 const DEFINITIONS: Schema = {
   credential: { ...CREDENTIAL, description: 'the shape of a secret, never its value' },
-  injection: { anyOf: INJECTIONS, description: 'the requests that it is put into, and where' },
+  injection: { anyOf: Object.values(INJECTIONS), description: 'the requests that it is put into, and where' },
   glob: text(GLOB, 'a path: absolute, under ~, or relative to the workspace; ** * ? {a,b}; "!" carves out'),
   globs: { anyOf: [word('none'), list(ref('glob'))] },
   program: text(PROGRAM, 'the name or path of one program'),

@@ -1,7 +1,7 @@
 // Examples in a policy file: requests that it allows, and requests that it does not, tried like those of rules.
 import { assessEgressClass } from './assess.js'
 import { compileNetwork } from './compile-network.js'
-import { coversEndpoint } from './covers-host.js'
+import { credentialsBoundTo, credentialsWithin } from './credential.js'
 import type { ToolPolicy } from './model.js'
 import { parseRequestHost } from './network-request.js'
 import type { NetworkRequest } from './network-request.js'
@@ -63,16 +63,15 @@ export const problemOfExample = ({ request, isTls, expected, credentials }: Poli
   const answer = compileNetwork({ network: resolveNetwork(policy.network), egressClass: assessEgressClass(policy) }).answer(request)
   if (answer.kind !== expected) return expected === 'allowed' ? 'it should be allowed, and is not' : 'it should not be allowed, and is'
   if (credentials === undefined) return undefined
-  const found = isTls ? credentialsFor(request, policy) : []
+  const found = isTls ? credentialIdsFor(request, policy) : []
   const same = [...new Set(credentials)].sort().join() === found.toSorted().join()
   return same ? undefined : `it should carry ${credentials.join(', ') || 'no credential'}, and carries ${found.join(', ') || 'none'}`
 }
 
-/** The ids of the credentials that are put into a request, if it is one over TLS. */
-export const credentialsFor = (request: NetworkRequest, { credentials }: Pick<ToolPolicy, 'credentials'>): readonly string[] => [
-  ...new Set(
-    credentials
-      .filter(({ hosts, scope }) => hosts.some((host) => coversEndpoint(host, request.host, request.port)) && compileNetwork(scope).answer(request).kind === 'allowed')
-      .map(({ id }) => id),
-  ),
+/**
+ * The ids of the credentials that go with a request, if it is one over TLS. One that takes the place of a stand-in is
+ * among them, though it is put in only where the tool wrote that.
+ */
+export const credentialIdsFor = (request: NetworkRequest, { credentials }: Pick<ToolPolicy, 'credentials'>): readonly string[] => [
+  ...new Set(credentialsWithin(credentialsBoundTo(credentials, request.host, request.port), (scope) => compileNetwork(scope).answer(request).kind === 'allowed').map(({ id }) => id)),
 ]

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 import { combinePolicies } from '../../src/cli/combine-policies.js'
 import { CordonError } from '../../src/errors/index.js'
-import { compileNetwork, coversHost, coversPort, credentialsFor, parsePolicy, parseRequest, resolvePolicy, ROOT_PATH } from '../../src/policy/index.js'
+import { compileNetwork, coversHost, coversPort, credentialIdsFor, parsePolicy, parseRequest, resolvePolicy, ROOT_PATH } from '../../src/policy/index.js'
 import type { NetworkRequest, ToolPolicy } from '../../src/policy/index.js'
 
 const host = fc.constantFrom('a.org', 'b.a.org', '*.a.org', 'a.org:8443')
@@ -36,7 +36,7 @@ test('policies together put a credential into no request but those that its own 
       if (together === undefined) return
       seen.composed += 1
       for (const request of requests) {
-        const injected = allows(together, request) ? credentialsFor(request, together) : []
+        const injected = allows(together, request) ? credentialIdsFor(request, together) : []
         seen.injected += injected.length
         for (const id of injected) {
           const owner = policies.find((each) => allows(each, request) && each.credentials.some((own) => own.id === id && own.hosts.some(({ destination, port }) => coversHost(destination, request.host) && coversPort(port, request.port))))

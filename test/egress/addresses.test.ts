@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 
 import { hostsFileEntries, systemResolver } from '../../src/egress/upstream/resolve.js'
-import { parseResolved, specialPurpose } from '../../src/egress/upstream/special-addresses.js'
+import { isNobodysOwn, parseResolved, specialPurpose } from '../../src/egress/upstream/special-addresses.js'
 import { parseIpAddress, renderIpAddress } from '../../src/policy/index.js'
 import type { HostName, IpAddress } from '../../src/policy/index.js'
 
@@ -23,6 +23,16 @@ describe('an address that is not public', () => {
 
   test.each(['1.1.1.1', '8.8.8.8', '172.32.0.1', '100.128.0.1', '192.0.1.1', '2606:4700::1111', '2a00:1450::1', '64:ff9b::808:808', '2002:808:808::1', '::ffff:8.8.8.8'])('%s is not', (text) => {
     expect(specialPurpose(address(text))).toBeUndefined()
+  })
+})
+
+describe('an address of a network of one\'s own', () => {
+  test.each(['10.1.2.3', '192.168.1.1', '172.16.0.1', '127.0.0.1', '100.64.0.1', '::1', 'fd12::1', 'fec0::1', '1.1.1.1', '2a00:1450::1', '64:ff9b::a01:203'])('may be %s', (text) => {
+    expect(isNobodysOwn(address(text))).toBe(false)
+  })
+
+  test.each(['0.0.0.0', '169.254.169.254', '100.100.100.200', '192.0.0.192', '224.0.0.1', '239.1.2.3', '240.0.0.1', '255.255.255.255', '::', 'fe80::1', 'febf::1', 'ff02::1', 'fd00:ec2::254', '::ffff:169.254.169.254', '64:ff9b::a9fe:a9fe', '2002:a9fe:a9fe::1'])('is never %s, where metadata of clouds or nobody lies', (text) => {
+    expect(isNobodysOwn(address(text))).toBe(true)
   })
 })
 

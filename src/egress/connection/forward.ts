@@ -1,6 +1,6 @@
 import { CordonError, fail } from '../../errors/index.js'
+import { credentialsBoundTo, credentialsWithin } from '../../policy/index.js'
 import type { Credential, IpAddress } from '../../policy/index.js'
-import { credentialsFor, credentialsOf } from '../credentials/bound-credential.js'
 import type { Draft, Valued } from '../credentials/inject.js'
 import { injectAll } from '../credentials/inject.js'
 import type { Endpoint } from '../endpoint.js'
@@ -37,11 +37,11 @@ export const forwarder = (connection: Connection, shared: Shared): Handler => as
   const grant = call.judge.request(endpoint, request)
   if (grant.kind === 'denial') return refuse(grant)
 
-  const bound = credentialsFor(call.rights.credentials, endpoint)
+  const bound = credentialsBoundTo(call.rights.credentials, endpoint.host, endpoint.port)
   const started = shared.now()
   const counted = { sent: 0, received: 0, status: null as number | null, redactions: 0, problem: null as string | null }
   // Nothing secret goes over a connection that others can read.
-  const injected = request.scheme === 'https' ? credentialsOf(bound, (scope) => call.judgeOf(scope).request(endpoint, request).kind === 'grant') : []
+  const injected = request.scheme === 'https' ? credentialsWithin(bound, (scope) => call.judgeOf(scope).request(endpoint, request).kind === 'grant') : []
   try {
     await exchange(connection, shared, { request, reply, bound, injected, counted })
   } catch (error) {

@@ -2,9 +2,8 @@ import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
 
 import { CordonError, fail } from '../../errors/index.js'
-import { parseRequestHost } from '../../policy/index.js'
+import { credentialsBoundTo, parseRequestHost } from '../../policy/index.js'
 import type { IpAddress } from '../../policy/index.js'
-import { credentialsFor } from '../credentials/bound-credential.js'
 import { renderEndpoint, renderHost } from '../endpoint.js'
 import type { ByteReader } from '../http/byte-reader.js'
 import { readBytes } from '../http/byte-reader.js'
@@ -42,7 +41,7 @@ export const serveConnection = async (stream: Duplex, connection: Connection, ad
   let problem: string | null = null
   stream.on('error', () => undefined)
   // Beside a credential there is nothing that nobody looks at.
-  const mayBeOther = admission.mayBeOther && credentialsFor(call.rights.credentials, endpoint).length === 0
+  const mayBeOther = admission.mayBeOther && credentialsBoundTo(call.rights.credentials, endpoint.host, endpoint.port).length === 0
   try {
     await shared.record({ type: 'egress.opened', ...place, treatment: admission.treatment === 'stream' && !mayBeOther ? 'http' : admission.treatment })
     passed = (await serve(stream, { connection, shared, treatment: admission.treatment, mayBeOther })) ?? passed

@@ -2,14 +2,15 @@
 export const needlesOf = (value: string): readonly Buffer[] => {
   const bytes = Buffer.from(value, 'latin1')
   // A few characters would be found everywhere; no service gives out such keys.
-  if (bytes.length < SHORTEST) return []
+  if (bytes.length < SHORTEST_SECRET) return []
   const text = bytes.toString('utf8')
   const spellings = [value, ...inUrls(bytes), ...inJson(text), inHtml(text, '&#39;'), inHtml(text, '&#x27;'), inHtml(text, '&apos;'), bytes.toString('hex'), bytes.toString('hex').toUpperCase()]
   const encoded = inBase64(bytes).flatMap((spelling) => [spelling, spelling.replaceAll('+', '-').replaceAll('/', '_'), ...(/[+/]/.test(spelling) ? [spelling.replaceAll('/', '\\/'), spelling.replaceAll('+', '%2B').replaceAll('/', '%2F')] : [])])
   return [...new Set([...spellings, ...encoded])].map((spelling) => Buffer.from(spelling, 'latin1'))
 }
 
-const SHORTEST = 6
+/** What is shorter is part of many a text by chance. */
+export const SHORTEST_SECRET = 6
 
 /** With upper and lower hexadecimal digits, by the rules of a path, of a form, and of those who encode everything. */
 const inUrls = (bytes: Buffer): readonly string[] => {
@@ -49,5 +50,5 @@ const inBase64 = (bytes: Buffer): readonly string[] =>
     const first = Math.ceil((shift * 8) / 6)
     const whole = Math.floor(((shift + bytes.length) * 8) / 6)
     const stable = encoded.slice(first, whole)
-    return stable.length >= SHORTEST ? [stable] : []
+    return stable.length >= SHORTEST_SECRET ? [stable] : []
   })

@@ -1,24 +1,29 @@
 import { cidrContains, parseIpAddress } from '../../policy/index.js'
 import type { Cidr, IpAddress } from '../../policy/index.js'
 
-/** Addresses that are not the public internet, with what they are (IANA's registries of special purposes). */
-const SPECIAL: readonly (readonly [block: string, what: string])[] = [
-  ['0.0.0.0/8', 'this network'],
+/**
+ * Addresses that are not the public internet, with what they are (IANA's registries of special purposes). `nobodys`: no
+ * server of somebody's own network lies there, but metadata of clouds, or many machines, or none.
+ */
+const SPECIAL: readonly (readonly [block: string, what: string, whose?: 'nobodys'])[] = [
+  ['0.0.0.0/8', 'this network', 'nobodys'],
   ['10.0.0.0/8', 'private'],
+  ['100.100.100.200/32', 'cloud metadata', 'nobodys'],
   ['100.64.0.0/10', 'shared by a provider'],
   ['127.0.0.0/8', 'this machine'],
-  ['169.254.0.0/16', 'link-local; cloud metadata'],
+  ['169.254.0.0/16', 'link-local; cloud metadata', 'nobodys'],
   ['172.16.0.0/12', 'private'],
-  ['192.0.0.0/24', 'for protocols'],
+  ['192.0.0.0/24', 'for protocols', 'nobodys'],
   ['192.0.2.0/24', 'for documentation'],
   ['192.88.99.0/24', 'a former relay'],
   ['192.168.0.0/16', 'private'],
   ['198.18.0.0/15', 'for benchmarks'],
   ['198.51.100.0/24', 'for documentation'],
   ['203.0.113.0/24', 'for documentation'],
-  ['224.0.0.0/4', 'multicast'],
-  ['240.0.0.0/4', 'reserved'],
-  // Beyond the unspecified address and loopback: IPv4 in a former notation.
+  ['224.0.0.0/4', 'multicast', 'nobodys'],
+  ['240.0.0.0/4', 'reserved', 'nobodys'],
+  ['::/128', 'no address', 'nobodys'],
+  // Beyond loopback: IPv4 in a former notation.
   ['::/96', 'this machine, or IPv4 in disguise'],
   ['64:ff9b:1::/48', 'translated to private IPv4'],
   ['100::/64', 'discarded'],
@@ -26,11 +31,11 @@ const SPECIAL: readonly (readonly [block: string, what: string])[] = [
   ['2001:db8::/32', 'for documentation'],
   ['3fff::/20', 'for documentation'],
   ['5f00::/16', 'for segment routing'],
-  // fd00:ec2::254 among them.
-  ['fc00::/7', 'private; cloud metadata'],
-  ['fe80::/10', 'link-local'],
+  ['fd00:ec2::/32', 'cloud metadata', 'nobodys'],
+  ['fc00::/7', 'private'],
+  ['fe80::/10', 'link-local', 'nobodys'],
   ['fec0::/10', 'formerly private'],
-  ['ff00::/8', 'multicast'],
+  ['ff00::/8', 'multicast', 'nobodys'],
 ]
 
 const blockOf = (text: string): Cidr => {
@@ -39,7 +44,7 @@ const blockOf = (text: string): Cidr => {
   return { family, first: value, prefixLength: Number(length) }
 }
 
-const BLOCKS = SPECIAL.map(([text, what]) => ({ block: blockOf(text), what }))
+const BLOCKS = SPECIAL.map(([text, what, whose]) => ({ block: blockOf(text), what, isNobodys: whose === 'nobodys' }))
 
 /** Prefixes behind which an IPv4 address stands, and how many bits follow it. */
 const EMBEDDING: readonly (readonly [Cidr, bigint])[] = [
@@ -60,8 +65,10 @@ export const readings = (address: IpAddress): readonly IpAddress[] => [
   ...EMBEDDING.flatMap(([block, shift]) => (cidrContains(block, address) ? [{ family: 4 as const, value: (address.value >> shift) & 0xffff_ffffn }] : [])),
 ]
 
+const blocksAround = (address: IpAddress): typeof BLOCKS => readings(address).flatMap((reading) => BLOCKS.filter(({ block }) => cidrContains(block, reading)))
+
 /** What an address is, where that is not a place on the public internet. */
-export const specialPurpose = (address: IpAddress): string | undefined =>
-  readings(address)
-    .flatMap((reading) => BLOCKS.filter(({ block }) => cidrContains(block, reading)))
-    .at(0)?.what
+export const specialPurpose = (address: IpAddress): string | undefined => blocksAround(address).at(0)?.what
+
+/** Whether a name of one's own network cannot mean it, whoever says so. */
+export const isNobodysOwn = (address: IpAddress): boolean => blocksAround(address).some(({ isNobodys }) => isNobodys)

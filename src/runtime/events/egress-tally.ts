@@ -7,7 +7,7 @@ export interface EgressSummary {
   readonly bytes_sent: number
   readonly bytes_received: number
   readonly hosts: readonly ReachedHost[]
-  /** Hosts beyond those. */
+  /** Hosts beyond those, by name and port. */
   readonly more_hosts: number
 }
 
@@ -36,19 +36,20 @@ type Counted = { -readonly [Key in keyof ReachedHost]: ReachedHost[Key] extends 
 
 /** A tool decides how many hosts it asks for below a name that is granted with all of them. */
 const MOST_HOSTS = 100
+const MOST_COUNTED = 10_000
 
 /** Adds up what became of the connections of one call. */
 export const createEgressTally = (): EgressTally => {
   const hosts = new Map<string, Counted>()
   const total = { connections: 0, requests: 0, bytes_sent: 0, bytes_received: 0 }
-  let beyond = 0
+  const beyond = new Set<string>()
 
-  const hostOf = ({ host, port, type }: ConnectionEvent): Counted | undefined => {
+  const hostOf = ({ host, port }: ConnectionEvent): Counted | undefined => {
     const key = `${host} ${port}`
     const known = hosts.get(key)
     if (known !== undefined) return known
     if (hosts.size >= MOST_HOSTS) {
-      if (type === 'egress.opened') beyond += 1
+      if (beyond.size < MOST_COUNTED) beyond.add(key)
       return undefined
     }
     const made: Counted = { host, port, connections: 0, requests: 0, bytes_sent: 0, bytes_received: 0, credentials: new Set(), redactions: 0, problems: new Set() }
@@ -75,6 +76,6 @@ export const createEgressTally = (): EgressTally => {
       for (const id of event.credentials) counted.credentials.add(id)
     },
     summary: () =>
-      total.connections === 0 ? null : { ...total, hosts: [...hosts.values()].map((each) => ({ ...each, credentials: [...each.credentials], problems: [...each.problems] })), more_hosts: beyond },
+      total.connections === 0 ? null : { ...total, hosts: [...hosts.values()].map((each) => ({ ...each, credentials: [...each.credentials], problems: [...each.problems] })), more_hosts: beyond.size },
   }
 }

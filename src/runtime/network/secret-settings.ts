@@ -1,4 +1,4 @@
-import { exposedSource, exposedValue, variableOf } from '../../egress/index.js'
+import { SHORTEST_SECRET, exposedSource, exposedValue, variableOf } from '../../egress/index.js'
 import type { ExposedSecret, SecretHost, SecretSource, SecretStore, VaultAccess } from '../../egress/index.js'
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
@@ -38,12 +38,9 @@ const vaultOf = ({ VAULT_ADDR: address, VAULT_TOKEN: token, VAULT_NAMESPACE: nam
 export const withoutSecrets = <Value extends string | undefined>(environment: Readonly<Record<string, Value>>, sources: Iterable<SecretSource>): Readonly<Record<string, Value>> => {
   const names = new Set([...sources].flatMap((source) => variableOf(source) ?? []))
   if (names.size === 0) return environment
-  const values = [...names].flatMap((name) => environment[name] ?? []).filter((value) => value.length >= SHORTEST)
+  const values = [...names].flatMap((name) => environment[name] ?? []).filter((value) => value.length >= SHORTEST_SECRET)
   return Object.fromEntries(Object.entries(environment).filter(([name, text]) => !names.has(name) && !values.some((value) => text?.includes(value) === true)))
 }
-
-/** What is shorter is part of many a text by chance. */
-const SHORTEST = 6
 
 /** Of every tool, by what is known before any value is read. */
 export const refusePassing = (tool: string, { environment }: Pick<Boundary, 'environment'>, sources: SecretSettings['sources'], host: Variables): void => {
