@@ -83,8 +83,10 @@ const decisionFor = (code: ErrorCode | undefined): 'deny' | 'unavailable' => (co
 export const revise = (decision: PermissionDecision, error: unknown): PermissionDecision | undefined => {
   const code = error instanceof CordonError ? error.code : undefined
   if (code !== undefined && STARTED_IN_VAIN.has(code)) return undefined
-  return { ...decision, decision_id: randomUUID(), decided_at: new Date().toISOString(), expires_at: null, decision_source: 'policy', ...refusal(error, code) }
+  return { ...decision, decision_id: randomUUID(), decided_at: new Date().toISOString(), expires_at: null, decision_source: 'policy', ...refusal(error, code), explain: { ...decision.explain, what_would_change_it: waysOutOf(error) } }
 }
+
+const waysOutOf = (error: unknown): readonly string[] => (error instanceof CordonError && error.fix !== undefined ? [error.fix] : [])
 
 const refusal = (error: unknown, code: ErrorCode | undefined) => ({
   decision: decisionFor(code),
@@ -99,7 +101,7 @@ export const undecided = (error: unknown, order: RunOrder | undefined, mode: Mod
     ...{ decision_id: randomUUID(), call_id: randomUUID(), tool: RUN_TOOL, decision_source: 'command', ...refusal(error, error instanceof CordonError ? error.code : undefined) },
     ...{ rule_refs: [], updated_input_ref: null, approval_action_id: null, expires_at: null, scope: 'call', mode, risk: 'unknown', risk_is_derived: true },
     ...{ used_declared_capability: false, arguments_hash: null, policy_hash: null, argument_gate: 'enforced', decided_at: new Date().toISOString(), destructive: false },
-    explain: { steps: [], rules: [], what_would_change_it: error instanceof CordonError && error.fix !== undefined ? [error.fix] : [], asked_again_because: [] },
+    explain: { steps: [], rules: [], what_would_change_it: waysOutOf(error), asked_again_because: [] },
   },
   state: { mode, rules: [], policy_sources: [...new Set(order?.policySources ?? [])], interactive, managed_only: [] },
 })

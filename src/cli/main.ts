@@ -29,7 +29,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   doctor: { help: DOCTOR_HELP, load: async () => (await import('./doctor.js')).doctor },
   policy: { help: POLICY_HELP, takesWords: true, load: async () => (await import('./policy.js')).policy },
   log: { help: LOG_HELP, takesWords: true, load: async () => (await import('./log.js')).log },
-  why: { help: WHY_HELP, load: async () => (await import('./why.js')).why },
+  why: { help: WHY_HELP, takesWords: true, load: async () => (await import('./why.js')).why },
   demo: { help: DEMO_HELP, load: async () => (await import('./demo.js')).demo },
 }
 

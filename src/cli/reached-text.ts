@@ -1,21 +1,29 @@
 // What a call reached of the network and what it was refused, as `cordon why` tells it.
 import { createEgressTally } from '../runtime/events/index.js'
+import type { EgressSummary } from '../runtime/events/index.js'
 import type { CordonEvent } from '../runtime/index.js'
 import { describeViolation } from '../sandbox/index.js'
 import type { Violation } from '../sandbox/index.js'
 
 import { wayOut } from './explain.js'
+import { upstreamProblems } from './upstream-problems.js'
 
 type Line = readonly [string, string]
 
 const MOST_LINES = 20
 
-export const networkLines = (events: readonly CordonEvent[]): readonly Line[] => [...atMost('reached', reached(events)), ...atMost('refused', refused(events))]
+export const networkLines = (events: readonly CordonEvent[]): readonly Line[] => {
+  const summary = summaryOf(events)
+  return [...atMost('reached', reached(summary)), ...atMost('problem', upstreamProblems(summary)), ...atMost('refused', refused(events))]
+}
 
-const reached = (events: readonly CordonEvent[]): readonly string[] => {
+const summaryOf = (events: readonly CordonEvent[]): EgressSummary | null => {
   const tally = createEgressTally()
   for (const event of events) if (event.type === 'egress.opened' || event.type === 'egress.request' || event.type === 'egress.closed') tally.take({ ...event, call_id: event.call_id ?? '' })
-  const summary = tally.summary()
+  return tally.summary()
+}
+
+const reached = (summary: EgressSummary | null): readonly string[] => {
   if (summary === null) return []
   const rest = summary.more_hosts === 0 ? [] : [`and ${counted(summary.more_hosts, 'other host')}`]
   return [

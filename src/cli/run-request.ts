@@ -105,7 +105,7 @@ const folderAt = (path: string): AbsolutePath => {
   throw fail('cwd-missing', { path })
 }
 
-const homeOf = ({ HOME: home }: Readonly<Record<string, string | undefined>>): AbsolutePath =>
+export const homeOf = ({ HOME: home }: Readonly<Record<string, string | undefined>>): AbsolutePath =>
   parseAbsolutePath(home?.startsWith('/') === true ? home : homeOfAccount(), 'HOME')
 
 /** A container may run as a user whom its /etc/passwd does not know. */

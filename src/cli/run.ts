@@ -24,6 +24,7 @@ import { prepareRun } from './prepare-run.js'
 import { parseRun } from './run-request.js'
 import type { RunOrder } from './run-request.js'
 import { adviseOnStart } from './start-advice.js'
+import { upstreamProblems } from './upstream-problems.js'
 import { warningsOf } from './warnings.js'
 
 const EXIT_TIMED_OUT = 124
@@ -57,7 +58,7 @@ export const run = async ({ given, environment }: Invocation): Promise<number> =
       }
       const { argv, boundary, result, problems, reached } = await performRun(services, launch, (found) => { decided = found })
       outcome = { kind: 'ran', argv, result, intrusions: problems, reached }
-      advice = adviceOn(result, { ...order, argv }, boundary, reporting.observe, environment)
+      advice = [...upstreamProblems(reached), ...adviceOn(result, { ...order, argv }, boundary, reporting.observe, environment)]
     } finally {
       await sandbox.then((open) => open.close(), () => undefined)
     }
@@ -66,6 +67,7 @@ export const run = async ({ given, environment }: Invocation): Promise<number> =
   }
   const exitStatus = outcome.kind === 'ran' ? statusOf(outcome.result, outcome.intrusions.length > 0) : exitStatusOf(outcome.error)
   const asDecided = decided ?? undecided(outcome.kind === 'refused' ? outcome.error : undefined, order, order?.mode ?? 'default', interactive)
+  if (decided === undefined && outcome.kind === 'refused' && !given.switches.has('dry-run')) await (await import('./record-refusal.js')).recordRefusal(asDecided, outcome.error, { given, environment })
   report(describeRun(order, asDecided, outcome, exitStatus), outcome, advice, reporting, environment)
   return exitStatus
 }

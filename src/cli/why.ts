@@ -9,15 +9,17 @@ import { createLogReader, readLine } from '../runtime/index.js'
 import type { CordonEvent } from '../runtime/index.js'
 import type { SandboxProfile } from '../sandbox/index.js'
 
-import { usage } from './arguments.js'
+import { parseScattered, usage } from './arguments.js'
 import { STDERR, STDOUT, oneLine, paintFor, writeText } from './console-text.js'
 import type { Paint } from './console-text.js'
 import { whyCallEnded } from './ending-text.js'
 import { reportFailure } from './failure.js'
+import { renderHelp } from './help.js'
 import type { Invocation } from './invocation.js'
 import { commandIn, renderEvent } from './log-text.js'
 import { auditPathOf } from './own-folders.js'
 import { networkLines } from './reached-text.js'
+import { WHY_HELP } from './why-help.js'
 
 const EXIT_UNKNOWN = 1
 const EXIT_USAGE = 2
@@ -32,7 +34,12 @@ export const why = async (invocation: Invocation): Promise<number> => {
   }
 }
 
-const explainCall = async ({ given, environment }: Invocation): Promise<number> => {
+const explainCall = async ({ given: { rest: words }, environment }: Invocation): Promise<number> => {
+  const given = parseScattered(words, WHY_HELP, 'cordon why')
+  if (given.switches.has('help')) {
+    writeText(STDOUT, renderHelp(WHY_HELP))
+    return 0
+  }
   const [wanted, ...more] = given.rest
   if (wanted === undefined || wanted === '' || more.length > 0) throw usage('name one call, such as: cordon why last', 'cordon why')
   const path = given.values.get('log')?.[0] ?? auditPathOf(environment, homedir())
@@ -76,7 +83,7 @@ const renderCall = (events: readonly CordonEvent[], paint: Paint): string => {
   const command = events.flatMap((event) => (event.type === 'process.started' || event.type === 'permission.evaluated' ? commandIn(event.arguments.text) ?? [] : []))[0]
   const lines = [
     ...(command === undefined ? [] : [['command', command] as const]),
-    ...decisions.flatMap(decisionLines),
+    ...decisions.flatMap((decision, at) => decisionLines(decision, at === decisions.length - 1)),
     ...applied.flatMap(boundaryLines),
     ...networkLines(events),
   ]
@@ -91,7 +98,7 @@ const withoutSystem = (paths: readonly string[]): string => {
   return [...granted, ...(granted.length < paths.length ? ['(system; --json has all paths)'] : [])].join(' ')
 }
 
-const NAME_WIDTH = 10
+const NAME_WIDTH = 11
 
 const boundaryLines = (profile: SandboxProfile): readonly Line[] => [
   ['boundary', profile.form],
@@ -111,10 +118,13 @@ const UNITS = { size: ' bytes', duration: ' ms', count: '' } as const
 const limitText = (name: keyof Limits, limit: number | undefined): readonly string[] =>
   limit === undefined ? [] : [`${name} ${String(limit)}${UNITS[LIMIT_FORMS[name].quantity]}`]
 
-const decisionLines = ({ decision, decision_source: source, decision_reason: reason, tool, mode, risk, explain }: PermissionDecision): readonly Line[] => [
+const PERMITTED: ReadonlySet<PermissionDecision['decision']> = new Set(['allow', 'sandboxed'])
+
+const decisionLines = ({ decision, decision_source: source, decision_reason: reason, tool, mode, risk, explain }: PermissionDecision, isLast: boolean): readonly Line[] => [
   ['decision', `${decision} of ${tool} by ${source}: ${reason}`],
   ['mode', `${mode}, risk ${risk}`],
   ...explain.rules.map(({ effect, place, because, standing }) => ['rule', `${effect} (${standing}) ${place}: ${because}`] as const),
   ...explain.asked_again_because.map((text) => ['again', text] as const),
-  ...explain.what_would_change_it.map((text) => ['change', text] as const),
+  // What was decided anew is not changed by what would have changed it before.
+  ...(isLast ? explain.what_would_change_it : []).map((text) => [PERMITTED.has(decision) ? 'to stop it' : 'change', text] as const),
 ]

@@ -7,16 +7,23 @@ export const EGRESS_ERRORS = {
     message: 'the {side} sent something that cannot be read in exactly one way: {problem}',
     agent: 'This request was not sent: {problem}.',
   },
+  'upstream-unresolved': {
+    when: 'The name of a host that the tool may reach has no address.',
+    message: 'the name {host} cannot be resolved',
+    agent: '{host} cannot be reached: its name cannot be resolved.',
+    fix: 'see whether the name is written correctly; or say where it is: --resolve {host}=ADDRESS, or egress.pins of createCordon()',
+  },
   'upstream-unreachable': {
     when: 'A host that the tool may reach does not answer.',
     message: '{host} cannot be reached: {problem}',
     agent: '{host} cannot be reached: {problem}',
+    fix: 'see whether anybody answers there; or say where it is: --resolve HOST=ADDRESS, or egress.pins of createCordon()',
   },
   'upstream-untrusted': {
     when: 'The certificate of a server is not one that Cordon trusts for this name.',
     message: 'the certificate of {host} is not trusted: {problem}',
     agent: 'The certificate of {host} is not trusted.',
-    fix: 'if the host has a certificate authority of its own, name its certificate (--upstream-ca FILE)',
+    fix: 'if the host has a certificate authority of its own, name its certificate: --upstream-ca FILE, or egress.authorities of createCordon()',
   },
   'upstream-broke': {
     when: 'A server ended or broke the connection in the middle of an answer.',

@@ -52,3 +52,51 @@ describe('a variable that contains the value of a credential', () => {
     expect(await run([...WITH_TOKEN, '--env', 'OTHER=is-fine', '--', 'env'])).toMatchObject({ status: 0, stdout: expect.stringMatching(/^OTHER=is-fine$/m) as string })
   })
 })
+
+describe('a granted server that cannot be used', () => {
+  const why = () => cordon(['why', 'last']).stdout
+  test.each([
+    ['whose authority is not known', ['--resolve', `${HOST}=127.0.0.1`], place, /the certificate of api\.test:\d+ is not trusted: .* add --upstream-ca FILE/],
+    ['whose name has no address', ['--net', 'nowhere.invalid'], 'nowhere.invalid', /the name nowhere\.invalid has no address .*--resolve nowhere\.invalid=ADDRESS/],
+    ['that does not answer', ['--net', `${HOST}:9`, '--resolve', `${HOST}=127.0.0.1`], `${HOST}:9`, /api\.test:9 cannot be reached from here/],
+  ])('%s is told with the option that helps, whatever the command makes of it', async (_, words, at, told) => {
+    const ran = await run(['--net', place, ...words, '--', 'curl', '-s', '-o', '/dev/null', `https://${at}/`])
+    expect(ran).toMatchObject({ status: 0, stderr: expect.stringMatching(told) as string })
+    expect(why()).toMatch(new RegExp(`^problem +${told.source}`, 'm'))
+  })
+
+  test('is no trouble any more with what was advised', async () => {
+    expect(await run(['--net', place, ...WAY, '--', 'curl', '-fsS', '-o', '/dev/null', `https://${place}/`])).toEqual({ status: 0, stdout: '', stderr: '' })
+  })
+
+  test.each([
+    ['client-certificate', 'is not a certificate and its private key', 'cat client.crt client.key'],
+    ['aws-sigv4', 'its value is neither KEY_ID:SECRET nor JSON', 'aws configure export-credentials'],
+  ])('for which the credential is no %s is not even begun, and why says so', async (as, problem, fix) => {
+    const own = fileWith(`${as}.yaml`, `network: [ "${place}" ]\ncredentials: [ { id: token, inject: { host: "${place}", as: ${as} } } ]\n`)
+    const ran = await run(['--policy', own, '--secret', `token=file:${token}`, ...WAY, '--', 'curl', '-s', `https://${place}/`])
+    expect(ran).toMatchObject({ status: 125, stdout: '', stderr: expect.stringContaining(`credential-unusable: the credential "token" cannot be used: `) as string })
+    expect(ran.stderr).toContain(problem)
+    expect(why()).toContain(problem)
+    expect(why()).toMatch(new RegExp(`^change +.*${fix}`, 'm'))
+    expect(why()).not.toContain('add a rule')
+  })
+})
+
+describe('a run that is refused before it is judged', () => {
+  test.each([
+    ['an unknown policy', ['--policy', 'nosuch'], 'there is no policy named "nosuch"'],
+    ['a credential without a value', ['--policy', policy], 'the credential "token" has no value'],
+    ['a contradiction', ['--policy', policy, '--policy', fileWith('denied.yaml', `network: [ { host: "${place}", action: deny } ]\n`)], `${place} is denied`],
+  ])('for %s is the last one in the log', (_, words, problem) => {
+    expect(cordon(['run', '--', 'true', 'before']).status).toBe(0)
+    const ran = cordon(['run', ...words, '--', 'echo', 'refused'])
+    expect(ran.status).toBe(125)
+    expect(ran.stderr).toMatch(/^fix: ./m)
+    const why = cordon(['why', 'last', '--json']).stdout
+    expect(why).toContain('"type":"tool.denied"')
+    expect(cordon(['why', 'last']).stdout).toMatch(new RegExp(`^ended because it was not permitted: .*${problem}`))
+    expect(cordon(['why', 'last']).stdout).toMatch(/^command +echo refused$/m)
+    expect(cordon(['log', 'verify']).status).toBe(0)
+  })
+})

@@ -18,7 +18,7 @@ const OWN = Object.fromEntries(Object.entries(process.env).filter((entry): entry
 
 const INSTALL = ['npm', 'install', '--no-save', '--no-package-lock', '--fetch-retries', '0']
 
-const NETWORK_IS_AWAY = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|502 Bad Gateway|upstream-unreachable/
+const NETWORK_IS_AWAY = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|502 Bad Gateway|upstream-unreachable|upstream-unresolved/
 
 describe('a real package', () => {
   test.for(FORMS)('is installed by npm from the registry that this machine is configured for, and from nowhere else (%s)', { timeout: 120_000 }, async (form, context) => {

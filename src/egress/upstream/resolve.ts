@@ -34,7 +34,7 @@ const lookUp = async (name: HostName): Promise<readonly IpAddress[]> => {
     const answers = await lookup(name.includes('.') ? `${name}.` : name, { all: true, verbatim: true })
     return answers.flatMap(({ address }) => parseResolved(address) ?? [])
   } catch (error) {
-    throw fail('upstream-unreachable', { host: name, problem: 'its name cannot be resolved' }, error)
+    throw fail('upstream-unresolved', { host: name }, error)
   }
 }
 
