@@ -1,13 +1,12 @@
 /*
  * The broker: connect() to a granted host.
  *
- * The tool's own socket is connected to the proxy instead, on the loopback that
- * both have, and one line says whose it is and whom the tool meant; only then does
- * connect() return. Programs need not know of any proxy; one that does, and asks
- * for it by its address, is introduced in the same way. In the namespaces form the
- * proxy listens inside the cell's own network namespace, by a socket that is made
- * here and given to the host. In the fallback the host listens. Either way it cuts
- * off what does not begin with the line.
+ * The tool's own socket is connected to one of ours on the loopback, and the other
+ * end of that connection is given to the host together with whom the tool meant.
+ * Nothing of this passes through what the tool can read or write, and nobody else
+ * can hand the host a connection: who comes to our socket by itself is turned away.
+ * Programs need not know of any proxy; one that does, and asks for it by its
+ * address, is given to it in the same way.
  *
  * The proxy judges again, and by more than is known here; what the plan does not
  * let reach it is refused at once.
@@ -18,13 +17,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #define NAMES_PORT 53
-#define AT_ONCE 50	  /* milliseconds that others may wait for one */
-#define AT_LEAST_SOON 30000 /* milliseconds */
+#define SOON 1000 /* milliseconds; on the loopback it takes none, and the tool's other calls wait meanwhile */
 
 static struct sockaddr_in loopback_at(uint16_t port)
 {
@@ -43,16 +42,20 @@ static int bind_loopback(int type, uint16_t port)
 
 void open_broker(struct broker *broker, const struct plan *plan, int supervisor)
 {
-	*broker = (struct broker){ .plan = plan, .supervisor = supervisor, .datagrams = -1 };
+	bool enclosed = plan->form == FORM_NAMESPACES;
+
+	*broker = (struct broker){ .plan = plan, .supervisor = supervisor, .datagrams = -1, .door = -1 };
 	for (size_t i = 0; i < MOST_CONVERSATIONS; i++)
 		broker->conversations[i].stream = -1;
-	if (plan->form != FORM_NAMESPACES || plan->probe)
+	if (plan->probe)
 		return;
-	broker->datagrams = bind_loopback(SOCK_DGRAM, NAMES_PORT);
-	CLOSE_ON_RETURN int door = bind_loopback(SOCK_STREAM, plan->broker.port);
-	if (listen(door, SOMAXCONN) < 0)
+	if (enclosed)
+		broker->datagrams = bind_loopback(SOCK_DGRAM, NAMES_PORT);
+	/* Where the tool has a loopback of its own, nothing else shall be at the port that it is told of. */
+	broker->door = bind_loopback(SOCK_STREAM | SOCK_NONBLOCK, enclosed ? plan->broker.port : 0);
+	socklen_t size = sizeof broker->door_address;
+	if (listen(broker->door, SOMAXCONN) < 0 || getsockname(broker->door, (struct sockaddr *)&broker->door_address, &size) < 0)
 		die("broker", "cannot listen on the loopback of the cell");
-	send_packet(supervisor, PACKET_DOOR, 0, NULL, door);
 }
 
 enum route {
@@ -137,80 +140,92 @@ static socklen_t loopback_for(const struct stand_in *ours, int family, uint16_t 
 	return sizeof into->v6;
 }
 
-static int connect_to(const struct stand_in *ours, int family, uint16_t port)
+/* Returns 0 or an error; EINPROGRESS when it takes longer than it should. */
+static int connect_soon(const struct stand_in *ours, const union address *to, socklen_t length)
 {
-	union address loopback;
-	socklen_t length = loopback_for(ours, family, port, &loopback);
-
-	return connect(ours->socket, &loopback.any, length) < 0 ? errno : 0;
-}
-
-/* One that was begun and does not wait; EINPROGRESS when that takes longer than `time`. */
-static int await_connection(const struct stand_in *ours, int family, uint16_t port, int time)
-{
-	int error = 0;
+	int no = 0, error = 0;
 	socklen_t size = sizeof error;
 
-	if (poll(&(struct pollfd){ .fd = ours->socket, .events = POLLOUT }, 1, time) <= 0)
+	/* Or nothing would happen before the tool's first byte. */
+	setsockopt(ours->socket, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, &no, sizeof no);
+	if (connect(ours->socket, &to->any, length) == 0)
+		return 0;
+	if (errno != EINPROGRESS || !(ours->flags & O_NONBLOCK))
+		return errno;
+	if (poll(&(struct pollfd){ .fd = ours->socket, .events = POLLOUT }, 1, SOON) <= 0)
 		return EINPROGRESS;
 	if (getsockopt(ours->socket, SOL_SOCKET, SO_ERROR, &error, &size) < 0 || error)
 		return error ? error : errno;
-	/* The kernel says once more that it is connected to who asks again. That is us, or the line would be written twice. */
-	error = connect_to(ours, family, port);
-	return error == EISCONN ? 0 : error;
+	/* The kernel says once more that it is connected to who asks again. That is us. */
+	return connect(ours->socket, &to->any, length) < 0 && errno != EISCONN ? errno : 0;
 }
 
-/* The line is the first thing that the proxy reads, and so comes before connect() returns. */
-static int introduce(const struct notification *call, const struct stand_in *ours, const struct destination *to)
+/* The same for a socket that waits: for as long as we can, and not for as long as the tool would. */
+static int connect_in_time(const struct stand_in *ours, const union address *to, socklen_t length)
 {
-	char whom[NAME_ROOM + 8] = "proxy", line[64 + 128 + sizeof whom];
+	struct timeval own, time = { .tv_sec = SOON / 1000 };
+	socklen_t size = sizeof own;
 
+	if (getsockopt(ours->socket, SOL_SOCKET, SO_SNDTIMEO, &own, &size) < 0 || setsockopt(ours->socket, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time) < 0)
+		return errno;
+	int error = connect_soon(ours, to, length);
+	setsockopt(ours->socket, SOL_SOCKET, SO_SNDTIMEO, &own, sizeof own);
+	return error;
+}
+
+static bool is_same_end(const union address *left, const union address *right)
+{
+	uint8_t wide[2][16];
+
+	widen(left, wide[0]);
+	widen(right, wide[1]);
+	/* Both families have the port at the same place. */
+	return memcmp(wide[0], wide[1], 16) == 0 && left->v4.sin_port == right->v4.sin_port;
+}
+
+/* The other end of a connection that was just made; -1 when there is none. Whoever else came is turned away. */
+static int accept_from(int door, int socket)
+{
+	union address own = { 0 }, peer;
+	socklen_t size = sizeof own;
+
+	if (getsockname(socket, &own.any, &size) < 0)
+		return -1;
+	for (int others = 0; others < SOMAXCONN && poll(&(struct pollfd){ .fd = door, .events = POLLIN }, 1, SOON) > 0; others++) {
+		size = sizeof peer;
+		int end = accept4(door, &peer.any, &size, SOCK_CLOEXEC);
+		if (end >= 0 && is_same_end(&own, &peer))
+			return end;
+		if (end >= 0)
+			close(end);
+	}
+	return -1;
+}
+
+void turn_strangers_away(const struct broker *broker)
+{
+	int stranger;
+
+	while ((stranger = accept4(broker->door, NULL, NULL, SOCK_CLOEXEC)) >= 0)
+		close(stranger);
+}
+
+static int lead_to_proxy(const struct notification *call, const struct stand_in *ours, int family, const struct destination *to)
+{
+	char whom[NAME_ROOM + 8] = "proxy";
+	union address door;
+	socklen_t length = loopback_for(ours, family, ntohs(call->broker->door_address.sin_port), &door);
+
+	turn_strangers_away(call->broker);
+	int error = ours->flags & O_NONBLOCK ? connect_soon(ours, &door, length) : connect_in_time(ours, &door, length);
+	if (error)
+		return error == EINPROGRESS ? ETIMEDOUT : error;
+	CLOSE_ON_RETURN int other_end = accept_from(call->broker->door, ours->socket);
 	if (!to->is_proxy)
 		snprintf(whom, sizeof whom, "%s %u", to->host, to->port);
-	int length = snprintf(line, sizeof line, "CORDON 1 %.100s %s\n", call->plan->broker.token, whom);
-	if (send(ours->socket, line, length, MSG_NOSIGNAL | MSG_DONTWAIT) != length)
+	if (other_end < 0 || !offer_packet(call->supervisor, PACKET_CONNECTION, 0, whom, other_end))
 		return ECONNREFUSED;
 	return ours->descriptor < 0 || put_in_place(call, ours) ? 0 : EACCES;
-}
-
-/* In a child of ours: other threads of the tool must not wait for it. */
-static void finish_apart(const struct notification *call, const struct stand_in *ours, int family, const struct destination *to, int error)
-{
-	uint16_t port = call->plan->broker.port;
-	pid_t child = fork();
-
-	if (child < 0)
-		respond(call, 0, EAGAIN);
-	if (child != 0)
-		return;
-	if (error != EINPROGRESS)
-		error = connect_to(ours, family, port);
-	if (error == EINPROGRESS)
-		error = await_connection(ours, family, port, AT_LEAST_SOON);
-	if (error == 0)
-		error = introduce(call, ours, to);
-	respond(call, 0, error == EINPROGRESS ? ETIMEDOUT : error);
-	_exit(0);
-}
-
-static void connect_to_proxy(const struct notification *call, const struct stand_in *ours, int family, const struct destination *to)
-{
-	uint16_t port = call->plan->broker.port;
-
-	if (!(ours->flags & O_NONBLOCK)) {
-		finish_apart(call, ours, family, to, 0);
-		return;
-	}
-	int error = connect_to(ours, family, port);
-	if (error == EINPROGRESS)
-		error = await_connection(ours, family, port, AT_ONCE);
-	if (error == EINPROGRESS) {
-		finish_apart(call, ours, family, to, error);
-		return;
-	}
-	if (error == 0)
-		error = introduce(call, ours, to);
-	respond(call, 0, error);
 }
 
 static void begin_to_ask(const struct notification *call, const struct stand_in *ours)
@@ -257,7 +272,7 @@ void answer_brokered(const struct notification *call, const union address *addre
 	}
 	switch (route_of(call->broker, address, type == SOCK_STREAM, &to)) {
 	case ROUTE_PROXY:
-		connect_to_proxy(call, &ours, family, &to);
+		respond(call, 0, lead_to_proxy(call, &ours, family, &to));
 		break;
 	case ROUTE_NAMES:
 		begin_to_ask(call, &ours);

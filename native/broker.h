@@ -8,7 +8,7 @@
 #include <poll.h>
 
 #define MOST_CONVERSATIONS 16
-#define BROKER_DESCRIPTORS (1 + MOST_CONVERSATIONS)
+#define BROKER_DESCRIPTORS (2 + MOST_CONVERSATIONS)
 
 /* Names asked for over a stream. */
 struct conversation {
@@ -21,6 +21,8 @@ struct broker {
 	const struct plan *plan;
 	int supervisor;
 	int datagrams; /* where names are asked for, or -1 */
+	int door;      /* where the tool's sockets are connected to, or -1 */
+	struct sockaddr_in door_address;
 	struct known_names names;
 	struct conversation conversations[MOST_CONVERSATIONS];
 };
@@ -28,6 +30,7 @@ struct broker {
 /* Before privileges are dropped. */
 void open_broker(struct broker *broker, const struct plan *plan, int supervisor);
 void answer_brokered(const struct notification *call, const union address *address, socklen_t length);
+void turn_strangers_away(const struct broker *broker);
 
 /* ---- questions.c ---- */
 

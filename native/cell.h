@@ -228,7 +228,7 @@ int apply_seccomp(const struct plan *plan);
 /* ---- keeper.c, notify.c --------------------------------------------------- */
 
 /* Packets on the socket pair between the supervisor and the cell. */
-enum packet_kind { PACKET_LISTENER = 'L', PACKET_GO = 'G', PACKET_EXIT = 'X', PACKET_TERMINAL = 'T', PACKET_STOPPED = 'Z', PACKET_SCRATCH = 'S', PACKET_CLOCK = 'P', PACKET_MEMORY_FILE = 'M', PACKET_EVENT = 'V', PACKET_DOOR = 'N' };
+enum packet_kind { PACKET_LISTENER = 'L', PACKET_GO = 'G', PACKET_EXIT = 'X', PACKET_TERMINAL = 'T', PACKET_STOPPED = 'Z', PACKET_SCRATCH = 'S', PACKET_CLOCK = 'P', PACKET_MEMORY_FILE = 'M', PACKET_EVENT = 'V', PACKET_CONNECTION = 'N' };
 
 struct packet {
 	char kind;
@@ -259,19 +259,14 @@ void answer_notification(const struct plan *plan, int listener, int supervisor, 
 
 /* ---- reach.c ---------------------------------------------------------------- */
 
-/* False when the words are none. */
 /* An address of IPv4, as one of IPv6. */
 struct in_addr;
 void write_mapped(const struct in_addr *address, uint8_t into[16]);
+/* False when the words are none. */
 bool parse_reach(const char *kind, const char *value, const char *port, struct reach *into);
 /* By any port when `port` is 0. */
 bool reaches_name(const struct broker_terms *terms, const char *name, uint16_t port);
 bool reaches_address(const struct broker_terms *terms, const uint8_t address[16], uint16_t port);
-
-/* ---- channel.c: descriptors for the host ----------------------------------- */
-
-/* Gives Node a listening socket. */
-void hand_over_door(const struct plan *plan, int channel, int door);
 
 /* ---- sockets.c ------------------------------------------------------------- */
 

@@ -103,8 +103,9 @@ int begin_conversation(struct broker *broker, int flags)
 size_t watch_questions(const struct broker *broker, struct pollfd *polled)
 {
 	polled[0] = (struct pollfd){ .fd = broker->datagrams, .events = POLLIN };
+	polled[1] = (struct pollfd){ .fd = broker->door, .events = POLLIN };
 	for (size_t i = 0; i < MOST_CONVERSATIONS; i++)
-		polled[1 + i] = (struct pollfd){ .fd = broker->conversations[i].stream, .events = POLLIN };
+		polled[2 + i] = (struct pollfd){ .fd = broker->conversations[i].stream, .events = POLLIN };
 	return BROKER_DESCRIPTORS;
 }
 
@@ -112,8 +113,10 @@ void answer_questions(struct broker *broker, const struct pollfd *polled, size_t
 {
 	if (polled[0].revents)
 		answer_datagram(broker);
-	for (size_t i = 1; i < count; i++)
+	if (polled[1].revents)
+		turn_strangers_away(broker);
+	for (size_t i = 2; i < count; i++)
 		/* It may have been given to another meanwhile. */
-		if (polled[i].revents && broker->conversations[i - 1].stream == polled[i].fd)
-			hear(broker, &broker->conversations[i - 1]);
+		if (polled[i].revents && broker->conversations[i - 2].stream == polled[i].fd)
+			hear(broker, &broker->conversations[i - 2]);
 }

@@ -77,8 +77,9 @@ static void hear_cell(struct call *call)
 			call->scratch = descriptor;
 			descriptor = -1;
 			break;
-		case PACKET_DOOR:
-			hand_over_door(call->plan, call->channel, descriptor);
+		case PACKET_CONNECTION:
+			courier_take(&call->courier, packet.text, descriptor);
+			descriptor = -1;
 			break;
 		case PACKET_STOPPED:
 			if (call->killed)
@@ -231,6 +232,7 @@ static bool turn(struct call *call)
 		/* Not polled for nothing: a terminal that hung up says so at every turn. */
 		{ .fd = showing || (call->terminal.taken && !input) ? call->terminal.caller : -1,
 		  .events = (showing ? POLLOUT : 0) | (call->terminal.taken && !input ? POLLIN : 0) },
+		{ .fd = call->courier.count ? call->courier.channel : -1, .events = POLLOUT },
 	};
 
 	int wait = time_to_wait(call, milliseconds());
@@ -258,6 +260,8 @@ static bool turn(struct call *call)
 		take_keys(call);
 	if (polled[6].revents & (POLLIN | POLLHUP) && !terminal_has_pending(&call->terminal))
 		relay(call, &call->terminal.own, FRAME_STDOUT);
+	if (polled[8].revents)
+		courier_go(&call->courier);
 	feed_input(call);
 	if (call->started && !call->killed)
 		look_after_limits(call, milliseconds());
@@ -361,7 +365,7 @@ int supervise(const struct plan *plan, int host, int channel, int cell, pid_t ke
 	struct call call = {
 		.plan = plan, .outbox = { .host = host }, .host = host, .cell = cell, .keeper = keeper, .cgroup = cgroup,
 		.in = stdio.at[0], .out = stdio.at[1], .err = stdio.at[2], .terminal = { .caller = stdio.terminal, .own = -1 },
-		.scratch = -1, .cpu_counter = -1, .channel = channel,
+		.scratch = -1, .cpu_counter = -1, .courier = { .channel = channel, .token = plan->broker.token },
 	};
 
 	call.ended = syscall(SYS_pidfd_open, keeper, 0);

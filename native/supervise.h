@@ -4,6 +4,7 @@
 
 #include "cell.h"
 #include "cgroup.h"
+#include "channel.h"
 #include "inbox.h"
 #include "outbox.h"
 #include "terminal.h"
@@ -12,7 +13,7 @@ struct call {
 	const struct plan *plan;
 	struct outbox outbox;
 	int host, cell, ended; /* `ended`: a pidfd of the keeper */
-	int channel; /* where Node takes descriptors, or -1 */
+	struct courier courier;
 	int in, out, err, scratch, cpu_counter;
 	struct terminal terminal;
 	pid_t keeper, tool;

@@ -287,30 +287,25 @@ static void check_send(struct program *program, int flags)
 }
 
 /*
- * Routing: where a packet leaves by, whatever its address says. The keeper connects
- * the tool's own sockets to the loopback; one that is bound to another interface, or
+ * Where a packet leaves by, whatever its address says. The keeper connects the
+ * tool's own sockets to the loopback; one that is bound to another interface, or
  * routed by way of another host, would send to that instead (without a network
- * namespace, in which there is no other). Time stamps: with them the kernel returns
- * what was sent, also the line by which the keeper introduces a socket.
+ * namespace, in which there is no other).
  */
 static void check_option(struct program *program, const struct plan *plan)
 {
 	static const struct {
 		unsigned level, name;
-		bool everywhere;
-	} refused[] = {
-		{ 1 /* SOL_SOCKET */, 25 /* SO_BINDTODEVICE */, false }, { 1, 62 /* SO_BINDTOIFINDEX */, false },
-		{ 0 /* IPPROTO_IP */, 4 /* IP_OPTIONS */, false }, { 0, 50 /* IP_UNICAST_IF */, false },
-		{ 1, 37 /* SO_TIMESTAMPING */, true }, { 1, 65 /* the same, with larger times */, true },
+	} routing[] = {
+		{ 1 /* SOL_SOCKET */, 25 /* SO_BINDTODEVICE */ }, { 1, 62 /* SO_BINDTOIFINDEX */ },
+		{ 0 /* IPPROTO_IP */, 4 /* IP_OPTIONS */ }, { 0, 50 /* IP_UNICAST_IF */ },
 	};
 
-	for (size_t i = 0; !plan->network_all && i < sizeof refused / sizeof *refused; i++) {
-		if (plan->form != FORM_LANDLOCK && !refused[i].everywhere)
-			continue;
+	for (size_t i = 0; plan->form == FORM_LANDLOCK && !plan->network_all && i < sizeof routing / sizeof *routing; i++) {
 		load_argument(program, 1);
-		emit(program, BPF_JMP | BPF_JEQ | BPF_K, refused[i].level, 0, 3);
+		emit(program, BPF_JMP | BPF_JEQ | BPF_K, routing[i].level, 0, 3);
 		load_argument(program, 2);
-		if_equal_answer(program, refused[i].name, SECCOMP_RET_ERRNO | EPERM);
+		if_equal_answer(program, routing[i].name, SECCOMP_RET_ERRNO | EPERM);
 	}
 	answer(program, SECCOMP_RET_ALLOW);
 }

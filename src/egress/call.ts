@@ -18,11 +18,6 @@ export interface CallRights {
   readonly credentials: readonly Credential[]
   /** Names to which the operator gave an address (`--resolve`). */
   readonly pins: ReadonlyMap<string, readonly IpAddress[]>
-  /**
-   * Calls that say the same here share connections to servers. Only for calls with exactly the same
-   * rights and credentials; left out, a call shares with nobody.
-   */
-  readonly sharedBy?: string
 }
 
 export interface ActiveCall {
@@ -30,7 +25,6 @@ export interface ActiveCall {
   readonly judge: Judge
   /** Of what one policy of the call allows by itself. */
   readonly judgeOf: (scope: RequestScope) => Judge
-  readonly sharedBy: string
   /** What these values are recognised by. Made once, and again when a value is a new one. */
   readonly needles: (secrets: readonly Secret[], valued: readonly Valued[]) => NeedleSet | undefined
   nextConnection: number
@@ -50,7 +44,6 @@ export const createCall = (rights: CallRights): ActiveCall => {
     rights,
     judge: createJudge(rights),
     judgeOf,
-    sharedBy: rights.sharedBy === undefined ? `call ${rights.callId}` : `shared ${rights.sharedBy}`,
     needles: (secrets, valued) => {
       const [first] = secrets
       if (first === undefined) return undefined

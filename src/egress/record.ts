@@ -83,6 +83,12 @@ export const violationSeen = (callId: string, endpoint: Endpoint, { reason, beca
   return { type: 'sandbox.violation', call_id: callId, violation, description: describeEgressViolation(violation) }
 }
 
+/** What a program said to the proxy that it was told of, and nobody can act on. */
+export const malformedSeen = (callId: string, problem: string): ViolationSeen => {
+  const violation: EgressViolation = { kind: 'egress', host: '', port: 0, method: null, path: null, reason: 'malformed', because: problem, allow: null }
+  return { type: 'sandbox.violation', call_id: callId, violation, description: `refused a request to the proxy: ${problem}` }
+}
+
 export const describeEgressViolation = ({ host, port, method, path, because }: EgressViolation): string =>
   method === null ? `refused connection to ${host}:${port}: ${because}` : `refused ${method} ${host}:${port}${path ?? ''}: ${because}`
 

@@ -48,16 +48,14 @@ export const environmentOf = ({ plan }: PlannedCell, { boundary, hostEnvironment
   buildEnvironment(boundary, hostEnvironment, plan.temporary, network === undefined ? {} : { ...networkVariables(plan, network.proxySecret), ...network.variables })
 
 /** Before the program begins, so that its first connection finds somebody. */
-export const openDoor = async (door: Door | undefined, cell: Cell, network: CallNetwork | undefined): Promise<void> => {
-  if (door === undefined) return
-  door.open(network ?? bug('a call with granted hosts, and nobody who takes its connections'))
-  await Promise.all([cell.ready, door.ready])
+export const openDoor = (door: Door | undefined, network: CallNetwork | undefined): void => {
+  door?.open(network ?? bug('a call with granted hosts, and nobody who takes its connections'))
 }
 
 export const runAttached = async ({ cell, door }: OpenedCell, planned: PlannedCell, request: AttachedRequest, patrol: CallPatrol): Promise<CallResult> => {
   try {
     await cell.ready
-    await openDoor(door, cell, request.network)
+    openDoor(door, request.network)
     const environment = environmentOf(planned, request, request.network)
     const running = cell.start({ program: planned.program.path, argv: request.argv, environment }, undefined, {
       onStdout: (bytes) => {

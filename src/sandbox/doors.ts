@@ -1,12 +1,8 @@
 // Where the connections of cells arrive, and to whom they are given.
-import { createServer } from 'node:net'
-import type { AddressInfo, Server, Socket } from 'node:net'
+import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
-import { fail } from '../errors/index.js'
-
-import { readIntroduction } from './introduction.js'
-import type { Brokered, Form } from './plan.js'
+import type { Brokered } from './plan.js'
 
 /** The network of one call: who takes its connections. The sandbox knows nothing of what becomes of them. */
 export interface CallNetwork {
@@ -22,146 +18,73 @@ export interface CallNetwork {
 
 /** The way out of one cell. */
 export interface Door {
-  /** Settles when connections can arrive. */
-  readonly ready: Promise<void>
   readonly open: (network: CallNetwork) => void
   /** Breaks what is left. */
   readonly close: () => void
 }
 
 export interface Doors {
-  /** Where cells of a form reach the proxy on their loopback. */
-  readonly portFor: (form: Form) => Promise<number>
-  readonly make: (terms: Brokered, form: Form) => Door
-  /** What launchers send on their channel. */
+  readonly make: (terms: Pick<Brokered, 'token'>) => Door
+  /** What launchers send on their channel: the connections of their tools (native/channel.c). */
   readonly receive: (message: unknown, handle: unknown) => void
-  readonly close: () => void
 }
 
-/** In a network namespace of the call's own every port is free. */
-const INSIDE_PORT = 3128
-const BACKLOG = 4096
-const ARRIVAL_MS = 30_000
-const SILENCE_MS = 60_000
-const MOST_STREAMS = 4096
+/** Where programs that are told of a proxy look for it. Nobody listens there: connect() to it is answered by the keeper. */
+export const PROXY_PORT = 3128
 
 interface Known {
   network: CallNetwork | undefined
-  server: Server | undefined
   readonly streams: Set<Socket>
-  /** Its listening socket is there. */
-  readonly arrived: () => void
 }
 
 export const createDoors = (): Doors => {
   const known = new Map<string, Known>()
-  const strangers = new Set<Socket>()
-  let shared: Promise<Server> | undefined
-
-  const give = async (stream: Socket, of: Known | undefined): Promise<void> => {
-    const held = of?.streams ?? strangers
-    // Descriptors are this process's, and it has other things to do than to hold those of one tool. Where the
-    // door is everybody's, who says nothing makes room: a keeper speaks at once.
-    if (held.size >= MOST_STREAMS) (of === undefined ? [...strangers][0] : stream)?.destroy()
-    if (stream.destroyed) return
-    const hold = (streams: Set<Socket>) => {
-      streams.add(stream)
-      stream.once('close', () => streams.delete(stream))
-    }
-    hold(held)
-    stream.on('error', () => undefined)
-    stream.setTimeout(SILENCE_MS, () => stream.destroy())
-    const introduction = await readIntroduction(stream)
-    stream.setTimeout(0)
-    const owner = introduction === undefined ? undefined : known.get(introduction.token)
-    if (introduction === undefined || owner?.network === undefined || (of !== undefined && of !== owner)) {
-      stream.destroy()
-      return
-    }
-    if (of === undefined) {
-      strangers.delete(stream)
-      if (owner.streams.size >= MOST_STREAMS) {
-        stream.destroy()
-        return
-      }
-      hold(owner.streams)
-    }
-    if (introduction.to === 'proxy') owner.network.proxied(stream)
-    else owner.network.connected(stream, introduction.to.host, introduction.to.port)
-  }
-  const listen = (): Promise<Server> =>
-    (shared ??= new Promise((resolve, reject) => {
-      const server = createServer({ allowHalfOpen: true }, (stream) => void give(stream, undefined))
-      server.once('error', (error) => {
-        reject(fail('network-grant-unsupported', { grant: 'hosts', problem: `nobody can listen on the loopback: ${error.message}`, fix: 'grant none or all of the network' }, error))
-      })
-      server.listen({ port: 0, host: '127.0.0.1', backlog: BACKLOG }, () => {
-        resolve(server.unref())
-      })
-    }))
-
   return {
-    portFor: async (form) => (form === 'namespaces' ? INSIDE_PORT : ((await listen()).address() as AddressInfo).port),
-    make: ({ token }, form) => {
-      let arrived: () => void = () => undefined
-      const arrival = new Promise<void>((resolve) => (arrived = resolve))
-      const own: Known = { network: undefined, server: undefined, streams: new Set(), arrived }
+    make: ({ token }) => {
+      const own: Known = { network: undefined, streams: new Set() }
       known.set(token, own)
-      const ready = form === 'namespaces' ? withinTime(arrival) : Promise.resolve()
-      // A cell that is given up before nobody waits for.
-      ready.catch(() => undefined)
       return {
-        ready,
         open: (network) => {
           own.network = network
         },
         close: () => {
           known.delete(token)
-          own.server?.close()
           for (const stream of own.streams) stream.destroy()
         },
       }
     },
     receive: (message, handle) => {
-      const token = tokenIn(message)
-      const server = handle as Server | undefined
-      const own = token === undefined ? undefined : known.get(token)
-      if (own === undefined || own.server !== undefined || server === undefined) {
+      if (!(handle instanceof Socket)) return
+      // How an end in one direction is told from one in both; Node has made it without.
+      handle.allowHalfOpen = true
+      handle.on('error', () => undefined)
+      const parcel = readParcel(message)
+      const own = parcel === undefined ? undefined : known.get(parcel.token)
+      if (parcel === undefined || own?.network === undefined) {
         // Of a cell that was given up meanwhile.
-        server?.close()
+        handle.destroy()
         return
       }
-      server.unref()
-      // Which is how an end in one direction is told from one in both.
-      Object.assign(server, { allowHalfOpen: true })
-      // Before its door is opened nothing runs in a cell that could connect.
-      server.on('connection', (stream) => void give(stream, own))
-      own.server = server
-      own.arrived()
-    },
-    close: () => {
-      for (const stream of strangers) stream.destroy()
-      void shared?.then((server) => server.close(), () => undefined)
+      own.streams.add(handle)
+      handle.once('close', () => own.streams.delete(handle))
+      if (parcel.to === 'proxy') own.network.proxied(handle)
+      else own.network.connected(handle, parcel.to.host, parcel.to.port)
     },
   }
 }
 
-const tokenIn = (message: unknown): string | undefined => {
-  const { cordon } = (typeof message === 'object' && message !== null ? message : {}) as { readonly cordon?: unknown }
-  return typeof cordon === 'string' ? cordon : undefined
+/** Whose a connection is and whom the tool meant by it; `proxy`: the proxy itself, which a program was told of. */
+interface Parcel {
+  readonly token: string
+  readonly to: 'proxy' | { readonly host: string; readonly port: number }
 }
 
-const withinTime = async (arrival: Promise<unknown>): Promise<void> => {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(fail('setup-failed', { stage: 'broker', errno: 'ETIMEDOUT', detail: 'the launcher gave no listening socket', fix: 'try again; if it stays so, run `cordon doctor` and report it' }))
-    }, ARRIVAL_MS)
-    timer.unref()
-  })
-  try {
-    await Promise.race([arrival, late])
-  } finally {
-    clearTimeout(timer)
-  }
+const WHOM = /^(?:proxy|(?<host>\S{1,253}) (?<port>[1-9]\d{0,4}))$/
+
+const readParcel = (message: unknown): Parcel | undefined => {
+  const { cordon: token, to } = (typeof message === 'object' && message !== null ? message : {}) as { readonly cordon?: unknown; readonly to?: unknown }
+  const whom = typeof to === 'string' ? WHOM.exec(to) : null
+  if (typeof token !== 'string' || whom === null) return undefined
+  const { host, port } = whom.groups ?? {}
+  return { token, to: host === undefined ? 'proxy' : { host, port: Number(port) } }
 }

@@ -13,7 +13,7 @@ import { collect, describeEnd } from './call-result.js'
 import type { CallResult } from './call-result.js'
 import { openCell } from './cell.js'
 import type { Cell } from './cell.js'
-import { createDoors } from './doors.js'
+import { createDoors, PROXY_PORT } from './doors.js'
 import type { CallNetwork } from './doors.js'
 import { probeHost } from './host.js'
 import type { HostFacts } from './host.js'
@@ -131,8 +131,7 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
     }
   }
 
-  const proxyOf = async ({ proxy }: CellSettings, form: Form): Promise<CellRequest['proxy']> => (proxy === undefined ? undefined : { ...proxy, port: await doors.portFor(form) })
-  const requestOf = async (settings: CellSettings, program: string, streams: Streams = IN_MEMORY): Promise<CellRequest> => {
+  const requestOf = (settings: CellSettings, program: string, streams: Streams = IN_MEMORY): CellRequest => {
     refuseClosed()
     const form = chooseForm(settings.form ?? options.form ?? 'auto', host)
     refuseMissingMechanisms(settings.boundary, form, host)
@@ -146,7 +145,7 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
       ...streams,
       clock: settings.early === undefined ? 'start' : 'begin',
       observe: settings.observe ?? false,
-      proxy: settings.boundary.network.kind === 'hosts' ? await proxyOf(settings, form) : undefined,
+      proxy: settings.boundary.network.kind === 'hosts' && settings.proxy !== undefined ? { ...settings.proxy, port: PROXY_PORT } : undefined,
     }
   }
   const connectAhead = (request: CellRequest): Duplex | undefined => {
@@ -158,15 +157,16 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
     connection.write(encodeFrame(TO_CELL.headStart, Buffer.from(network)))
     return connection
   }
-  const beginRequest = async (settings: CellSettings, input: RunInput, ahead: boolean): Promise<BegunRequest> => {
-    const request = await requestOf(settings, programOf(input.argv))
-    return { request, connection: ahead ? connectAhead(request) : undefined }
-  }
+  // A promise, because others have begun meanwhile and must be waited for when this fails.
+  const beginRequest = (settings: CellSettings, input: RunInput, ahead: boolean): Promise<BegunRequest> =>
+    new Promise((resolve) => {
+      const request = requestOf(settings, programOf(input.argv))
+      resolve({ request, connection: ahead ? connectAhead(request) : undefined })
+    })
   /** A cell and, where hosts are granted, its way to them. */
   const open = ({ plan, encoded }: PlannedCell, connection: Duplex): OpenedCell => {
     const brokered = brokeredOf(plan)
-    // Before the launcher has the plan: it gives what it has for the door at once.
-    const door = brokered === undefined ? undefined : doors.make(brokered, plan.form)
+    const door = brokered === undefined ? undefined : doors.make(brokered)
     const cell = openCell(connection, encoded())
     if (door === undefined) return { cell, door }
     const discard = () => {
@@ -214,7 +214,7 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
     const patrol = await patrolFor(request, ender.end)
     try {
       const stdio = attachedStdio(request)
-      const planned = planner.plan(await requestOf(request, programOf(request.argv), { stdio, foreground: request.foreground }), patrol.sealed)
+      const planned = planner.plan(requestOf(request, programOf(request.argv), { stdio, foreground: request.foreground }), patrol.sealed)
       await patrol.hold(planned.carved)
       const opened = open(planned, spawnLauncher(launcher, stdio, brokeredOf(planned.plan) === undefined ? undefined : doors.receive))
       const cell = ender.of(opened.cell)
@@ -228,7 +228,7 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
     const patrol = await patrolFor(settings, () => undefined)
     // Watched again from the moment it is used: what the user does meanwhile is the user's.
     await patrol.end()
-    const request = await requestOf(settings, program)
+    const request = requestOf(settings, program)
     const planned = planner.plan(request, patrol.sealed)
     const ground = groundOf(planned.ground)
     const { cell, door } = open(planned, connect(request.proxy !== undefined))
@@ -255,7 +255,6 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
       await Promise.allSettled(calls)
       scout?.close()
       nursery?.close()
-      doors.close()
     },
   }
 }
@@ -308,7 +307,7 @@ const runIn = async ({ cell, door }: OpenedCell, planned: PlannedCell, settings:
   signal?.addEventListener('abort', abort, { once: true })
   try {
     if (isCancelled()) throw fail('cancelled', {}, signal?.reason)
-    await openDoor(door, cell, input.network)
+    openDoor(door, input.network)
     const [stdin, streams] = [bytesOf(input.stdin), { onStdout: stdout.take, onStderr: stderr.take }]
     const end = await (started?.begin(stdin, streams) ?? cell.start(commandOf(planned, settings, input.argv, input.network), stdin, streams))
     const found = await patrol.end()

@@ -49,10 +49,22 @@ const untilNoneIsOpen = async (): Promise<number> => {
 describeForms('a grant of hosts', (cell) => {
   const run = (argv: readonly string[], network: readonly string[] = [WEB_GRANT, REPEATER_GRANT], options: GrantedOptions = {}) => runGranted(cell, network, argv, options)
 
-  test('cannot be given the words by which its connections are introduced, as copies of what was sent', async () => {
-    const ask = (name: number) => `s = socket.socket()\ntry: s.setsockopt(socket.SOL_SOCKET, ${String(name)}, (1 << 1) | (1 << 4) | (1 << 8) | (1 << 9))\nexcept OSError as e: print(type(e).__name__)`
-    const { stdout } = await run(python(`import time\n${[37, 65].map(ask).join('\n')}\ns.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)\ns.connect(("${GRANTED}", ${REPEATER_GRANT.split(':')[1] ?? ''})); time.sleep(0.2)\ntry: print(s.recvmsg(4096, 1024, socket.MSG_ERRQUEUE | socket.MSG_DONTWAIT))\nexcept BlockingIOError: print("nothing")`))
-    expect(stdout.trim().split('\n')).toEqual(['PermissionError', 'PermissionError', 'nothing'])
+  test('puts nothing of ours on the sockets of a tool, also where the tool writes before connect() returns', async () => {
+    const port = REPEATER_GRANT.split(':')[1] ?? ''
+    const { stdout } = await run(python(
+      'import threading',
+      `def heard(s):\n  s.settimeout(10); return s.recv(200)`,
+      // Copies of everything that leaves, with the time when it did.
+      `s = socket.socket(); s.setsockopt(socket.SOL_SOCKET, 37, (1 << 1) | (1 << 4) | (1 << 8) | (1 << 9)); s.connect(("${GRANTED}", ${port})); time.sleep(0.2)`,
+      'try: print(s.recvmsg(4096, 1024, socket.MSG_ERRQUEUE | socket.MSG_DONTWAIT))\nexcept BlockingIOError: print("no copies")',
+      's.sendall(b"mine"); print(heard(s))',
+      // A thread that writes as soon as it can.
+      'def early(s):\n  while True:\n    try: return s.send(b"early")\n    except OSError: pass',
+      `s = socket.socket(); t = threading.Thread(target=early, args=[s]); t.start(); s.connect(("${GRANTED}", ${port})); t.join(); print(heard(s))`,
+      // connect() that would only be carried out with the first byte.
+      `s = socket.socket(); s.setsockopt(6, 30, 1); s.setsockopt(6, 34, 1); s.connect(("${GRANTED}", ${port})); s.sendall(b"late"); print(heard(s))`,
+    ))
+    expect(stdout.trim().split('\n')).toEqual(['no copies', "b'mine'", "b'early'", "b'late'"])
   })
 
   test('cannot be carried over to another port by rewriting an address or using a socket again', async () => {
@@ -201,21 +213,28 @@ describeForms('a grant of hosts', (cell) => {
   test('opens the door to nobody else on this host', async () => {
     // In a network namespace nobody else can even ask.
     let answer: Promise<string> | undefined
-    const { stdout } = await run(python('print(os.environ["HTTP_PROXY"], flush=True); time.sleep(1.5)'), [REPEATER_GRANT], {
-      onStdout: (said) => {
-        const { port, password } = new URL(said.trim())
-        answer = new Promise((resolve) => {
-          let heard = ''
-          const socket = connect(Number(port), '127.0.0.1', () => {
-            socket.write(`CONNECT ${REPEATER_GRANT} HTTP/1.1\r\nHost: ${REPEATER_GRANT}\r\nProxy-Authorization: Basic ${Buffer.from(`cordon:${password}`).toString('base64')}\r\n\r\n`)
+    let told = ''
+    await run(
+      python(`s = socket.create_connection(("${GRANTED}", ${REPEATER_GRANT.split(':')[1] ?? ''})); print(s.getpeername()[1], os.environ["HTTP_PROXY"], flush=True); time.sleep(1.5); s.sendall(b"own"); s.settimeout(10); print(s.recv(9))`),
+      [REPEATER_GRANT],
+      {
+        onStdout: (said) => {
+          told += said
+          if (answer !== undefined) return
+          const [port, proxy = ''] = said.trim().split(' ')
+          answer = new Promise((resolve) => {
+            let heard = ''
+            const socket = connect(Number(port), '127.0.0.1', () => {
+              socket.write(`CONNECT ${REPEATER_GRANT} HTTP/1.1\r\nHost: ${REPEATER_GRANT}\r\nProxy-Authorization: Basic ${Buffer.from(`cordon:${new URL(proxy).password}`).toString('base64')}\r\n\r\n`)
+            })
+            socket.on('data', (bytes) => { heard += bytes.toString('latin1') })
+            socket.on('error', () => undefined).on('close', () => { resolve(heard) })
           })
-          socket.on('data', (bytes) => { heard += bytes.toString('latin1') })
-          socket.on('error', () => undefined).on('close', () => { resolve(heard) })
-        })
+        },
       },
-    })
-    expect(stdout).toBe('')
+    )
     expect(await answer).toBe('')
+    expect(told).toContain("b'own'")
   })
 
   test('leaves nobody to listen, and no other way for a packet to leave', async () => {

@@ -121,12 +121,6 @@ describe('names', () => {
     expect(asked).toEqual(['a.wild.test'])
   })
 
-  test('may be known to exist only where something is granted', async () => {
-    await set(() => ['api.test', '*.wild.test', 'db.test:5432', { host: 'no.wild.test', action: 'deny' }], undefined)
-    const known = ['api.test', 'API.test.', 'a.wild.test', 'db.test', 'other.test', 'wild.test', 'no.wild.test', 'x.api.test', 'api.test\0.other.test', '127.0.0.1', ''].map((name) => stage.call.mayResolve(name))
-    expect(known).toEqual([true, true, true, true, false, false, false, false, false, false, false])
-  })
-
   test('and ports that cannot be read in one way are no destinations', async () => {
     await set(() => ['api.test'], undefined)
     expect(stage.call.mayConnect('api.test', 443)).toBeUndefined()

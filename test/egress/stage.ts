@@ -22,7 +22,6 @@ export interface StageOptions {
   /** Names that lead to this machine. */
   readonly here?: readonly string[]
   readonly resolve?: Resolve
-  readonly sharedBy?: string
   readonly maxConnections?: number
 }
 
@@ -39,6 +38,7 @@ export interface Stage {
   readonly folder: string
   /** A port on which everything is meant for `host:port`, as the broker would say. */
   readonly portTo: (host: string, port: number) => Promise<number>
+  readonly listen: (serve: (socket: Socket) => void) => Promise<number>
   readonly close: () => Promise<void>
 }
 
@@ -46,12 +46,12 @@ export const credential = (id: string, host: string, inject: Injection, placehol
 
 export const bearer = (id: string, host: string): Credential => credential(id, host, { kind: 'header', name: 'Authorization', format: 'Bearer {value}' })
 
-export const rightsOf = ({ network, egressClass, writeApproval = 'recorded', credentials = [], here = [], sharedBy }: StageOptions): CallRights => {
+export const rightsOf = ({ network, egressClass, writeApproval = 'recorded', credentials = [], here = [] }: StageOptions): CallRights => {
   const policy = parsePolicy({ network, ...(egressClass === undefined ? {} : { egress_class: egressClass }) }, 'test')
   const boundary = resolvePolicy(policy, { workspace: '/w' as AbsolutePath, home: '/h' as AbsolutePath, kind: 'process' })
   const loopback = parseIpAddress('127.0.0.1')
   if (loopback === undefined) throw new Error('no address')
-  return { callId: 'call-1', network: boundary, writeApproval, credentials, pins: new Map(here.map((name) => [name, [loopback]])), ...(sharedBy === undefined ? {} : { sharedBy }) }
+  return { callId: 'call-1', network: boundary, writeApproval, credentials, pins: new Map(here.map((name) => [name, [loopback]])) }
 }
 
 export const openStage = async (options: StageOptions): Promise<Stage> => {
@@ -79,7 +79,7 @@ export const openStage = async (options: StageOptions): Promise<Stage> => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', 2048, resolve))
     return (server.address() as AddressInfo).port
   }
-  const proxyPort = await listen((socket) => { egress.acceptProxyClient(socket) })
+  const proxyPort = await listen((socket) => { call.acceptProxyClient(socket) })
   const folder = mkdtempSync(join(tmpdir(), 'cordon-egress-'))
   const authorityFile = join(folder, 'authority.pem')
   writeFileSync(authorityFile, egress.authorityCertificate)
@@ -93,6 +93,7 @@ export const openStage = async (options: StageOptions): Promise<Stage> => {
     authorityFile,
     folder,
     portTo: (host, port) => listen((socket) => { call.accept(socket, host, port) }),
+    listen,
     close: async () => {
       egress.close()
       for (const socket of sockets) socket.destroy()

@@ -115,7 +115,7 @@ const exchange = async ({ call, endpoint }: Connection, shared: Shared, { reques
   }
   let informed = 0
   const response = await shared.pool.send(
-    { sharedBy: call.sharedBy, endpoint, scheme: request.scheme, protocol: request.protocol === 'h2' ? 'h2' : 'http/1.1', client: draft.client, addresses },
+    { callId: call.rights.callId, endpoint, scheme: request.scheme, protocol: request.protocol === 'h2' ? 'h2' : 'http/1.1', client: draft.client, addresses },
     { ...draft, scheme: request.scheme, signal: reply.signal, inform: (status, headers) => { if ((informed += 1) <= MOST_INFORMED) reply.inform(status, concealment.headers(headers)) } },
   )
   counted.status = response.status

@@ -1,5 +1,5 @@
-import { WEB_PORTS, compileNetwork, coversHost, parseUrlPath } from '../../policy/index.js'
-import type { Boundary, CompiledNetwork, HostGrant, HostName, NetworkAnswer } from '../../policy/index.js'
+import { compileNetwork, coversHost, parseUrlPath } from '../../policy/index.js'
+import type { Boundary, CompiledNetwork, HostGrant, NetworkAnswer } from '../../policy/index.js'
 import type { Endpoint } from '../endpoint.js'
 import type { HeaderList } from '../http/header-list.js'
 import { headersLike } from '../http/header-list.js'
@@ -11,8 +11,6 @@ import { METHOD_OVERRIDES, METHOD_PARAMETER, PATH_OVERRIDES } from './overrides.
 export interface Judge {
   /** Before anything was sent. */
   readonly connection: (endpoint: Endpoint) => Admission | Denial
-  /** Whether anything at all could be reached by this name. */
-  readonly mayResolve: (name: HostName) => boolean
   readonly request: (endpoint: Endpoint, request: JudgedRequest) => RequestGrant | Denial
 }
 
@@ -51,7 +49,6 @@ export const createJudge = ({ network, writeApproval }: Terms): Judge => {
   // Without an approval what is left is what `read_only` leaves.
   const compiled = compileNetwork(isUnapproved ? { ...network, egressClass: { ...network.egressClass, level: 'read_only' } } : network)
   const entries = network.network.kind === 'hosts' ? network.network.entries : []
-  const ports = [...WEB_PORTS, ...new Set(entries.flatMap(({ port }) => (port.kind === 'port' ? [port.port] : [])))]
   return {
     connection: (endpoint) => {
       const treatment = compiled.connection(endpoint.host, endpoint.port)
@@ -63,7 +60,6 @@ export const createJudge = ({ network, writeApproval }: Terms): Judge => {
       const mayBeOther = treatment !== 'http' && (network.network.kind === 'all' || entries.some((entry) => entry.action !== 'deny' && entry.port.kind === 'port' && entry.port.port === endpoint.port && coversHost(entry.destination, endpoint.host)))
       return { kind: 'admission', treatment: treatment === 'stream' && !mayBeOther ? 'http' : treatment, mayBeOther }
     },
-    mayResolve: (name) => ports.some((port) => compiled.connection({ kind: 'name', name }, port) !== undefined),
     request: (endpoint, request) => judgeRequest(compiled, endpoint, request, isUnapproved),
   }
 }

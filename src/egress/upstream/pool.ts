@@ -11,8 +11,8 @@ import { createHttp2Transport } from './http2-transport.js'
 import type { IncomingResponse, OutgoingRequest, Transport } from './transport.js'
 
 export interface Route {
-  /** Connections are shared among those who say the same here: a call, or calls with exactly the same rights. */
-  readonly sharedBy: string
+  /** Connections are shared within a call, and with nobody else. */
+  readonly callId: string
   readonly endpoint: Endpoint
   readonly scheme: 'http' | 'https'
   /** What the tool speaks; a server of `https` may choose the older one. */
@@ -25,7 +25,7 @@ export interface Route {
 export interface Pool {
   readonly send: (route: Route, request: OutgoingRequest) => Promise<IncomingResponse>
   /** Closes all connections of a call. */
-  readonly closeShared: (sharedBy: string) => void
+  readonly closeOf: (callId: string) => void
   readonly close: () => void
 }
 
@@ -35,7 +35,7 @@ const MOST_IDLE = 128
 const SURELY_ALIVE = 3_000
 
 interface Shelf {
-  readonly sharedBy: string
+  readonly callId: string
   /** With the time since when each may have been idle. */
   readonly transports: Map<Transport, number>
   /** The connection whose server may turn out to speak HTTP/2, so that one is enough for all. */
@@ -89,8 +89,8 @@ export const createPool = (tls: UpstreamTls, now: () => number = Date.now): Pool
     }
   }
   const send: Pool['send'] = async (route, request) => {
-    const key = [route.sharedBy, route.scheme, renderEndpoint(route.endpoint), route.protocol, route.client?.id ?? ''].join(' ')
-    const shelf = shelves.get(key) ?? { sharedBy: route.sharedBy, transports: new Map(), opening: undefined }
+    const key = [route.callId, route.scheme, renderEndpoint(route.endpoint), route.protocol, route.client?.id ?? ''].join(' ')
+    const shelf = shelves.get(key) ?? { callId: route.callId, transports: new Map(), opening: undefined }
     shelves.set(key, shelf)
     const idle = idleOn(shelf).find((transport) => isRepeatable(request) || transport.protocol === 'h2' || now() - (shelf.transports.get(transport) ?? 0) < SURELY_ALIVE)
     if (idle === undefined) return (await fresh(route, shelf)).send(request)
@@ -109,5 +109,5 @@ export const createPool = (tls: UpstreamTls, now: () => number = Date.now): Pool
       shelves.delete(key)
     }
   }
-  return { send, closeShared: (sharedBy) => { closeWhere((shelf) => shelf.sharedBy === sharedBy) }, close: () => { closeWhere(() => true) } }
+  return { send, closeOf: (callId) => { closeWhere((shelf) => shelf.callId === callId) }, close: () => { closeWhere(() => true) } }
 }
