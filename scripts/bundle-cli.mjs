@@ -7,18 +7,23 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
+// Commands that speak to a store are joined apart from the others: what they share would otherwise be split off into files of its
+// own, and `cordon run` would open those too.
+const STORE_COMMANDS = ['serve', 'approvals', 'tools', 'team', 'tokens', 'why-stored']
+const STORE_OUT = join(ROOT, 'dist', 'store-commands')
 // As deep as the modules themselves lie: they look for package.json, launcher and runner from where they are.
 const OUT = join(ROOT, 'dist', 'command-line')
 
-rmSync(OUT, { recursive: true, force: true })
-await build({
-  entryPoints: [join(ROOT, 'dist', 'cli', 'main.js')],
-  outdir: OUT,
-  bundle: true,
-  splitting: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'node20',
-  packages: 'external',
-  logLevel: 'warning',
-})
+const storeCommandsApart = {
+  name: 'store-commands-apart',
+  setup: ({ onResolve }) => {
+    onResolve({ filter: new RegExp(`^\\./(${STORE_COMMANDS.join('|')})\\.js$`) }, ({ path, kind }) => (kind === 'dynamic-import' ? { path: `../store-commands/${path.slice(2)}`, external: true } : undefined))
+  },
+}
+
+const OPTIONS = { bundle: true, splitting: true, format: 'esm', platform: 'node', target: 'node20', packages: 'external', logLevel: 'warning' }
+const modulesOf = (names) => names.map((name) => join(ROOT, 'dist', 'cli', `${name}.js`))
+
+for (const folder of [OUT, STORE_OUT]) rmSync(folder, { recursive: true, force: true })
+await build({ ...OPTIONS, entryPoints: modulesOf(['main']), outdir: OUT, plugins: [storeCommandsApart] })
+await build({ ...OPTIONS, entryPoints: modulesOf(STORE_COMMANDS), outdir: STORE_OUT })

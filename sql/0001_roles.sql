@@ -54,9 +54,16 @@ create table agents.members (
   primary key (owner, actor, kind)
 );
 
+-- Whether the caller speaks about this owner at all. A name can be known to several teams, and whoever speaks in it for
+-- one of them (a token of that team) has nothing to say in the others. The setting can only narrow, so anybody may make it.
+create function agents.fn_is_about(p_owner text) returns boolean
+language sql stable security invoker set search_path = pg_catalog, pg_temp as $$
+  select coalesce(nullif(current_setting('cordon.team', true), ''), p_owner) = p_owner
+$$;
+
 create function agents.fn_is_member(p_owner text, p_kinds text[]) returns boolean
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
-  select exists (select from agents.members where owner = p_owner and actor = agents.fn_actor() and kind = any (p_kinds))
+  select exists (select from agents.members where owner = p_owner and actor = agents.fn_actor() and kind = any (p_kinds)) and agents.fn_is_about(p_owner)
 $$;
 
 create function agents.fn_require_member(p_owner text, p_kinds text[]) returns void
@@ -91,7 +98,7 @@ create policy members_of_own on agents.members for select using (agents.fn_is_me
 grant select on agents.members to cordon_admin, cordon_operator, cordon_agent, cordon_runner, service_role;
 
 revoke execute on all functions in schema agents from public;
-grant execute on function agents.fn_actor(), agents.fn_caller_role(), agents.fn_is_member(text, text[])
+grant execute on function agents.fn_actor(), agents.fn_caller_role(), agents.fn_is_about(text), agents.fn_is_member(text, text[])
   to cordon_admin, cordon_operator, cordon_agent, cordon_runner, cordon_gateway, service_role;
 grant execute on function agents.fn_add_member(text, text, text) to cordon_admin, service_role;
 grant execute on function agents.fn_remove_member(text, text, text) to cordon_admin;

@@ -47,6 +47,9 @@ begin
   if new.egress_class = 'none' and new.endpoint_url is not null then
     raise exception 'a tool of the class none reaches nobody, and has no endpoint' using errcode = '22023', hint = 'its class is read_only or write';
   end if;
+  if new.egress_class = 'none' and coalesce(new.definition #> '{policy,network}', '"none"') not in ('"none"', '[]') then
+    raise exception 'a tool of the class none reaches nobody, and its policy grants a network' using errcode = '22023', hint = 'its class is read_only or write';
+  end if;
   problem := agents.fn_schema_problem(new.schema_input);
   if problem is not null then
     raise exception 'the input schema of % cannot be enforced: %', new.key, problem using errcode = '22023';

@@ -36,7 +36,7 @@ declare
   invocation agents.tool_invocations;
 begin
   select * into invocation from agents.tool_invocations where id = p_id and created_at = agents.fn_time_of(p_id) for update;
-  if not found then raise exception 'there is no invocation %', p_id using errcode = 'P0002'; end if;
+  if not found or not agents.fn_is_about(invocation.owner) then raise exception 'there is no invocation %', p_id using errcode = 'P0002'; end if;
   return invocation;
 end $$;
 

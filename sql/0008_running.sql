@@ -42,7 +42,7 @@ begin
       where i.status = 'approved' and i.expires_at > now() and not i.cancel_requested
         and (p_id is null or (i.id = p_id and i.created_at = agents.fn_time_of(p_id)))
         and t.needs_labels <@ taker.labels and t.needs_boundary <@ taker.holds
-        and exists (select from agents.members m where m.owner = i.owner and m.actor = agents.fn_actor() and m.kind = 'runner')
+        and exists (select from agents.members m where m.owner = i.owner and m.actor = agents.fn_actor() and m.kind = 'runner') and agents.fn_is_about(i.owner)
         and not exists (select from agents.controls c where c.owner = i.owner
           and (c.scope = 'all' or (c.scope = 'agent' and c.subject = i.agent) or (c.scope = 'tool' and c.subject = i.tool_key) or (c.scope = 'profile' and c.subject = p.name)))
       order by i.created_at limit p_limit for update of i skip locked) picked order by agents.fn_chain_of('invocation:' || picked.id)

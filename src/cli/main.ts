@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs'
-
 import { fail } from '../errors/index.js'
 import { nearestKey } from '../policy/index.js'
 
+import { APPROVALS_HELP } from './approvals-help.js'
 import { parseArguments } from './arguments.js'
 import type { CommandHelp } from './help.js'
 import { renderHelp, renderList } from './help.js'
@@ -14,6 +13,11 @@ import type { Invocation } from './invocation.js'
 import { LOG_HELP } from './log-help.js'
 import { POLICY_HELP } from './policy-help.js'
 import { RUN_HELP } from './run-options.js'
+import { SERVE_HELP } from './serve-help.js'
+import { TEAM_HELP } from './team-help.js'
+import { TOKENS_HELP } from './tokens-help.js'
+import { TOOLS_HELP } from './tools-help.js'
+import { version } from './version.js'
 import { WHY_HELP } from './why-help.js'
 
 interface Command {
@@ -30,12 +34,12 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   policy: { help: POLICY_HELP, takesWords: true, load: async () => (await import('./policy.js')).policy },
   log: { help: LOG_HELP, takesWords: true, load: async () => (await import('./log.js')).log },
   why: { help: WHY_HELP, takesWords: true, load: async () => (await import('./why.js')).why },
+  serve: { help: SERVE_HELP, load: async () => (await import('./serve.js')).serve },
+  approvals: { help: APPROVALS_HELP, takesWords: true, load: async () => (await import('./approvals.js')).approvals },
+  tools: { help: TOOLS_HELP, takesWords: true, load: async () => (await import('./tools.js')).tools },
+  team: { help: TEAM_HELP, takesWords: true, load: async () => (await import('./team.js')).team },
+  tokens: { help: TOKENS_HELP, takesWords: true, load: async () => (await import('./tokens.js')).tokens },
   demo: { help: DEMO_HELP, load: async () => (await import('./demo.js')).demo },
-}
-
-const version = (): string => {
-  const { version: number } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
-  return number
 }
 
 const generalHelp = (): string =>

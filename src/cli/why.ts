@@ -30,7 +30,7 @@ export const why = async (invocation: Invocation): Promise<number> => {
   } catch (error) {
     if (!(error instanceof CordonError)) throw error
     reportFailure(error, invocation.environment)
-    return EXIT_USAGE
+    return error.code === 'store-missing' ? EXIT_UNKNOWN : EXIT_USAGE
   }
 }
 
@@ -42,6 +42,7 @@ const explainCall = async ({ given: { rest: words }, environment }: Invocation):
   }
   const [wanted, ...more] = given.rest
   if (wanted === undefined || wanted === '' || more.length > 0) throw usage('name one call, such as: cordon why last', 'cordon why')
+  if (isStored(wanted, given)) return (await import('./why-stored.js')).whyStored(wanted, given, environment)
   const path = given.values.get('log')?.[0] ?? auditPathOf(environment, homedir())
   if (!existsSync(path)) throw fail('file-unreadable', { path, problem: 'there is no such log', fix: 'name it with --log, or set CORDON_AUDIT' })
   const events = await eventsOf(path, wanted)
@@ -53,6 +54,10 @@ const explainCall = async ({ given: { rest: words }, environment }: Invocation):
   writeText(STDOUT, given.switches.has('json') ? events.map((event) => `${JSON.stringify(event)}\n`).join('') : renderCall(events, paint))
   return 0
 }
+
+/** An id of the store carries its time (version 7), those of the log do not; or somebody says that a store is meant. */
+const isStored = (wanted: string, { values }: Invocation['given']): boolean =>
+  !values.has('log') && (['store', 'server', 'database'].some((name) => values.has(name)) || /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/.test(wanted))
 
 const eventsOf = async (path: string, wanted: string): Promise<readonly CordonEvent[]> => {
   const reader = createLogReader(path)

@@ -10,6 +10,7 @@ import { DECISION_ERRORS } from './decision-errors.js'
 import { EGRESS_ERRORS } from './egress-errors.js'
 import type { ErrorText } from './error-text.js'
 import { RUNTIME_ERRORS } from './runtime-errors.js'
+import { SERVER_ERRORS } from './server-errors.js'
 import { STORE_ERRORS } from './store-errors.js'
 
 export type { ErrorText } from './error-text.js'
@@ -249,6 +250,7 @@ export const ERRORS = {
   ...RUNTIME_ERRORS,
   ...EGRESS_ERRORS,
   ...STORE_ERRORS,
+  ...SERVER_ERRORS,
 } as const satisfies Record<string, ErrorText>
 
 export type ErrorCode = keyof typeof ERRORS

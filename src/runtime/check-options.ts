@@ -8,7 +8,7 @@ import type { AuditSettings } from './audit/audit-log.js'
 import type { CallOptions, CordonOptions } from './cordon-options.js'
 import type { EventContext } from './events/event.js'
 import type { ArgumentSettings } from './events/recorded-arguments.js'
-import type { LedgerSettings } from './ledger/call-ledger.js'
+import type { OwnDatabase, ServedBooks } from './ledger/call-store.js'
 import { aCount, aFunction, aText, listOf, mappingWith, oneOf, such, unshown, wrongOption } from './option-checks.js'
 import type { OptionCheck } from './option-checks.js'
 import { checkRuleOption } from './rule-sets.js'
@@ -70,13 +70,31 @@ const EGRESS: ChecksOf<EgressOptions> = {
   pins: such('a mapping of names to lists of addresses', (value) => typeof value === 'object' && value !== null && Object.values(value).every((each) => Array.isArray(each) && each.every((address) => typeof address === 'string')), 'write it like pins: { "db.internal": ["10.0.0.5"] }'),
 }
 
-const LEDGER: ChecksOf<LedgerSettings> = {
-  engine: such('a database', (value) => typeof value === 'object' && value !== null && 'transaction' in value, 'open one with openPostgres({ url }) or openPglite({ folder }) of cordon/store'),
+const LEDGER_NAMES = {
   owner: aText('the name of a team'),
   agent: aText('the name of who calls'),
   runner: aText('the name by which this process takes its calls'),
-  speaks: oneOf(['login', 'gateway']),
   heartbeatMs: milliseconds,
+}
+
+const OWN_DATABASE: ChecksOf<OwnDatabase> = {
+  engine: such('a database', (value) => typeof value === 'object' && value !== null && 'transaction' in value, 'open one with openPostgres({ url }) or openPglite({ folder }) of cordon/store'),
+  speaks: oneOf(['login', 'gateway']),
+  ...LEDGER_NAMES,
+}
+
+const SERVED_BOOKS: ChecksOf<ServedBooks> = {
+  server: aText('the address of cordon serve', 'write it like server: "https://cordon.example.org:7070" or "unix:/path/of/socket"'),
+  token: unshown(aText('a token'), 'a token', 'cordon tokens create makes one'),
+  authorities: listOf(aText('certificates in PEM'), 'a list of certificates in PEM', 'write it like authorities: [readFileSync("ca.pem", "utf8")]'),
+  ...LEDGER_NAMES,
+}
+
+const ownDatabase = mappingWith({ options: OWN_DATABASE, required: ['engine', 'owner', 'agent', 'runner', 'speaks'], expected: 'a mapping', fix: 'write it like registry: { engine, owner: "team", agent: "agent-1", runner: "host-1", speaks: "login" }' })
+const servedBooks = mappingWith({ options: SERVED_BOOKS, required: ['server', 'owner', 'agent', 'runner'], expected: 'a mapping', fix: 'write it like registry: { server: "unix:/path/of/socket", owner: "team", agent: "agent-1", runner: "host-1" }' })
+const registry: OptionCheck = (value, place) => {
+  const isServed = typeof value === 'object' && value !== null && 'server' in value
+  ;(isServed ? servedBooks : ownDatabase)(value, place)
 }
 
 const environment: OptionCheck = (value, place) => {
@@ -111,7 +129,7 @@ const CORDON: ChecksOf<CordonOptions> = {
   context: mappingWith({ options: CONTEXT, required: [], expected: 'a mapping', fix: 'write it like context: { agent: "reviewer", model: "…" }' }),
   state: mappingWith({ options: STATE, required: ['key'], expected: 'a mapping with a key', fix: 'write it like state: { key }' }),
   telemetry: oneOf(['auto', 'off']),
-  registry: mappingWith({ options: LEDGER, required: ['engine', 'owner', 'agent', 'runner', 'speaks'], expected: 'a mapping', fix: 'write it like registry: { engine, owner: "team", agent: "agent-1", runner: "host-1", speaks: "login" }' }),
+  registry,
   egress: mappingWith({ options: EGRESS, required: [], expected: 'a mapping', fix: 'write it like egress: { secrets: { "github-token": "env:GITHUB_TOKEN" }, pins: { "db.internal": ["10.0.0.5"] } }' }),
   sandbox: mappingWith({ options: SANDBOX, required: [], expected: 'a mapping', fix: 'write it like sandbox: { form: "auto" }' }),
 }

@@ -1,4 +1,10 @@
+import { fail } from '../errors/index.js'
+
 import type { Session } from './engine.js'
+import type { Invocation } from './invocation.js'
+import { approveInvocation, rejectInvocation, requireInvocation } from './invocations.js'
+import { TOOL_COLUMNS } from './registry.js'
+import type { RegisteredTool } from './registry.js'
 
 /** Something that a person is asked about. */
 export interface OpenQuestion {
@@ -13,15 +19,71 @@ export interface OpenQuestion {
   readonly agreed: number
   readonly expiresAt: Date
   readonly createdAt: Date
+  /** Of a call; null where it is about a run, or the call is not to be seen by who asks. */
+  readonly tool: string | null
+  readonly toolVersion: number | null
+  readonly egressClass: string | null
+  readonly agent: string | null
 }
 
-export const listQuestions = ({ query }: Pick<Session, 'query'>, most = 100): Promise<readonly OpenQuestion[]> =>
-  query(
-    `select a.id, a.owner, a.subject_kind as "subjectKind", a.subject_id as "subjectId", a.arguments_hash as "argumentsHash", a.asked_by as "askedBy", a.why, a.needed,
-      (select count(*)::int from agents.approval_votes v where v.approval_id = a.id and v.verdict = 'approve') as agreed, a.expires_at as "expiresAt", a.created_at as "createdAt"
-      from agents.approvals a where a.status = 'pending' and a.expires_at > now() order by a.created_at limit $1`,
-    [most],
-  )
+const QUESTION_COLUMNS = `a.id, a.owner, a.subject_kind as "subjectKind", a.subject_id as "subjectId", a.arguments_hash as "argumentsHash", a.asked_by as "askedBy", a.why, a.needed,
+  (select count(*)::int from agents.approval_votes v where v.approval_id = a.id and v.verdict = 'approve') as agreed, a.expires_at as "expiresAt", a.created_at as "createdAt",
+  i.tool_key as tool, a.tool_version as "toolVersion", i.egress_class as "egressClass", i.agent`
+// The id carries its time: one partition is looked into.
+const QUESTIONS = 'agents.approvals a left join agents.tool_invocations i on i.id = a.subject_id and i.created_at = agents.fn_time_of(a.subject_id)'
+
+export const listQuestions = ({ query }: Pick<Session, 'query'>, most = 100, team?: string): Promise<readonly OpenQuestion[]> =>
+  query(`select ${QUESTION_COLUMNS} from ${QUESTIONS} where a.status = 'pending' and a.expires_at > now() and a.owner = coalesce($2, a.owner) order by a.created_at limit $1`, [most, team ?? null])
+
+export interface Vote {
+  readonly voter: string
+  readonly verdict: 'approve' | 'reject'
+  readonly reason: string | null
+  readonly at: Date
+}
+
+/** A question with everything that somebody has to see before they answer it. */
+export interface ShownQuestion {
+  readonly question: OpenQuestion & { readonly status: string }
+  readonly votes: readonly Vote[]
+  readonly invocation: Invocation | null
+  /** The arguments as the database has them, digit by digit; JavaScript would round some numbers. */
+  readonly inputText: string | null
+  /** As it is now, which is what would run; null where it has changed since it was asked for, and nothing can run. */
+  readonly tool: RegisteredTool | null
+  readonly run: { readonly name: string; readonly planText: string } | null
+}
+
+/** By its own id, or by that of what it is about: of several, the last. */
+export const showQuestion = async ({ query }: Pick<Session, 'query'>, id: string): Promise<ShownQuestion> => {
+  const [question] = await query<ShownQuestion['question']>(`select ${QUESTION_COLUMNS}, a.status from ${QUESTIONS} where a.id = $1 or a.subject_id = $1 order by a.created_at desc limit 1`, [id])
+  if (question === undefined) throw fail('store-missing', { problem: `nothing is asked about ${id}, or it is not yours to see` })
+  const votes = await query<Vote>('select voter, verdict, reason, at from agents.approval_votes where approval_id = $1 order by at', [question.id])
+  if (question.subjectKind === 'team_run') {
+    const [run] = await query<{ name: string; planText: string }>('select name, jsonb_pretty(plan) as "planText" from agents.team_runs where id = $1', [question.subjectId])
+    return { question, votes, invocation: null, inputText: null, tool: null, run: run ?? null }
+  }
+  const invocation = await requireInvocation({ query }, question.subjectId)
+  const [input] = await query<{ text: string }>('select jsonb_pretty(input) as text from agents.tool_invocations where id = $1 and created_at = agents.fn_time_of($1)', [invocation.id])
+  const [tool] = await query<RegisteredTool>(`select ${TOOL_COLUMNS} from agents.tools_registry where id = $1 and version = $2`, [invocation.toolId, invocation.toolVersion])
+  return { question, votes, invocation, inputText: input?.text ?? null, tool: tool ?? null, run: null }
+}
+
+/** `shownHash`: of the arguments, or of the plan, that the person saw. */
+export const approveQuestion = async (session: Pick<Session, 'query'>, id: string, shownHash: string, reason?: string): Promise<string> => {
+  const { question } = await showQuestion(session, id)
+  if (question.subjectKind === 'tool_invocation') return approveInvocation(session, question.subjectId, shownHash, reason)
+  return decideRun(session, question.subjectId, 'approve', reason, shownHash)
+}
+
+export const rejectQuestion = async (session: Pick<Session, 'query'>, id: string, reason: string): Promise<string> => {
+  const { question } = await showQuestion(session, id)
+  if (question.subjectKind === 'tool_invocation') return rejectInvocation(session, question.subjectId, reason)
+  return decideRun(session, question.subjectId, 'reject', reason)
+}
+
+const decideRun = async ({ query }: Pick<Session, 'query'>, id: string, verdict: 'approve' | 'reject', reason: string | undefined, shownHash?: string): Promise<string> =>
+  (await query<{ status: string }>('select agents.fn_decide_team_run($1, $2, $3, $4) as status', [id, verdict, reason ?? null, shownHash ?? null]))[0]?.status ?? 'pending'
 
 export interface StandingApproval {
   readonly toolId: string
@@ -36,4 +98,29 @@ export interface StandingApproval {
 export const approveInAdvance = async ({ query }: Pick<Session, 'query'>, { toolId, arguments: form, uses, validMs, reason, agent }: StandingApproval): Promise<string> => {
   const [row] = await query<{ id: string }>('select agents.fn_approve_in_advance($1, $2, $3, $4::interval, $5, $6) as id', [toolId, JSON.stringify(form), uses, `${String(validMs)} milliseconds`, reason, agent ?? null])
   return row?.id ?? ''
+}
+
+export interface GivenInAdvance {
+  readonly id: string
+  readonly tool: string
+  readonly toolVersion: number
+  readonly agent: string | null
+  readonly arguments: unknown
+  readonly usesLeft: number
+  readonly expiresAt: Date
+  readonly author: string
+  readonly reason: string
+}
+
+/** Those that still count. */
+export const listStandingApprovals = ({ query }: Pick<Session, 'query'>, team: string): Promise<readonly GivenInAdvance[]> =>
+  query(
+    `select s.id, t.key as tool, s.tool_version as "toolVersion", s.agent, s.arguments, s.uses_left as "usesLeft", s.expires_at as "expiresAt", s.author, s.reason
+      from agents.standing_approvals s join agents.tools_registry t on t.id = s.tool_id
+      where s.owner = $1 and s.revoked_at is null and s.uses_left > 0 and s.expires_at > now() order by s.created_at`,
+    [team],
+  )
+
+export const revokeStandingApproval = async ({ query }: Pick<Session, 'query'>, id: string): Promise<void> => {
+  await query('select agents.fn_revoke_standing_approval($1)', [id])
 }

@@ -8,6 +8,8 @@ export interface Invocation {
   readonly toolVersion: number
   readonly egressClass: 'none' | 'read_only' | 'write'
   readonly agent: string
+  /** Who asked, where that is somebody else than the agent. */
+  readonly invokedBy: string
   readonly input: unknown
   readonly inputHash: string
   readonly output: unknown
@@ -22,6 +24,10 @@ export interface Invocation {
   readonly isCancelRequested: boolean
   readonly createdAt: Date
   readonly expiresAt: Date
+  readonly startedAt: Date | null
+  readonly completedAt: Date | null
+  /** As measured by the cell that ran it. */
+  readonly usage: object | null
 }
 
 export type InvocationStatus = 'pending' | 'approved' | 'running' | FinalStatus
@@ -32,5 +38,6 @@ export const isFinal = (status: InvocationStatus): status is FinalStatus => FINA
 
 /** What is selected of `agents.tool_invocations`, in the words of `Invocation`. */
 export const INVOCATION_COLUMNS = `id, owner, team_run_id as "teamRunId", tool_id as "toolId", tool_key as "tool", tool_version as "toolVersion", egress_class as "egressClass",
-  agent, input, input_hash as "inputHash", output, error, status, approval_required as "approvalRequired", approval_decided_by as "approvalDecidedBy",
-  approval_reason as "approvalReason", runner, fence::text, cancel_requested as "isCancelRequested", created_at as "createdAt", expires_at as "expiresAt"`
+  agent, invoked_by as "invokedBy", input, input_hash as "inputHash", output, error, status, approval_required as "approvalRequired", approval_decided_by as "approvalDecidedBy",
+  approval_reason as "approvalReason", runner, fence::text, cancel_requested as "isCancelRequested", created_at as "createdAt", expires_at as "expiresAt",
+  started_at as "startedAt", completed_at as "completedAt", usage`

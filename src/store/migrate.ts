@@ -32,12 +32,16 @@ const TURN = 7_220_155_190
  * Brings the database to the newest schema. Whoever starts at the same time waits; a database that knows more than
  * this version, or something else, is left alone.
  */
-export const migrate = async (engine: Engine, migrations = readMigrations()): Promise<readonly string[]> =>
-  engine.transaction(async ({ query, execute }) => {
+export const migrate = async (engine: Engine, migrations = readMigrations()): Promise<readonly string[]> => {
+  // Most logins may not change the schema, and need not where nothing is missing.
+  if (await isCurrent(engine, migrations)) return []
+  return engine.transaction(async ({ query, execute }) => {
     await query('select pg_advisory_xact_lock($1)', [TURN])
     await execute(`
       create schema if not exists cordon_migrations;
-      create table if not exists cordon_migrations.applied (number int primary key, name text not null, hash text not null, at timestamptz not null default now())`)
+      create table if not exists cordon_migrations.applied (number int primary key, name text not null, hash text not null, at timestamptz not null default now());
+      grant usage on schema cordon_migrations to public;
+      grant select on cordon_migrations.applied to public`)
     const applied = await query<{ number: number; hash: string }>('select number, hash from cordon_migrations.applied order by number')
     const known = new Map(migrations.map((migration) => [migration.number, migration]))
     for (const { number, hash } of applied) {
@@ -53,3 +57,11 @@ export const migrate = async (engine: Engine, migrations = readMigrations()): Pr
     }
     return missing.map(({ name }) => name)
   })
+}
+
+const isCurrent = async ({ query }: Engine, migrations: readonly Migration[]): Promise<boolean> => {
+  const [there] = await query<{ isThere: boolean }>(`select to_regclass('cordon_migrations.applied') is not null as "isThere"`)
+  if (there?.isThere !== true) return false
+  const applied = new Map((await query<{ number: number; hash: string }>('select number, hash from cordon_migrations.applied')).map(({ number, hash }) => [number, hash]))
+  return applied.size === migrations.length && migrations.every(({ number, hash }) => applied.get(number) === hash)
+}

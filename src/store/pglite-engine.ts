@@ -1,9 +1,11 @@
-import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import type { PGlite, Transaction } from '@electric-sql/pglite'
 
 import type { Engine, Session } from './engine.js'
+import { holdFolder } from './folder-hold.js'
 import { storeError } from './sql-error.js'
 
 export interface PgliteSettings {
@@ -14,10 +16,32 @@ export interface PgliteSettings {
 /** A database with the newest schema in it, made by the build; without it the first use takes seconds longer. */
 const IMAGE = fileURLToPath(new URL('../../dist/store/image.tar.gz', import.meta.url))
 
+/** What agents asked for is nobody else's business. */
+const PRIVATE = 0o700
+
 /** PostgreSQL inside this process. Loaded and started when it is first asked for something. */
 export const openPglite = ({ folder }: PgliteSettings): Engine => {
   let started: Promise<PGlite> | undefined
-  return engineOf(folder ?? 'memory', () => (started ??= start(folder)), () => started)
+  let release = (): void => undefined
+  const begin = async (): Promise<PGlite> => {
+    if (folder !== undefined) {
+      mkdirSync(dirname(folder), { recursive: true, mode: PRIVATE })
+      release = holdFolder(folder)
+      mkdirSync(folder, { recursive: true, mode: PRIVATE })
+    }
+    return start(folder).catch((error: unknown) => {
+      release()
+      throw error
+    })
+  }
+  const engine = engineOf(folder ?? 'memory', () => (started ??= begin()), () => started)
+  return {
+    ...engine,
+    close: async () => {
+      await engine.close()
+      release()
+    },
+  }
 }
 
 export const engineOf = (where: string, database: () => Promise<PGlite>, opened: () => Promise<PGlite> | undefined): Engine => {
@@ -40,7 +64,8 @@ export const engineOf = (where: string, database: () => Promise<PGlite>, opened:
     transaction: (work) => told((open) => open.transaction((inside) => work(sessionOf((query) => query(inside))))),
     listen: (channel, heard) => told((open) => open.listen(channel, heard)),
     close: async () => {
-      await (await opened())?.close()
+      // One that could not be opened has nothing to close.
+      await (await opened()?.catch(() => undefined))?.close()
     },
   }
 }

@@ -1,3 +1,5 @@
+import { fail } from '../errors/index.js'
+
 import type { Session } from './engine.js'
 
 export interface ToolRegistration {
@@ -35,9 +37,18 @@ export interface RegisteredTool {
   readonly status: 'active' | 'disabled' | 'deprecated'
   readonly definition: object
   readonly version: number
+  readonly isDangerous: boolean
+  readonly endpointUrl: string | null
+  readonly httpMethod: string | null
+  readonly credentialRef: string | null
+  readonly needsLabels: readonly string[]
+  readonly needsBoundary: readonly string[]
+  readonly approvalsNeeded: number
 }
 
-const TOOL_COLUMNS = `id, owner, key, name, description, category, schema_input as "inputSchema", egress_class as "egressClass", requires_approval as "requiresApproval", status, definition, version`
+/** What is selected of `agents.tools_registry`, in the words of `RegisteredTool`. */
+export const TOOL_COLUMNS = `id, owner, key, name, description, category, schema_input as "inputSchema", egress_class as "egressClass", requires_approval as "requiresApproval", status, definition, version,
+  is_dangerous as "isDangerous", endpoint_url as "endpointUrl", http_method as "httpMethod", credential_ref as "credentialRef", needs_labels as "needsLabels", needs_boundary as "needsBoundary", approvals_needed as "approvalsNeeded"`
 
 /** Registers a tool, or makes a new version of one. What was approved of the old one does not count for the new one. */
 export const registerTool = async ({ query }: Pick<Session, 'query'>, tool: ToolRegistration): Promise<string> => {
@@ -79,6 +90,30 @@ export const assignTool = async ({ query }: Pick<Session, 'query'>, agent: strin
 export const revokeTool = async ({ query }: Pick<Session, 'query'>, agent: string, toolId: string): Promise<void> => {
   await query('select agents.fn_revoke_tool($1, $2)', [agent, toolId])
 }
+
+export const requireTool = async (session: Pick<Session, 'query'>, owner: string, key: string): Promise<RegisteredTool> => {
+  const found = await findTool(session, owner, key)
+  if (found === undefined) throw fail('store-missing', { problem: `${owner} has no tool ${key}` })
+  return found
+}
+
+export const setToolStatus = async ({ query }: Pick<Session, 'query'>, toolId: string, status: RegisteredTool['status']): Promise<void> => {
+  await query('select agents.fn_set_tool_status($1, $2)', [toolId, status])
+}
+
+export interface Assignment {
+  readonly agent: string
+  readonly tool: string
+  readonly profile: string | null
+  readonly isAllowed: boolean
+}
+
+export const listAssignments = ({ query }: Pick<Session, 'query'>, owner: string): Promise<readonly Assignment[]> =>
+  query(
+    `select a.agent, t.key as tool, p.name as profile, a.allowed as "isAllowed" from agents.tool_assignments a
+      join agents.tools_registry t on t.id = a.tool_id left join agents.tool_profiles p on p.id = a.profile_id where a.owner = $1 order by t.key, a.agent`,
+    [owner],
+  )
 
 export type MemberKind = 'admin' | 'operator' | 'agent' | 'runner'
 

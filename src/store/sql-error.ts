@@ -15,6 +15,8 @@ export const storeError = (error: unknown, where: string): unknown => {
     case '22023':
       return fail('store-state', { problem, hint: stringOf(hint) }, error)
     default:
+      // Data that a column cannot hold or a constraint does not let in, told in the database's own words.
+      if (typeof code === 'string' && /^2[23]/.test(code)) return fail('store-state', { problem, hint: stringOf(hint) }, error)
       return isConnection(code) ? fail('store-unavailable', { where, problem }, error) : error
   }
 }

@@ -8,7 +8,7 @@ import { readTree } from './source-tree.js'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
-const ROOMS = ['policy', 'gate', 'sandbox', 'egress', 'store', 'runtime', 'cli'].map((room) => [`src/${room}`, /\.ts$/] as const)
+const ROOMS = ['policy', 'gate', 'sandbox', 'egress', 'store', 'runtime', 'server', 'cli'].map((room) => [`src/${room}`, /\.ts$/] as const)
 
 test.each([...ROOMS, ['native', /\.[ch]$/] as const])('ARCHITECTURE.md lists every file of %s', (folder, extension) => {
   const page = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8')

@@ -9,7 +9,7 @@ export const ROOM_ORDER: readonly (readonly string[])[] = [
   ['gate'],
   ['sandbox', 'egress', 'store'],
   ['runtime'],
-  ['mcp', 'adapters', 'console', 'eslint'],
+  ['mcp', 'adapters', 'console', 'eslint', 'server'],
   ['cli'],
 ]
 

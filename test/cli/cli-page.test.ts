@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 
+import { APPROVALS_HELP } from '../../src/cli/approvals-help.js'
 import { DEMO_HELP } from '../../src/cli/demo-help.js'
 import { DOCTOR_HELP } from '../../src/cli/doctor-help.js'
 import { renderHelp } from '../../src/cli/help.js'
@@ -7,6 +8,10 @@ import { LOG_HELP } from '../../src/cli/log-help.js'
 import type { CommandHelp } from '../../src/cli/help.js'
 import { POLICY_HELP } from '../../src/cli/policy-help.js'
 import { RUN_HELP } from '../../src/cli/run-options.js'
+import { SERVE_HELP } from '../../src/cli/serve-help.js'
+import { TEAM_HELP } from '../../src/cli/team-help.js'
+import { TOKENS_HELP } from '../../src/cli/tokens-help.js'
+import { TOOLS_HELP } from '../../src/cli/tools-help.js'
 import { WHY_HELP } from '../../src/cli/why-help.js'
 import { MECHANISMS } from '../../src/policy/index.js'
 
@@ -140,6 +145,11 @@ const page = [
   ...command('policy', POLICY_HELP),
   ...command('log', LOG_HELP),
   ...command('why', WHY_HELP),
+  ...command('serve', SERVE_HELP),
+  ...command('approvals', APPROVALS_HELP),
+  ...command('tools', TOOLS_HELP),
+  ...command('team', TEAM_HELP),
+  ...command('tokens', TOKENS_HELP),
   ...command('demo', DEMO_HELP),
 ].join('\n')
 

@@ -3,20 +3,10 @@
 import { fail } from '../../errors/index.js'
 import { canonicalJson } from '../../gate/index.js'
 import type { JsonValue } from '../../gate/index.js'
-import { cancelInvocation, claimInvocations, completeInvocation, findTool, invokeTool, requireInvocation, sendHeartbeat, speakingAs, watchInvocations } from '../../store/index.js'
-import type { Completion, Engine, Invocation } from '../../store/index.js'
+import type { Completion } from '../../store/index.js'
 
-export interface LedgerSettings {
-  readonly engine: Engine
-  readonly owner: string
-  /** Who calls; the same cannot approve. */
-  readonly agent: string
-  /** By which name this process takes its calls. */
-  readonly runner: string
-  /** `login`: the engine is logged in as the agent, who is a runner too. `gateway`: it speaks for both. */
-  readonly speaks: 'login' | 'gateway'
-  readonly heartbeatMs?: number
-}
+import { openCallStore } from './call-store.js'
+import type { LedgerSettings, SeenCall } from './call-store.js'
 
 export interface LedgerRequest {
   readonly tool: string
@@ -51,49 +41,46 @@ export interface CallLedger {
 
 const HEARTBEAT_MS = 10_000
 
-export const openLedger = async ({ engine, owner, agent, runner, speaks, heartbeatMs = HEARTBEAT_MS }: LedgerSettings): Promise<CallLedger> => {
-  const asAgent = speakingAs(engine, speaks === 'login' ? { kind: 'login' } : { kind: 'gateway', role: 'cordon_agent', actor: agent })
-  const asRunner = speakingAs(engine, speaks === 'login' ? { kind: 'login' } : { kind: 'gateway', role: 'cordon_runner', actor: agent })
-  const watch = watchInvocations(engine)
-  const alive = () => sendHeartbeat(asRunner, { name: runner, labels: [], holds: [], isDraining: false })
-  await alive()
+export const openLedger = async (settings: LedgerSettings): Promise<CallLedger> => {
+  const store = openCallStore(settings)
+  await store.heartbeat()
   // One that fails is made up for by the next; a database that is away for longer takes the calls of this process back.
-  const beat = setInterval(() => void alive().catch(() => undefined), heartbeatMs)
+  const beat = setInterval(() => void store.heartbeat().catch(() => undefined), settings.heartbeatMs ?? HEARTBEAT_MS)
   beat.unref()
 
   const entryOf = (id: string): LedgerEntry => {
     const over = new AbortController()
     const cancelled = new AbortController()
-    let claimed: Invocation | undefined
+    let claimed: SeenCall | undefined
     return {
       id,
       cancelled: cancelled.signal,
       now: async () => {
-        const invocation = await requireInvocation(asAgent, id)
+        const invocation = await store.find(id)
         return invocation.status === 'pending' ? undefined : decisionOf(invocation)
       },
       withdraw: async () => {
         // It may be decided, expired or gone by now; then there is nothing to take back.
-        await cancelInvocation(asAgent, id, 'not wanted any more').catch(() => undefined)
+        await store.cancel(id, 'not wanted any more').catch(() => undefined)
       },
       decision: async (signal) => {
         try {
-          return decisionOf(await watch.wait(asAgent, id, { until: ({ status }) => status !== 'pending', ...(signal === undefined ? {} : { signal }) }))
+          return decisionOf(await store.wait(id, ({ status }) => status !== 'pending', signal))
         } catch (error) {
           // Nobody waits for it any more, so nobody should be asked about it any more.
-          if (signal?.aborted === true) await cancelInvocation(asAgent, id, 'its caller went away').catch(() => undefined)
+          if (signal?.aborted === true) await store.cancel(id, 'its caller went away').catch(() => undefined)
           throw error
         }
       },
       start: async () => {
-        [claimed] = await claimInvocations(asRunner, runner, { id })
+        claimed = await store.claim(id)
         if (claimed === undefined) throw fail('store-state', { problem: `invocation ${id} cannot be started: it is paused, stopped, or taken by another`, hint: 'see: cordon why' })
-        const told = watch.wait(asRunner, id, { until: ({ isCancelRequested }) => isCancelRequested, signal: over.signal })
+        const told = store.wait(id, ({ isCancelRequested }) => isCancelRequested, over.signal)
         void told.then(() => { cancelled.abort() }, () => undefined)
       },
       complete: async (completion) => {
         over.abort()
-        if (claimed !== undefined) await completeInvocation(asRunner, claimed, completion)
+        if (claimed !== undefined) await store.complete(claimed, completion)
       },
     }
   }
@@ -101,23 +88,21 @@ export const openLedger = async ({ engine, owner, agent, runner, speaks, heartbe
   return {
     ask: async ({ tool, input, resume }) => {
       if (resume !== undefined) {
-        const { tool: known, input: before } = await requireInvocation(asAgent, resume)
+        const { tool: known, input: before } = await store.find(resume)
         // The database keeps keys in an order of its own; what counts is that it is the same value.
         if (known !== tool || canonicalJson(before as JsonValue) !== canonicalJson(input)) throw fail('store-state', { problem: `invocation ${resume} is about something else`, hint: 'resume it with the tool and the input that it was asked for with' })
         return entryOf(resume)
       }
-      const registered = await findTool(asAgent, owner, tool)
-      if (registered === undefined) throw fail('store-missing', { problem: `${owner} has no tool ${tool}` })
-      return entryOf(await invokeTool(asAgent, { toolId: registered.id, agent, input }))
+      return entryOf(await store.invoke(tool, input))
     },
     close: async () => {
       clearInterval(beat)
-      await watch.close()
+      await store.close()
     },
   }
 }
 
-const decisionOf = ({ status, approvalDecidedBy: by, approvalReason: reason }: Invocation): LedgerDecision => {
+const decisionOf = ({ status, approvalDecidedBy: by, approvalReason: reason }: SeenCall): LedgerDecision => {
   switch (status) {
     case 'approved':
     case 'running':

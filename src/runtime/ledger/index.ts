@@ -1,4 +1,5 @@
 export { openLedger } from './call-ledger.js'
-export type { CallLedger, LedgerSettings } from './call-ledger.js'
+export type { CallLedger } from './call-ledger.js'
+export type { LedgerSettings } from './call-store.js'
 export { registeredCalls } from './registered-calls.js'
 export type { RegisteredCalls } from './registered-calls.js'

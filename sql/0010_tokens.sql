@@ -1,0 +1,99 @@
+-- Tokens: what a program shows to a gateway to be known as a member. The secret itself is never here, only its hash:
+-- it has 256 bits that nobody chose, so there is nothing to guess.
+set role cordon_owner;
+
+create table agents.tokens (
+  id uuid primary key default agents.fn_new_id(),
+  owner text not null,
+  actor text not null,
+  hash text not null unique check (hash ~ '^[0-9a-f]{64}$'),
+  label text not null default '',
+  created_by text not null default agents.fn_actor(),
+  created_at timestamptz not null default now(),
+  expires_at timestamptz not null,
+  last_used_at timestamptz,
+  revoked_at timestamptz
+);
+create index tokens_of on agents.tokens (owner, actor);
+
+create function agents.fn_create_token(p_owner text, p_actor text, p_hash text, p_label text default '', p_valid interval default interval '90 days') returns uuid
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  result uuid;
+begin
+  perform agents.fn_require_member(p_owner, array['admin']);
+  if not exists (select from agents.members where owner = p_owner and actor = p_actor) then
+    raise exception '% is no member of %', p_actor, p_owner using errcode = 'P0002';
+  end if;
+  if p_valid <= interval '0' or p_valid > interval '1 year' then raise exception 'a token is valid for up to a year' using errcode = '22023'; end if;
+  insert into agents.tokens (owner, actor, hash, label, expires_at) values (p_owner, p_actor, p_hash, p_label, now() + p_valid) returning id into result;
+  perform agents.fn_audit(p_owner, 'token:' || result, 'token.created', jsonb_build_object('actor', p_actor, 'label', p_label, 'valid', p_valid::text));
+  return result;
+end $$;
+
+-- By an admin, or by who it speaks for: one that got about is taken back by whoever notices first.
+create function agents.fn_revoke_token(p_id uuid) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  token agents.tokens;
+begin
+  select * into token from agents.tokens where id = p_id for update;
+  if not found then raise exception 'there is no token %', p_id using errcode = 'P0002'; end if;
+  if token.actor <> agents.fn_actor() or not agents.fn_is_about(token.owner) then perform agents.fn_require_member(token.owner, array['admin']); end if;
+  update agents.tokens set revoked_at = coalesce(revoked_at, now()) where id = p_id;
+  perform agents.fn_audit(token.owner, 'token:' || p_id, 'token.revoked', jsonb_build_object('actor', token.actor));
+end $$;
+
+-- For whom a token speaks, and as what they are members now; no row where it speaks for nobody.
+create function agents.fn_authenticate(p_hash text) returns table (id uuid, owner text, actor text, kinds text[])
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  token agents.tokens;
+begin
+  select t.* into token from agents.tokens t where t.hash = p_hash and t.revoked_at is null and t.expires_at > now();
+  if not found then return; end if;
+  -- Not every time: to be known would otherwise cost a write.
+  if token.last_used_at is null or token.last_used_at < now() - interval '10 minutes' then
+    update agents.tokens t set last_used_at = now() where t.id = token.id;
+  end if;
+  return query select token.id, token.owner, token.actor, array_agg(m.kind order by m.kind) from agents.members m
+    where m.owner = token.owner and m.actor = token.actor having count(*) > 0;
+end $$;
+
+create function agents.fn_count_tokens() returns int
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+  select count(*)::int from agents.tokens where revoked_at is null and expires_at > now()
+$$;
+
+-- Who comes and goes is in the record. Whoever goes for good takes their tokens along, so that to be let in again is
+-- not to have the old ones again. Somebody has to be able to let others in.
+create function agents.fn_members_changed() returns trigger
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  if tg_op = 'INSERT' then
+    perform agents.fn_audit(new.owner, 'member:' || new.actor, 'member.added', jsonb_build_object('kind', new.kind));
+    return null;
+  end if;
+  if old.kind = 'admin' and not exists (select from agents.members where owner = old.owner and kind = 'admin') then
+    raise exception '% is the last admin of %', old.actor, old.owner using errcode = '22023', hint = 'add another one first';
+  end if;
+  if not exists (select from agents.members where owner = old.owner and actor = old.actor) then
+    update agents.tokens set revoked_at = now() where owner = old.owner and actor = old.actor and revoked_at is null;
+  end if;
+  perform agents.fn_audit(old.owner, 'member:' || old.actor, 'member.removed', jsonb_build_object('kind', old.kind));
+  return null;
+end $$;
+create trigger trg_members_changed after insert or delete on agents.members for each row execute function agents.fn_members_changed();
+
+alter table agents.tokens enable row level security;
+create policy tokens_of_team on agents.tokens for select using (agents.fn_is_member(owner, array['admin']));
+create policy tokens_of_self on agents.tokens for select using (actor = agents.fn_actor() and agents.fn_is_about(owner));
+-- Not the hash: nobody needs it but fn_authenticate.
+grant select (id, owner, actor, label, created_by, created_at, expires_at, last_used_at, revoked_at) on agents.tokens to cordon_admin, cordon_operator, cordon_agent, cordon_runner, service_role;
+
+revoke execute on all functions in schema agents from public;
+grant execute on function agents.fn_create_token(text, text, text, text, interval) to cordon_admin;
+grant execute on function agents.fn_revoke_token(uuid) to cordon_admin, cordon_operator, cordon_agent, cordon_runner;
+grant execute on function agents.fn_authenticate(text), agents.fn_count_tokens() to cordon_gateway;
+
+reset role;

@@ -1,0 +1,30 @@
+import type { CommandHelp } from './help.js'
+import { EXIT_STATUS_NOTE, JSON_OPTION, STORE_OPTIONS } from './store-help.js'
+
+export const APPROVALS_HELP: CommandHelp = {
+  usage: 'cordon approvals list|watch | show|approve|reject ID | advance TOOL | revoke ID [options]',
+  summary: 'what agents wait for, and your answer',
+  description: [
+    'list prints what people are asked about, watch goes on and prints what is asked and decided from now on. show',
+    'prints everything that would run: tool, version, all arguments, agent, who asked, and the boundary. approve shows',
+    'the same, and asks at the terminal; elsewhere it needs --hash with what show printed. Either way the yes is',
+    'for exactly those arguments of that version. reject needs --reason, which the agent is told. advance approves calls',
+    'that are still to come, and revoke takes that back. ID is that of the question or of the call; its beginning or end is enough.',
+  ],
+  groups: [
+    {
+      title: 'options',
+      options: [
+        { name: 'hash', value: 'HASH', help: 'the hash of the arguments that were shown (approve)' },
+        { name: 'reason', value: 'TEXT', meantBy: ['because', 'message'], help: 'why; recorded, and told to the agent (reject, approve, advance)' },
+        { name: 'arguments', value: 'SCHEMA', help: 'a JSON Schema that the arguments have to fit (advance)' },
+        { name: 'uses', value: 'N', help: 'how often (advance; otherwise: 1)' },
+        { name: 'for', value: 'TIME', help: 'how long: 30m, 8h, 7d (advance; otherwise: 1h)' },
+        { name: 'agent', value: 'NAME', help: 'for this agent alone (advance)' },
+        JSON_OPTION,
+      ],
+    },
+    { title: 'the store', options: STORE_OPTIONS },
+  ],
+  notes: [EXIT_STATUS_NOTE],
+}

@@ -1,0 +1,150 @@
+import { parseDuration } from '../policy/index.js'
+import type { AnswerOf } from '../store/index.js'
+
+import { APPROVALS_HELP } from './approvals-help.js'
+import type { Paint } from './console-text.js'
+import { STDERR, STDOUT, oneLine, paintFor, writeFully } from './console-text.js'
+import { isInteractive } from './interactive.js'
+import type { Invocation } from './invocation.js'
+import { renderQuestion } from './question-text.js'
+import type { Desk } from './store-command.js'
+import { runStoreCommand } from './store-command.js'
+import { renderSpan, renderTable } from './table-text.js'
+import { openDialog } from './terminal-dialog.js'
+import { visible } from './visible-text.js'
+
+export const approvals = (invocation: Invocation): Promise<number> =>
+  runStoreCommand({ name: 'approvals', help: APPROVALS_HELP, actions: { list, watch, show, approve, reject, advance, revoke } }, invocation)
+
+type Question = AnswerOf<'listQuestions'>[number]
+
+const rowOf = ({ subjectId, subjectKind, tool, toolVersion, egressClass, agent, askedBy, agreed, needed, createdAt }: Question): readonly string[] => [
+  subjectId, subjectKind === 'team_run' ? 'a run' : `${tool ?? '?'} ${String(toolVersion ?? '')}`, egressClass ?? '', agent ?? askedBy, `${String(agreed)}/${String(needed)}`, renderSpan(Date.now() - Date.parse(createdAt)),
+]
+
+const HEADS = ['CALL', 'TOOL', 'CLASS', 'AGENT', 'YES', 'AGE']
+
+const list = async ({ store, team, print }: Desk): Promise<number> => {
+  const questions = await store.ask('listQuestions', { team: await team() })
+  print(questions, (paint) => renderTable(HEADS, questions.map(rowOf), paint, 'nobody waits for an approval'))
+  return 0
+}
+
+const WAIT_MS = 25_000
+
+/** Until somebody ends it, or nobody reads any more. */
+const watch = async ({ store, team, switches, paint }: Desk): Promise<number> => {
+  const of = await team()
+  const open = new Map<string, Question>()
+  let known: string | undefined
+  for (;;) {
+    const next = await store.follow('listQuestions', { team: of, most: 1000 }, { waitMs: WAIT_MS, ...(known === undefined ? {} : { known }) })
+    if (next === undefined) continue
+    known = next.mark
+    const now = new Map(next.answer.map((question) => [question.id, question]))
+    const lines = [
+      ...[...open.values()].filter(({ id }) => !now.has(id)).map((question) => lineOf('closed', question, switches.has('json'), paint)),
+      ...next.answer.filter(({ id }) => !open.has(id)).map((question) => lineOf('asked', question, switches.has('json'), paint)),
+    ]
+    open.clear()
+    for (const [id, question] of now) open.set(id, question)
+    if (lines.length > 0 && !writeFully(STDOUT, Buffer.from(lines.join('')))) return 0
+  }
+}
+
+const lineOf = (event: 'asked' | 'closed', question: Question, isJson: boolean, paint: Paint): string => {
+  if (isJson) return `${JSON.stringify({ event, ...question })}\n`
+  const { subjectId, tool, toolVersion, egressClass, agent, askedBy, why } = question
+  return `${paint(event === 'asked' ? 'yellow' : 'dim', event.padEnd(6))} ${visible([subjectId, tool === null ? 'a run' : `${tool} ${String(toolVersion)}`, egressClass ?? '', agent ?? askedBy, why].join('  '))}\n`
+}
+
+const show = async (desk: Desk): Promise<number> => {
+  const shown = await desk.store.ask('showQuestion', { id: await idOf(desk) })
+  desk.print(shown, (paint) => renderQuestion(shown, paint))
+  return 0
+}
+
+const approve = async (desk: Desk): Promise<number> => {
+  const { store, option, environment } = desk
+  const id = await idOf(desk)
+  const reason = option('reason')
+  const more = reason === undefined ? {} : { reason }
+  const given = option('hash')
+  if (given !== undefined) return told(desk, id, await store.ask('approve', { id, shownHash: given, ...more }))
+  const shown = await store.ask('showQuestion', { id })
+  if (!isInteractive()) throw desk.wrong('there is no terminal to ask at; look at it with cordon approvals show, and name what it printed with --hash')
+  const dialog = openDialog()
+  try {
+    dialog.say(`${paintFor(STDERR, environment)('bold', 'cordon: may this run?')}\n${renderQuestion(shown, paintFor(STDERR, environment))}`)
+    const answer = await dialog.ask('yes or no? ')
+    if (answer?.trim().toLowerCase() !== 'yes') {
+      dialog.say('not approved; nothing was decided (cordon approvals reject says no)\n')
+      return 1
+    }
+  } finally {
+    dialog.close()
+  }
+  return told(desk, id, await store.ask('approve', { id, shownHash: shown.question.argumentsHash, ...more }))
+}
+
+const reject = async (desk: Desk): Promise<number> => {
+  const reason = desk.option('reason')
+  if (reason === undefined) throw desk.wrong('say why with --reason; the agent is told')
+  const id = await idOf(desk)
+  return told(desk, id, await desk.store.ask('reject', { id, reason }))
+}
+
+const told = ({ print }: Desk, id: string, { status }: { readonly status: string }): number => {
+  print({ id, status }, (paint) => `${paint(status === 'approved' ? 'green' : 'yellow', status)} ${id}${status === 'pending' ? ' (more people have to say yes)' : ''}\n`)
+  return 0
+}
+
+const advance = async (desk: Desk): Promise<number> => {
+  const { store, words, option, team, print, wrong } = desk
+  const [tool, ...rest] = words
+  const [form, reason, agent] = [option('arguments'), option('reason'), option('agent')]
+  if (tool === undefined || rest.length > 0) throw wrong('name one tool')
+  if (form === undefined || reason === undefined) throw wrong('say which arguments with --arguments, and why with --reason')
+  const uses = Number(option('uses') ?? '1')
+  const answer = await store.ask('approveInAdvance', { team: await team(), tool, arguments: schemaOf(form, wrong), uses, validSeconds: secondsOf(option('for') ?? '1h', wrong), reason, ...(agent === undefined ? {} : { agent }) })
+  print(answer, (paint) => `${paint('green', 'approved in advance')} ${answer.id}\n`)
+  return 0
+}
+
+const schemaOf = (text: string, wrong: Desk['wrong']): Readonly<Record<string, unknown>> => {
+  try {
+    return JSON.parse(text) as Readonly<Record<string, unknown>>
+  } catch {
+    throw wrong(`--arguments is no JSON: ${text}`)
+  }
+}
+
+const secondsOf = (text: string, wrong: Desk['wrong']): number => {
+  const days = /^(\d+)d$/.exec(text)?.[1]
+  const ms = days === undefined ? parseDuration(text) : Number(days) * 86_400_000
+  if (ms === undefined || ms < 1000) throw wrong(`--for needs a time such as 30m, 8h, 7d: ${text}`)
+  return Math.floor(ms / 1000)
+}
+
+const revoke = async ({ store, words, wrong, print }: Desk): Promise<number> => {
+  const [id, ...rest] = words
+  if (id === undefined || rest.length > 0) throw wrong('name one approval in advance by its id')
+  await store.ask('revokeStandingApproval', { id })
+  print({ id, status: 'revoked' }, () => `revoked ${id}\n`)
+  return 0
+}
+
+const FULL_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** The id that a word means, among those that are open. */
+const idOf = async ({ store, words, team, wrong }: Desk): Promise<string> => {
+  const [word, ...rest] = words
+  if (word === undefined || rest.length > 0) throw wrong('name one question or call by its id; cordon approvals list has them')
+  if (FULL_ID.test(word)) return word
+  const questions = await store.ask('listQuestions', { team: await team(), most: 1000 })
+  const found = questions.filter(({ id, subjectId }) => [id, subjectId].some((each) => each.startsWith(word) || each.endsWith(word)))
+  const [only, ...more] = found
+  if (only === undefined) throw wrong(`nothing that is open has the id ${oneLine(word)}`)
+  if (more.length > 0) throw wrong(`${String(found.length)} open questions have an id like ${oneLine(word)}; write more of it`)
+  return only.subjectId
+}

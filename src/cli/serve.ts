@@ -1,0 +1,78 @@
+import { mkdirSync, readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+
+import { CordonError, fail } from '../errors/index.js'
+import { parseSize } from '../policy/index.js'
+import { parseListenAddress, serveStore } from '../server/index.js'
+import type { ServeSettings } from '../server/index.js'
+
+import type { Arguments } from './arguments.js'
+import { usage } from './arguments.js'
+import { STDERR, STDOUT, oneLine, paintFor, writeText } from './console-text.js'
+import { reportFailure } from './failure.js'
+import type { Invocation } from './invocation.js'
+import { openEngine, ownName, placeOf, socketOf } from './store-options.js'
+import { version } from './version.js'
+
+const COMMAND = 'cordon serve'
+const EXIT_REFUSED = 1
+const EXIT_USAGE = 2
+
+export const serve = async ({ given, environment }: Invocation): Promise<number> => {
+  try {
+    if (given.rest.length > 0) throw usage(`it takes options only: ${given.rest.join(' ')}`, COMMAND)
+    const ended = endingSignal()
+    const served = await serveStore(settingsOf(given, environment))
+    const paint = paintFor(STDOUT, environment)
+    writeText(STDOUT, given.switches.has('json') ? `${JSON.stringify({ listening: served.addresses })}\n` : served.addresses.map((address) => `${paint('green', 'listening')} ${oneLine(address)}\n`).join(''))
+    await ended
+    await served.close()
+    return 0
+  } catch (error) {
+    if (!(error instanceof CordonError)) throw error
+    reportFailure(error, environment)
+    return error.code === 'usage-error' ? EXIT_USAGE : EXIT_REFUSED
+  }
+}
+
+/** A second one ends it at once, as it would any program. */
+const endingSignal = (): Promise<void> =>
+  new Promise((end) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => { end() })
+  })
+
+const PRIVATE = 0o700
+
+const settingsOf = ({ values, switches }: Arguments, environment: Invocation['environment']): ServeSettings => {
+  const option = (name: string): string | undefined => values.get(name)?.[0]
+  // A server of its own is no store to serve.
+  const place = placeOf({ values }, { ...environment, CORDON_SERVER: undefined }, COMMAND)
+  if (place.kind === 'server') throw usage('it serves a folder or a database', COMMAND)
+  const [listen, body, cert, key] = [option('listen'), option('max-body'), option('tls-cert'), option('tls-key')]
+  if ((cert === undefined) !== (key === undefined)) throw usage('--tls-cert and --tls-key go together', COMMAND)
+  const mostBodyBytes = body === undefined ? undefined : parseSize(body)
+  if (body !== undefined && mostBodyBytes === undefined) throw usage(`--max-body needs a size such as 16M: ${body}`, COMMAND)
+  const named = option('socket')
+  const socket = named === undefined ? (place.kind === 'folder' ? socketOf(place.folder) : undefined) : resolve(named)
+  if (place.kind === 'folder' && socket !== undefined && named === undefined) mkdirSync(dirname(socket), { recursive: true, mode: PRIVATE })
+  return {
+    engine: openEngine(place),
+    version: version(),
+    ownerName: option('as') ?? ownName(environment),
+    hosts: values.get('host') ?? [],
+    allowsPlainHttp: switches.has('plain-http'),
+    ...(socket === undefined ? {} : { socket }),
+    ...(listen === undefined ? {} : { listen: parseListenAddress(listen) }),
+    ...(cert === undefined || key === undefined ? {} : { tls: { cert: read(cert), key: read(key) } }),
+    ...(mostBodyBytes === undefined ? {} : { mostBodyBytes }),
+    report: (error) => { writeText(STDERR, `cordon: ${oneLine(error instanceof CordonError ? `${error.code}: ${error.message}` : error instanceof Error ? (error.stack ?? error.message) : String(error))}\n`) },
+  }
+}
+
+const read = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw fail('file-unreadable', { path, problem: error instanceof Error ? error.message : String(error), fix: 'name a file in PEM' }, error)
+  }
+}

@@ -1,0 +1,78 @@
+// What commands that speak to a store have in common: actions, options anywhere among the words, one connection, and
+// the same exit status everywhere.
+import { CordonError } from '../errors/index.js'
+import { nearestKey } from '../policy/index.js'
+import type { StoreAccess } from '../store/index.js'
+
+import type { Arguments } from './arguments.js'
+import { parseScattered, usage } from './arguments.js'
+import type { Paint } from './console-text.js'
+import { STDOUT, paintFor, writeText } from './console-text.js'
+import { reportFailure } from './failure.js'
+import type { CommandHelp } from './help.js'
+import { renderHelp } from './help.js'
+import type { Invocation } from './invocation.js'
+import { openStore, teamOf } from './store-options.js'
+
+/** What an action is given. */
+export interface Desk {
+  readonly store: StoreAccess
+  readonly team: () => Promise<string>
+  readonly words: readonly string[]
+  readonly values: Arguments['values']
+  readonly switches: Arguments['switches']
+  readonly environment: Invocation['environment']
+  readonly paint: Paint
+  /** One value, as JSON where that is wanted and otherwise as text. */
+  readonly print: (value: unknown, text: (paint: Paint) => string) => void
+  /** One value of an option that may be given once. */
+  readonly option: (name: string) => string | undefined
+  readonly wrong: (problem: string) => CordonError
+}
+
+export interface StoreCommand {
+  readonly name: string
+  readonly help: CommandHelp
+  readonly actions: Readonly<Record<string, (desk: Desk) => Promise<number>>>
+}
+
+const EXIT_REFUSED = 1
+const EXIT_USAGE = 2
+
+export const runStoreCommand = async ({ name, help, actions }: StoreCommand, { given, environment }: Invocation): Promise<number> => {
+  const command = `cordon ${name}`
+  try {
+    const { switches, values, rest } = parseScattered(given.rest, help, command)
+    if (switches.has('help')) {
+      writeText(STDOUT, renderHelp(help))
+      return 0
+    }
+    const [word, ...words] = rest
+    const action = word !== undefined && Object.hasOwn(actions, word) ? actions[word] : undefined
+    if (action === undefined) throw unknown(word, Object.keys(actions), command)
+    const store = await openStore({ values }, environment, command)
+    const paint = paintFor(STDOUT, environment)
+    try {
+      return await action({
+        store, words, values, switches, environment, paint,
+        team: () => teamOf(store, { values }, environment, command),
+        print: (value, text) => { writeText(STDOUT, switches.has('json') ? `${JSON.stringify(value)}\n` : text(paint)) },
+        option: (option) => values.get(option)?.[0],
+        wrong: (problem) => usage(problem, command),
+      })
+    } finally {
+      await store.close()
+    }
+  } catch (error) {
+    if (!(error instanceof CordonError)) throw error
+    reportFailure(error, environment)
+    return error.code === 'usage-error' ? EXIT_USAGE : EXIT_REFUSED
+  }
+}
+
+const unknown = (word: string | undefined, known: readonly string[], command: string): CordonError => {
+  const all = known.join(', ')
+  if (word === undefined) return usage(`say what to do: ${all}`, command)
+  const near = nearestKey(word, known)
+  return usage(`there is no "${command} ${word}"; ${near === undefined ? `there are ${all}` : `did you mean ${near}?`}`, command)
+}

@@ -1,0 +1,15 @@
+// What the help of all commands says that speak to a store. Apart from them: the list of commands does not wait for a store.
+import type { Option } from './arguments.js'
+
+export const STORE_OPTIONS: readonly Option[] = [
+  { name: 'store', value: 'DIR', meantBy: ['folder', 'dir'], help: 'the folder of an embedded store (otherwise: $CORDON_STORE, ~/.local/state/cordon/store); through the cordon serve that has it open, where there is one' },
+  { name: 'server', value: 'URL', meantBy: ['url', 'host'], help: 'a cordon serve: https://HOST:PORT, http://127.0.0.1:PORT or unix:PATH (otherwise: $CORDON_SERVER); its token comes from $CORDON_TOKEN or --token-file' },
+  { name: 'token-file', value: 'FILE', help: 'a file that only its owner can read, with the token in it' },
+  { name: 'database', value: 'URL', meantBy: ['db', 'postgres'], help: 'a PostgreSQL server (otherwise: $CORDON_DATABASE, where a password is not seen by others)' },
+  { name: 'as', value: 'NAME', meantBy: ['actor', 'user'], help: 'in whose name; only who has the store itself can say so (otherwise: $CORDON_ACTOR, your login)' },
+  { name: 'team', value: 'NAME', help: 'the team (otherwise: $CORDON_TEAM, or the only one that you are in)' },
+]
+
+export const JSON_OPTION: Option = { name: 'json', help: 'answers as JSON' }
+
+export const EXIT_STATUS_NOTE = 'Exit status: 0 when it was done, 1 when the store refused it or cannot be reached, 2 when the command line cannot be understood.'

@@ -1,0 +1,94 @@
+import { parseDuration } from '../policy/index.js'
+
+import type { Invocation } from './invocation.js'
+import type { Desk } from './store-command.js'
+import { runStoreCommand } from './store-command.js'
+import { renderTable } from './table-text.js'
+import { TEAM_HELP } from './team-help.js'
+import { visible } from './visible-text.js'
+
+export const team = (invocation: Invocation): Promise<number> =>
+  runStoreCommand({ name: 'team', help: TEAM_HELP, actions: { create, show, add: (desk) => change(desk, 'addMember'), remove: (desk) => change(desk, 'removeMember'), stop: (desk) => stop(desk, 'kill'), pause: (desk) => stop(desk, 'pause'), resume, profile, budget } }, invocation)
+
+const create = async ({ store, words, wrong, print }: Desk): Promise<number> => {
+  const [name, ...rest] = words
+  if (name === undefined || rest.length > 0) throw wrong('name one team')
+  const { actor } = await store.ask('whoAmI', {})
+  await store.ask('foundTeam', { team: name, admin: actor })
+  print({ team: name, admin: actor }, (paint) => `${paint('green', 'created')} ${visible(name)}; ${visible(actor)} is its admin\n`)
+  return 0
+}
+
+const show = async ({ store, team: teamOf, print }: Desk): Promise<number> => {
+  const of = { team: await teamOf() }
+  const [members, stops, profiles, budgets] = [await store.ask('listMembers', of), await store.ask('listStops', of), await store.ask('listProfiles', of), await store.ask('listBudgets', of)]
+  print({ ...of, members, stops, profiles, budgets }, (paint) =>
+    [
+      `${paint('bold', visible(of.team))}\n`,
+      renderTable(['MEMBER', 'IS'], members.map(({ actor, kinds }) => [actor, kinds.join(', ')]), paint, 'nobody of it is to be seen by you'),
+      ...(stops.length === 0 ? [] : ['\n', renderTable(['STOPPED', 'HOW', 'BY', 'SINCE', 'WHY'], stops.map(({ scope, subject, state, author, since, reason }) => [`${scope} ${subject}`.trim(), state, author, since.slice(0, 16), reason]), paint, '')]),
+      ...(profiles.length === 0 ? [] : ['\n', renderTable(['PROFILE', 'ALLOWS', 'GROUPS', 'NOT', 'ASKS'], profiles.map(({ name, allowTools, toolGroups, denyTools, requiresApproval, isDefault }) => [isDefault ? `${name} (default)` : name, allowTools?.join(' ') ?? 'all', toolGroups?.join(' ') ?? 'all', denyTools.join(' '), requiresApproval ? 'always' : 'as the tool says']), paint, '')]),
+      ...(budgets.length === 0 ? [] : ['\n', renderTable(['BUDGET', 'SECONDS', 'CALLS', 'COST'], budgets.map(({ scope, subject, seconds, maxCalls, maxCost }) => [`${scope} ${subject}`, String(seconds), String(maxCalls ?? 'any'), String(maxCost ?? 'any')]), paint, '')]),
+    ].join(''))
+  return 0
+}
+
+const KINDS = ['admin', 'operator', 'agent', 'runner'] as const
+
+const change = async ({ store, words, team: teamOf, wrong, print }: Desk, how: 'addMember' | 'removeMember'): Promise<number> => {
+  const [actor, ...named] = words
+  const kinds = named.map((word) => KINDS.find((kind) => kind === word))
+  const wanted = kinds.filter((kind) => kind !== undefined)
+  if (actor === undefined || kinds.length === 0 || wanted.length < kinds.length) throw wrong(`say MEMBER and what they are: ${KINDS.join(', ')}`)
+  const of = await teamOf()
+  for (const kind of wanted) await store.ask(how, { team: of, actor, kind })
+  print({ team: of, actor, kinds: wanted, status: how === 'addMember' ? 'added' : 'removed' }, (paint) => `${how === 'addMember' ? paint('green', 'added') : 'removed'} ${visible(actor)}: ${wanted.join(', ')} of ${visible(of)}\n`)
+  return 0
+}
+
+/** Which part of a team; all of it unless one is named. */
+const scopeOf = ({ option, wrong }: Desk): { readonly scope: 'all' | 'agent' | 'tool' | 'profile'; readonly subject: string } => {
+  const named = (['agent', 'tool', 'profile'] as const).flatMap((scope) => {
+    const subject = option(scope)
+    return subject === undefined ? [] : [{ scope, subject }]
+  })
+  if (named.length > 1) throw wrong('name one of --agent, --tool and --profile')
+  return named[0] ?? { scope: 'all', subject: '' }
+}
+
+const stop = async (desk: Desk, state: 'kill' | 'pause'): Promise<number> => {
+  const reason = desk.option('reason')
+  if (reason === undefined) throw desk.wrong('say why with --reason')
+  const what = scopeOf(desk)
+  await desk.store.ask('stop', { team: await desk.team(), ...what, state, reason })
+  desk.print({ ...what, state, reason }, (paint) => `${paint('red', state === 'kill' ? 'stopped' : 'paused')}: ${visible(`${what.scope} ${what.subject}`.trim())}\n`)
+  return 0
+}
+
+const resume = async (desk: Desk): Promise<number> => {
+  const what = scopeOf(desk)
+  await desk.store.ask('resume', { team: await desk.team(), ...what })
+  desk.print({ ...what, state: 'resumed' }, (paint) => `${paint('green', 'resumed')}: ${visible(`${what.scope} ${what.subject}`.trim())}\n`)
+  return 0
+}
+
+const profile = async ({ store, words, values, switches, team: teamOf, wrong, print }: Desk): Promise<number> => {
+  const [name, ...rest] = words
+  if (name === undefined || rest.length > 0) throw wrong('name one profile')
+  const [allow, deny, groups] = [values.get('allow'), values.get('deny'), values.get('group')]
+  const wanted = { name, ...(allow === undefined ? {} : { allowTools: allow }), ...(deny === undefined ? {} : { denyTools: deny }), ...(groups === undefined ? {} : { toolGroups: groups }), requiresApproval: switches.has('ask'), isDefault: switches.has('default') }
+  await store.ask('setProfile', { team: await teamOf(), ...wanted })
+  print(wanted, (paint) => `${paint('green', 'set')} ${visible(name)}\n`)
+  return 0
+}
+
+const budget = async (desk: Desk): Promise<number> => {
+  const { scope, subject } = scopeOf(desk)
+  if (scope === 'all' || scope === 'tool') throw desk.wrong('a budget is of one --agent or one --profile')
+  const [calls, cost, ms] = [desk.option('calls'), desk.option('cost'), parseDuration(desk.option('per'))]
+  if (ms === undefined || ms < 1000 || (calls === undefined && cost === undefined)) throw desk.wrong('say how many with --calls or --cost, and in which span with --per, such as 1h')
+  const wanted = { scope, subject, seconds: Math.floor(ms / 1000), ...(calls === undefined ? {} : { maxCalls: Number(calls) }), ...(cost === undefined ? {} : { maxCost: Number(cost) }) }
+  await desk.store.ask('setBudget', { team: await desk.team(), ...wanted })
+  desk.print(wanted, (paint) => `${paint('green', 'set')} the budget of ${scope} ${visible(subject)}\n`)
+  return 0
+}

@@ -1,0 +1,49 @@
+import { writeFileSync } from 'node:fs'
+
+import { fail } from '../errors/index.js'
+
+import { STDERR, oneLine, writeText } from './console-text.js'
+import type { Invocation } from './invocation.js'
+import type { Desk } from './store-command.js'
+import { runStoreCommand } from './store-command.js'
+import { renderTable } from './table-text.js'
+import { TOKENS_HELP } from './tokens-help.js'
+
+export const tokens = (invocation: Invocation): Promise<number> => runStoreCommand({ name: 'tokens', help: TOKENS_HELP, actions: { list, create, revoke } }, invocation)
+
+const list = async ({ store, team, print }: Desk): Promise<number> => {
+  const all = await store.ask('listTokens', { team: await team() })
+  const day = (time: string | null): string => time?.slice(0, 10) ?? 'never'
+  const stateOf = ({ revokedAt, expiresAt }: { readonly revokedAt: string | null; readonly expiresAt: string }): string => (revokedAt !== null ? 'revoked' : Date.parse(expiresAt) <= Date.now() ? 'expired' : `until ${day(expiresAt)}`)
+  print(all, (paint) => renderTable(['TOKEN', 'MEMBER', 'STATE', 'USED', 'BY', 'LABEL'], all.map((token) => [token.id, token.actor, stateOf(token), day(token.lastUsedAt), token.createdBy, token.label]), paint, 'there are no tokens'))
+  return 0
+}
+
+const create = async ({ store, team, words, option, wrong, print }: Desk): Promise<number> => {
+  const [actor, ...rest] = words
+  if (actor === undefined || rest.length > 0) throw wrong('name one member')
+  const [label, days, file] = [option('label'), option('days'), option('out')]
+  const made = await store.ask('createToken', { team: await team(), actor, ...(label === undefined ? {} : { label }), ...(days === undefined ? {} : { days: Number(days) }) })
+  if (file === undefined) {
+    print(made, () => `${made.token}\n`)
+    writeText(STDERR, `cordon: this is token ${made.id} of ${oneLine(actor)}; it is shown once\n`)
+    return 0
+  }
+  try {
+    writeFileSync(file, `${made.token}\n`, { mode: 0o600, flag: 'wx' })
+  } catch (error) {
+    // A token that nobody has is one that nobody misses.
+    await store.ask('revokeToken', { id: made.id })
+    throw fail('token-unsafe', { problem: `it cannot be written: ${error instanceof Error ? error.message : String(error)}`, fix: 'name a new file in a folder of yours' }, error)
+  }
+  print({ id: made.id, file }, () => `token ${made.id} of ${oneLine(actor)} is in ${oneLine(file)}\n`)
+  return 0
+}
+
+const revoke = async ({ store, words, wrong, print }: Desk): Promise<number> => {
+  const [id, ...rest] = words
+  if (id === undefined || rest.length > 0) throw wrong('name one token by its id; cordon tokens list has them')
+  await store.ask('revokeToken', { id })
+  print({ id, status: 'revoked' }, () => `revoked ${id}\n`)
+  return 0
+}

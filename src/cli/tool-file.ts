@@ -1,0 +1,69 @@
+// A tool of the registry as a file.
+import { readFileSync } from 'node:fs'
+
+import { fail } from '../errors/index.js'
+import { EGRESS_CLASSES, invalid, itemsOf, mappingOf, oneOf, parsePolicy, readDocument, textOf } from '../policy/index.js'
+import type { PolicyNode } from '../policy/index.js'
+import type { GivenTo } from '../store/index.js'
+
+const KEYS = [
+  'key', 'name', 'description', 'category', 'input', 'output', 'egress_class', 'requires_approval', 'approvals_needed', 'dangerous', 'endpoint', 'method', 'credential', 'needs_labels', 'needs_boundary', 'definition',
+] as const
+
+export type ToolFile = Omit<GivenTo<'registerTool'>, 'team'>
+
+export const readToolFile = (path: string): ToolFile => {
+  const node = readDocument(read(path), path)
+  const given = mappingOf({ ...node, whole: 'the tool' }, KEYS)
+  if (given.key === undefined) throw invalid({ ...node, whole: 'the tool' }, 'a mapping with a key', 'write it like key: send-mail')
+  const definition = ifGiven(given.definition, aMapping)
+  // Said here with file and line; who approves it reads it again.
+  if (definition?.['policy'] !== undefined) parsePolicy(definition['policy'], `${path}: policy`)
+  return defined({
+    key: textOf(given.key, 'a text'),
+    name: ifGiven(given.name, aText),
+    description: ifGiven(given.description, aText),
+    category: ifGiven(given.category, aText),
+    inputSchema: ifGiven(given.input, aMapping),
+    outputSchema: ifGiven(given.output, aMapping),
+    egressClass: ifGiven(given.egress_class, (each) => oneOf(each, EGRESS_CLASSES)),
+    requiresApproval: ifGiven(given.requires_approval, aFlag),
+    approvalsNeeded: ifGiven(given.approvals_needed, aNumber),
+    isDangerous: ifGiven(given.dangerous, aFlag),
+    endpointUrl: ifGiven(given.endpoint, aText),
+    httpMethod: ifGiven(given.method, aText),
+    credentialRef: ifGiven(given.credential, aText),
+    needsLabels: ifGiven(given.needs_labels, texts),
+    needsBoundary: ifGiven(given.needs_boundary, texts),
+    definition,
+  })
+}
+
+const read = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw fail('file-unreadable', { path, problem: error instanceof Error ? error.message : String(error), fix: 'name a file with the tool in YAML or JSON' }, error)
+  }
+}
+
+const ifGiven = <Value>(node: PolicyNode | undefined, as: (node: PolicyNode) => Value): Value | undefined => (node === undefined ? undefined : as(node))
+
+const aText = (node: PolicyNode): string => textOf(node, 'a text')
+const texts = (node: PolicyNode): readonly string[] => itemsOf(node, 'a list of texts').map(aText)
+const aFlag = (node: PolicyNode): boolean => {
+  if (typeof node.value !== 'boolean') throw invalid(node, 'true or false')
+  return node.value
+}
+const aNumber = (node: PolicyNode): number => {
+  if (typeof node.value !== 'number') throw invalid(node, 'a number')
+  return node.value
+}
+const aMapping = (node: PolicyNode): Readonly<Record<string, unknown>> => {
+  const { value } = node
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid(node, 'a mapping')
+  return value as Readonly<Record<string, unknown>>
+}
+
+/** Without what is undefined, which JSON has no word for. */
+const defined = (tool: { readonly [Key in keyof ToolFile]: ToolFile[Key] | undefined }): ToolFile => Object.fromEntries(Object.entries(tool).filter(([, value]) => value !== undefined)) as unknown as ToolFile

@@ -1,0 +1,66 @@
+// `cordon why` of a call that is in the store of a team.
+import type { AnswerOf } from '../store/index.js'
+
+import type { Arguments } from './arguments.js'
+import type { Paint } from './console-text.js'
+import { STDOUT, paintFor, writeText } from './console-text.js'
+import type { Invocation } from './invocation.js'
+import { renderBoundary } from './question-text.js'
+import { openStore } from './store-options.js'
+import { renderFacts, renderHash, renderQuoted } from './table-text.js'
+import { visible } from './visible-text.js'
+
+export const whyStored = async (id: string, given: Arguments, environment: Invocation['environment']): Promise<number> => {
+  const store = await openStore(given, environment, 'cordon why')
+  try {
+    const explained = await store.ask('explainInvocation', { id })
+    writeText(STDOUT, given.switches.has('json') ? `${JSON.stringify(explained)}\n` : renderExplanation(explained, paintFor(STDOUT, environment)))
+    return 0
+  } finally {
+    await store.close()
+  }
+}
+
+type Explained = AnswerOf<'explainInvocation'>
+
+const renderExplanation = ({ invocation, inputText, tool, questions, votes, evaluations, events }: Explained, paint: Paint): string =>
+  [
+    paint('bold', visible(summaryOf(invocation))),
+    '',
+    ...renderFacts([
+      ['tool', `${invocation.tool}, version ${String(invocation.toolVersion)}, of the class ${invocation.egressClass}`],
+      ['agent', invocation.invokedBy === invocation.agent ? invocation.agent : `${invocation.agent}, asked for by ${invocation.invokedBy}`],
+      ['asked', `${invocation.createdAt}, valid until ${invocation.expiresAt}`],
+      ...evaluations.map(({ type, verdict, reason }) => ['rule', `${type}: ${verdict} (${reason})`] as const),
+      ...questions.map(({ status, why, needed }) => ['question', `${why}; ${String(needed)} needed: ${status}`] as const),
+      ...votes.map(({ voter, verdict, reason }) => ['answer', `${verdict} by ${voter}${reason === null ? '' : `: ${reason}`}`] as const),
+      ...(invocation.runner === null ? [] : [['runner', `${invocation.runner}, claim ${invocation.fence}`] as const]),
+      ...(invocation.error === null ? [] : [['error', invocation.error] as const]),
+      ...(invocation.usage === null ? [] : [['used', JSON.stringify(invocation.usage)] as const]),
+    ], paint),
+    `  ${paint('dim', 'arguments')}`,
+    ...renderQuoted(inputText),
+    ...renderHash(invocation.inputHash, paint),
+    ...(tool === null ? renderFacts([['boundary', 'the tool is not any more what it was then']], paint) : renderBoundary(tool, paint)),
+    '',
+    ...(events.length === 0 ? ['  the record of it is for admins and operators'] : events.map(({ at, type, actor, details }) => `  ${paint('dim', at)} ${type.padEnd(21)} ${visible(`${actor} ${JSON.stringify(details)}`)}`)),
+    '',
+  ].join('\n')
+
+const summaryOf = ({ status, tool, approvalDecidedBy: by, approvalReason: reason, approvalRequired }: Explained['invocation']): string => {
+  const because = reason === null ? '' : `: ${reason}`
+  switch (status) {
+    case 'pending':
+      return `${tool} waits for an approval`
+    case 'rejected':
+      return `${tool} was rejected by ${by ?? 'somebody'}${because}`
+    case 'expired':
+    case 'cancelled':
+      return `${tool} was not run: it is ${status}`
+    case 'approved':
+    case 'running':
+    case 'completed':
+    case 'failed':
+      return `${tool} is ${status}; ${approvalRequired ? `approved by ${by ?? 'nobody'}${because}` : 'it needed no approval'}`
+  }
+}

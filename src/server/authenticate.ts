@@ -1,0 +1,48 @@
+// In whose name a request is made: that of its token, or of who has the store itself.
+import type { IncomingMessage } from 'node:http'
+
+import { fail } from '../errors/index.js'
+import { authenticate } from '../store/index.js'
+import type { AnyOperation, Caller, Engine, TokenHolder } from '../store/index.js'
+
+import type { Door } from './guard-request.js'
+
+export interface Known {
+  readonly caller: Caller
+  /** Undefined: who has the store itself, of whom the database alone decides. */
+  readonly holder: TokenHolder | undefined
+}
+
+export interface Reception {
+  readonly engine: Engine
+  readonly door: Door
+  /** In whose name who has the store itself speaks, unless they name another. */
+  readonly ownerName: string
+}
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_.@:+-]{0,127}$/
+
+export const knowCaller = async ({ headers }: IncomingMessage, { engine, door, ownerName }: Reception): Promise<Known> => {
+  const { authorization, 'cordon-actor': actor } = headers
+  if (authorization === undefined && door.kind === 'socket') {
+    const named = actor ?? ownerName
+    if (typeof named !== 'string' || !NAME.test(named)) throw fail('request-invalid', { problem: 'Cordon-Actor is no name', fix: 'name one person or agent' })
+    return { caller: { kind: 'somebody', actor: named }, holder: undefined }
+  }
+  if (actor !== undefined) throw fail('request-refused', { problem: 'a token speaks for one member, and Cordon-Actor names another', fix: 'leave it out' })
+  const token = /^Bearer ([A-Za-z0-9_-]{1,200})$/i.exec(authorization ?? '')?.[1]
+  if (token === undefined) throw fail('request-unauthenticated', { problem: 'it shows no token', fix: 'send Authorization: Bearer TOKEN; cordon tokens create makes one' })
+  const holder = await authenticate(engine, token)
+  // One answer for whatever is wrong with it.
+  if (holder === undefined) throw fail('request-unauthenticated', { problem: 'its token speaks for nobody: it was revoked, has expired, its member was removed, or it never was one', fix: 'ask an admin for another: cordon tokens create' })
+  return { caller: { kind: 'somebody', actor: holder.actor, team: holder.team }, holder }
+}
+
+/** The database decides again, row by row; this says it earlier and in better words. */
+export const requireKind = (holder: TokenHolder | undefined, { who, summary }: AnyOperation, given: Readonly<Record<string, unknown>>): void => {
+  if (holder === undefined) return
+  const { actor, team, kinds } = holder
+  if (who === 'owner') throw fail('request-refused', { problem: `only who has the store itself may: ${summary}`, fix: 'use the socket of the server, as the user that it runs as' })
+  if (!who.some((kind) => kinds.includes(kind))) throw fail('request-refused', { problem: `${actor} is ${kinds.join(' and ')} of ${team}; needed is ${who.join(' or ')}`, fix: 'ask with the token of one who is' })
+  if (typeof given['team'] === 'string' && given['team'] !== team) throw fail('request-refused', { problem: `this token speaks for ${actor} in ${team} only`, fix: `name the team ${team}` })
+}

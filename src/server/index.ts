@@ -1,0 +1,6 @@
+export { isAnswered } from './listen-socket.js'
+export { parseListenAddress } from './listen-address.js'
+export type { ListenAddress } from './listen-address.js'
+export { describeApi } from './openapi.js'
+export { serveStore } from './serve-store.js'
+export type { ServeSettings, ServedStore } from './serve-store.js'

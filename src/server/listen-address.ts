@@ -1,0 +1,37 @@
+// Where a server listens, and whether it should.
+import { isIPv4, isIPv6 } from 'node:net'
+
+import { fail } from '../errors/index.js'
+
+export interface ListenAddress {
+  readonly host: string
+  readonly port: number
+}
+
+/** `127.0.0.1:7070`, `[::1]:7070`, `localhost:7070`. */
+export const parseListenAddress = (text: string): ListenAddress => {
+  const [, bracketed, plain, digits = ''] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? []
+  const host = plain === 'localhost' ? '127.0.0.1' : (bracketed ?? plain ?? '')
+  const isAddress = bracketed === undefined ? isIPv4(host) : isIPv6(host)
+  if (!isAddress || Number(digits) > 65_535) throw fail('listen-refused', { where: text, problem: 'it is no address with a port', fix: 'write it like 127.0.0.1:7070 or [::1]:7070' })
+  return { host, port: Number(digits) }
+}
+
+export const isLoopback = (host: string): boolean => (isIPv4(host) ? host.startsWith('127.') : host === '::1')
+
+export interface Exposure {
+  readonly hasTls: boolean
+  /** Somebody said that it is behind something that encrypts. */
+  readonly allowsPlainHttp: boolean
+  readonly usableTokens: number
+}
+
+/** Beyond this host nobody listens in the clear, or where there is nobody yet who could be known. */
+export const requireSafe = ({ host, port }: ListenAddress, { hasTls, allowsPlainHttp, usableTokens }: Exposure): void => {
+  if (isLoopback(host)) return
+  const where = renderAddress({ host, port })
+  if (!hasTls && !allowsPlainHttp) throw fail('listen-refused', { where, problem: 'tokens would go over the network in the clear', fix: 'use --tls-cert and --tls-key, or listen on 127.0.0.1 behind a proxy that encrypts; where that proxy is on another host: --plain-http' })
+  if (usableTokens === 0) throw fail('listen-refused', { where, problem: 'there is no token yet by which anybody could be known', fix: 'make one first: cordon tokens create' })
+}
+
+export const renderAddress = ({ host, port }: ListenAddress): string => (isIPv6(host) ? `[${host}]:${String(port)}` : `${host}:${String(port)}`)

@@ -1,0 +1,34 @@
+// What goes wrong, as RFC 9457 has it. `code` and `params` are those of the table of errors, so that a client of Cordon
+// raises the same error; `fix` says what to do about it.
+import { CordonError } from '../errors/index.js'
+import type { ErrorCode } from '../errors/index.js'
+
+export interface Problem {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly detail: string
+  readonly code: string
+  readonly fix?: string
+  readonly params: Readonly<Record<string, string | number>>
+}
+
+const STATUS: Partial<Readonly<Record<ErrorCode, number>>> = {
+  'request-invalid': 400,
+  'request-unauthenticated': 401,
+  'request-refused': 403,
+  'store-refused': 403,
+  'route-missing': 404,
+  'store-missing': 404,
+  'store-state': 409,
+  'request-too-large': 413,
+  'store-unavailable': 503,
+}
+const UNEXPECTED = 500
+
+/** Undefined for a mistake of Cordon itself: nothing of it is told to others. */
+export const problemOf = (error: unknown): Problem => {
+  if (!(error instanceof CordonError)) return { type: 'urn:cordon:error:unexpected', title: 'unexpected', status: UNEXPECTED, detail: 'something went wrong in the server, which has it in its log', code: 'unexpected', params: {} }
+  const { code, message, fix, params } = error
+  return { type: `urn:cordon:error:${code}`, title: code, status: STATUS[code] ?? UNEXPECTED, detail: message, code, ...(fix === undefined ? {} : { fix }), params }
+}

@@ -1,0 +1,70 @@
+import type { IncomingMessage } from 'node:http'
+
+import { fail } from '../errors/index.js'
+
+/** JSON of this depth is nobody's arguments; what reads it further on would be at the end of its stack. */
+const MOST_DEPTH = 100
+
+/** The body of a request, a mapping in JSON. */
+export const readBody = async (request: IncomingMessage, mostBytes: number): Promise<Readonly<Record<string, unknown>>> => {
+  const { 'content-type': type = '', 'content-encoding': encoding, 'content-length': length } = request.headers
+  // A form of a page can send other types without asking, but not this one.
+  if (!/^application\/json(?:;\s*charset=utf-8)?$/i.test(type)) throw invalid('its Content-Type is not application/json')
+  if (encoding !== undefined) throw invalid('its body has a Content-Encoding')
+  if (length !== undefined && Number(length) > mostBytes) throw fail('request-too-large', { limit: mostBytes })
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.byteLength
+    if (size > mostBytes) throw fail('request-too-large', { limit: mostBytes })
+    chunks.push(chunk)
+  }
+  return parseMapping(Buffer.concat(chunks))
+}
+
+export const refuseBody = ({ headers }: IncomingMessage): void => {
+  if (headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0') throw invalid('it has a body, and its method takes none')
+}
+
+const parseMapping = (bytes: Buffer): Readonly<Record<string, unknown>> => {
+  const text = decode(bytes)
+  if (depthOf(text) > MOST_DEPTH) throw invalid(`its body is nested more than ${String(MOST_DEPTH)} deep`)
+  const value = parse(text)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid('its body is no mapping')
+  return value as Readonly<Record<string, unknown>>
+}
+
+const decode = (bytes: Buffer): string => {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw invalid('its body is no UTF-8')
+  }
+}
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    throw invalid('its body is no JSON')
+  }
+}
+
+/** Of what is read as JSON; strings are passed over. */
+const depthOf = (text: string): number => {
+  let depth = 0
+  let deepest = 0
+  let isInside = false
+  for (let at = 0; at < text.length; at += 1) {
+    const letter = text[at]
+    if (isInside) {
+      if (letter === '\\') at += 1
+      else if (letter === '"') isInside = false
+    } else if (letter === '"') isInside = true
+    else if (letter === '[' || letter === '{') deepest = Math.max(deepest, (depth += 1))
+    else if (letter === ']' || letter === '}') depth -= 1
+  }
+  return deepest
+}
+
+const invalid = (problem: string) => fail('request-invalid', { problem, fix: 'GET /openapi.json says what each request takes' })

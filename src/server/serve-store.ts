@@ -1,0 +1,144 @@
+// A store for other processes: its questions and answers over HTTP, on this host or beyond.
+import { createServer } from 'node:http'
+import type { RequestListener, Server, ServerOptions } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import { isIPv6 } from 'node:net'
+
+import { fail } from '../errors/index.js'
+import { countTokens, keepUp, migrate, openDesk, speakingAs } from '../store/index.js'
+import type { Engine } from '../store/index.js'
+
+import { answerRequest } from './answer-request.js'
+import type { Answering } from './answer-request.js'
+import type { Door } from './guard-request.js'
+import { isLoopback, renderAddress, requireSafe } from './listen-address.js'
+import type { ListenAddress } from './listen-address.js'
+import { listenOnSocket } from './listen-socket.js'
+import { describeApi } from './openapi.js'
+
+export interface ServeSettings {
+  readonly engine: Engine
+  readonly version: string
+  readonly socket?: string
+  readonly listen?: ListenAddress
+  readonly tls?: { readonly cert: string; readonly key: string }
+  /** It is behind something that encrypts, on another host. */
+  readonly allowsPlainHttp?: boolean
+  /** Names besides its address by which it is reached, with or without a port. */
+  readonly hosts?: readonly string[]
+  /** In whose name who connects to the socket speaks, unless they name another. */
+  readonly ownerName: string
+  readonly mostBodyBytes?: number
+  /** A request that has not arrived as a whole by then is dropped. */
+  readonly requestTimeoutMs?: number
+  readonly report: (error: unknown) => void
+}
+
+export interface ServedStore {
+  /** As a client names them. */
+  readonly addresses: readonly string[]
+  /** Answers what is being asked, and then closes the store. */
+  readonly close: () => Promise<void>
+}
+
+const MOST_BODY_BYTES = 4 * 1024 * 1024
+const REQUEST_TIMEOUT_MS = 30_000
+const HEADERS_TIMEOUT_MS = 10_000
+const CHECK_MS = 1_000
+const MOST_HEADER_BYTES = 16 * 1024
+const MOST_CONNECTIONS = 2_000
+const LONGEST_WAIT_MS = 60_000
+const UPKEEP_MS = 30_000
+const SILENT_MS = 60_000
+const LAST_WORDS_MS = 10_000
+
+export const serveStore = async (settings: ServeSettings): Promise<ServedStore> => {
+  const { engine, socket, listen, tls } = settings
+  if (socket === undefined && listen === undefined) throw fail('listen-refused', { where: 'nothing', problem: 'neither a socket nor an address is named', fix: 'name --socket or --listen' })
+  await migrate(engine)
+  if (listen !== undefined) requireSafe(listen, { hasTls: tls !== undefined, allowsPlainHttp: settings.allowsPlainHttp ?? false, usableTokens: await countTokens(engine) })
+  const ending = new AbortController()
+  const desk = openDesk(engine)
+  const answering = { engine, desk, api: JSON.stringify(describeApi(settings.version)), ownerName: settings.ownerName, mostBodyBytes: settings.mostBodyBytes ?? MOST_BODY_BYTES, longestWaitMs: LONGEST_WAIT_MS, ending: ending.signal, report: settings.report }
+  const servers: Server[] = []
+  const addresses: string[] = []
+  const stop = async (): Promise<void> => {
+    ending.abort()
+    await Promise.all(servers.map(closeServer))
+    await desk.close()
+    await engine.close()
+  }
+  try {
+    if (socket !== undefined) {
+      const server = makeServer(undefined, settings, listenerOf(answering, SOCKET_DOOR))
+      servers.push(server)
+      await listenOnSocket(server, socket)
+      addresses.push(`unix:${socket}`)
+    }
+    if (listen !== undefined) {
+      const hosts = new Set<string>()
+      const origins = new Set<string>()
+      const server = makeServer(tls, settings, listenerOf(answering, { kind: 'tcp', hosts, origins }))
+      servers.push(server)
+      const port = await listenOnAddress(server, listen)
+      for (const name of namesOf({ host: listen.host, port }, settings.hosts ?? [])) hosts.add(name)
+      for (const name of hosts) origins.add(`${tls === undefined ? 'http' : 'https'}://${name}`)
+      addresses.push(`${tls === undefined ? 'http' : 'https'}://${renderAddress({ host: listen.host, port })}`)
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  const upkeep = setInterval(() => void keepUp(speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: settings.ownerName }), SILENT_MS).catch(settings.report), UPKEEP_MS)
+  upkeep.unref()
+  return {
+    addresses,
+    close: async () => {
+      clearInterval(upkeep)
+      await stop()
+    },
+  }
+}
+
+/** No page reaches a socket; programs call it by this name. */
+const SOCKET_DOOR: Door = { kind: 'socket', hosts: new Set(['localhost']), origins: new Set() }
+
+const listenerOf = (answering: Omit<Answering, 'door'>, door: Door): RequestListener => (request, response) => void answerRequest(request, response, { ...answering, door })
+
+const makeServer = (tls: ServeSettings['tls'], { requestTimeoutMs = REQUEST_TIMEOUT_MS }: ServeSettings, listener: RequestListener): Server => {
+  const options: ServerOptions = { requestTimeout: requestTimeoutMs, headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeoutMs), connectionsCheckingInterval: Math.min(CHECK_MS, requestTimeoutMs), maxHeaderSize: MOST_HEADER_BYTES, keepAliveTimeout: 5_000 }
+  const server = tls === undefined ? createServer(options, listener) : createTlsServer({ ...options, ...tls, minVersion: 'TLSv1.2' }, listener)
+  server.maxConnections = MOST_CONNECTIONS
+  return server
+}
+
+const listenOnAddress = (server: Server, { host, port }: ListenAddress): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.once('error', (error) => { reject(fail('listen-refused', { where: renderAddress({ host, port }), problem: error.message, fix: 'name another address with --listen' }, error)) })
+    server.listen(port, host, () => {
+      const address = server.address()
+      resolve(typeof address === 'object' && address !== null ? address.port : port)
+    })
+  })
+
+/** What Host may say. An address that stands for all of them is no name of this server; --host says what is. */
+const namesOf = ({ host, port }: ListenAddress, given: readonly string[]): readonly string[] => [
+  ...(host === '0.0.0.0' || host === '::' ? [] : [renderAddress({ host, port })]),
+  ...(isLoopback(host) ? [`localhost:${String(port)}`] : []),
+  ...given.map((name) => name.toLowerCase()).flatMap((name) => (/:\d+$/.test(name) && !isIPv6(name) ? [name] : [name, `${name}:${String(port)}`])),
+]
+
+const closeServer = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    if (!server.listening) {
+      resolve()
+      return
+    }
+    // Whoever is being answered gets their answer; after that nobody is waited for.
+    const last = setTimeout(() => { server.closeAllConnections() }, LAST_WORDS_MS)
+    server.close(() => {
+      clearTimeout(last)
+      resolve()
+    })
+    server.closeIdleConnections()
+  })

@@ -1,0 +1,50 @@
+import type { Engine } from './engine.js'
+
+/** Told by the database that something changed; wakes by itself as well, because a notification can be lost with a connection. */
+export interface Changes {
+  /** Resolves at the next notification that `isAbout` is true of, or after a while, at most that long, or when the signal says so. */
+  readonly next: (isAbout: (notification: string) => boolean, atMostMs: number, signal?: AbortSignal) => { readonly changed: Promise<void>; readonly stop: () => void }
+  /** Resolves when what is notified from then on is heard. */
+  readonly listening: () => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+const CHANNELS = ['tool_invocation', 'tool_invocation_approval_required'] as const
+const ASK_AGAIN_MS = 2_000
+
+export const watchChanges = (engine: Engine, askAgainMs = ASK_AGAIN_MS): Changes => {
+  const waiting = new Set<(notification: string) => void>()
+  let started: Promise<readonly (() => Promise<void>)[]> | undefined
+  const tell = (notification: string): void => {
+    for (const each of [...waiting]) each(notification)
+  }
+  return {
+    listening: async () => {
+      started ??= Promise.all(CHANNELS.map((channel) => engine.listen(channel, tell)))
+      // Without a listener it still works, only later.
+      await started.catch(() => { started = undefined })
+    },
+    next: (isAbout, atMostMs, signal) => {
+      let stop = (): void => undefined
+      const changed = new Promise<void>((resolve) => {
+        const hear = (notification: string): void => {
+          if (isAbout(notification)) resolve()
+        }
+        const end = (): void => { resolve() }
+        waiting.add(hear)
+        const timer = setTimeout(end, Math.min(askAgainMs, atMostMs))
+        signal?.addEventListener('abort', end, { once: true })
+        stop = () => {
+          clearTimeout(timer)
+          signal?.removeEventListener('abort', end)
+          waiting.delete(hear)
+        }
+      })
+      return { changed, stop }
+    },
+    close: async () => {
+      const stops = await started?.catch(() => undefined)
+      await Promise.all((stops ?? []).map((stop) => stop()))
+    },
+  }
+}

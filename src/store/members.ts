@@ -1,0 +1,90 @@
+import { fail } from '../errors/index.js'
+
+import type { Session } from './engine.js'
+import type { MemberKind } from './registry.js'
+
+type Asking = Pick<Session, 'query'>
+
+export interface Member {
+  readonly actor: string
+  readonly kinds: readonly MemberKind[]
+}
+
+export interface Self {
+  readonly actor: string
+  readonly teams: readonly { readonly team: string; readonly kinds: readonly MemberKind[] }[]
+}
+
+export const findSelf = async ({ query }: Asking): Promise<Self> => {
+  const [row] = await query<{ actor: string }>('select agents.fn_actor() as actor')
+  const teams = await query<{ team: string; kinds: readonly MemberKind[] }>('select owner as team, array_agg(kind order by kind) as kinds from agents.members where actor = agents.fn_actor() group by owner order by owner')
+  return { actor: row?.actor ?? '', teams }
+}
+
+export const listMembers = ({ query }: Asking, team: string): Promise<readonly Member[]> =>
+  query('select actor, array_agg(kind order by kind) as kinds from agents.members where owner = $1 group by actor order by actor', [team])
+
+export const removeMember = async ({ query }: Asking, team: string, actor: string, kind: MemberKind): Promise<void> => {
+  const [there] = await query('select from agents.members where owner = $1 and actor = $2 and kind = $3', [team, actor, kind])
+  if (there === undefined) throw fail('store-missing', { problem: `${actor} is no ${kind} of ${team}` })
+  await query('select agents.fn_remove_member($1, $2, $3)', [team, actor, kind])
+}
+
+export interface Profile {
+  readonly name: string
+  readonly allowTools: readonly string[] | null
+  readonly denyTools: readonly string[]
+  readonly toolGroups: readonly string[] | null
+  readonly requiresApproval: boolean
+  readonly isDefault: boolean
+}
+
+export const listProfiles = ({ query }: Asking, team: string): Promise<readonly Profile[]> =>
+  query(
+    `select name, allow_tools as "allowTools", deny_tools as "denyTools", tool_groups as "toolGroups", requires_approval as "requiresApproval", is_default as "isDefault"
+      from agents.tool_profiles where owner = $1 order by name`,
+    [team],
+  )
+
+export type NewProfile = Pick<Profile, 'name'> & { readonly [Key in Exclude<keyof Profile, 'name'>]?: NonNullable<Profile[Key]> }
+
+export const setProfile = async ({ query }: Asking, team: string, { name, allowTools, denyTools, toolGroups, requiresApproval, isDefault }: NewProfile): Promise<void> => {
+  await query('select agents.fn_set_profile($1, $2, $3, $4, $5, p_requires_approval => $6, p_is_default => $7)', [team, name, allowTools ?? null, denyTools ?? [], toolGroups ?? null, requiresApproval ?? false, isDefault ?? false])
+}
+
+export interface Stop {
+  readonly scope: 'all' | 'agent' | 'tool' | 'profile'
+  readonly subject: string
+  readonly state: 'kill' | 'pause'
+  readonly reason: string
+  readonly author: string
+  readonly since: Date
+}
+
+export const listStops = ({ query }: Asking, team: string): Promise<readonly Stop[]> =>
+  query('select scope, subject, state, reason, author, since from agents.controls where owner = $1 order by since', [team])
+
+export const stopTeam = async ({ query }: Asking, team: string, { scope, subject, state, reason }: Pick<Stop, 'scope' | 'subject' | 'state' | 'reason'>): Promise<void> => {
+  await query('select agents.fn_stop($1, $2, $3, $4, $5)', [team, state, reason, scope, subject])
+}
+
+export const resumeTeam = async ({ query }: Asking, team: string, { scope, subject }: Pick<Stop, 'scope' | 'subject'>): Promise<void> => {
+  const [there] = await query('select from agents.controls where owner = $1 and scope = $2 and subject = $3', [team, scope, subject])
+  if (there === undefined) throw fail('store-missing', { problem: `nothing of this kind is stopped in ${team}` })
+  await query('select agents.fn_resume($1, $2, $3)', [team, scope, subject])
+}
+
+export interface Budget {
+  readonly scope: 'agent' | 'profile'
+  readonly subject: string
+  readonly seconds: number
+  readonly maxCalls: number | null
+  readonly maxCost: number | null
+}
+
+export const listBudgets = ({ query }: Asking, team: string): Promise<readonly Budget[]> =>
+  query('select scope, subject, extract(epoch from span)::float8 as seconds, max_calls::float8 as "maxCalls", max_cost::float8 as "maxCost" from agents.budgets where owner = $1 order by scope, subject, span', [team])
+
+export const setBudget = async ({ query }: Asking, team: string, { scope, subject, seconds, maxCalls, maxCost }: Budget): Promise<void> => {
+  await query('select agents.fn_set_budget($1, $2, $3, $4::interval, $5, $6)', [team, scope, subject, `${String(seconds)} seconds`, maxCalls, maxCost])
+}

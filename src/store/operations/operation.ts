@@ -1,0 +1,30 @@
+import type { Session } from '../engine.js'
+import type { MemberKind } from '../registry.js'
+import type { Role } from '../speaker.js'
+
+import type { Fields, Read } from './field.js'
+
+export type Asking = Pick<Session, 'query'>
+
+/** Something that can be asked of a store: here, by the command line, or through a server, in the same words. */
+export interface Operation<Given extends Fields, Answer> {
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  /** `{name}` is a field; the others are in the query (GET, DELETE) or in the body (POST). */
+  readonly path: string
+  readonly summary: string
+  /** With whose rights the database is asked. What the rows allow it decides by who asks. */
+  readonly role: Role
+  /** Who may ask through a server; `owner`: only who has the store itself. Said before the database is asked, which decides again. */
+  readonly who: readonly MemberKind[] | 'owner'
+  readonly fields: Given
+  /** Whether a notification of the database (`ID STATE`, or an id) is about the answer; only where one can wait for another. */
+  readonly isAbout?: (given: Read<Given>, notification: string) => boolean
+  readonly perform: (asking: Asking, given: Read<Given>) => Promise<Answer>
+}
+
+export const operation = <const Given extends Fields, Answer>(declared: Operation<Given, Answer>): Operation<Given, Answer> => declared
+
+export const EVERYBODY: readonly MemberKind[] = ['admin', 'operator', 'agent', 'runner']
+
+/** What JSON makes of an answer. */
+export type Told<Value> = Value extends Date ? string : Value extends readonly (infer Item)[] ? readonly Told<Item>[] : Value extends object ? { readonly [Key in keyof Value]: Told<Value[Key]> } : Value

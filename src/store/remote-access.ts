@@ -1,0 +1,156 @@
+// A store that another process has, reached through its server.
+import { Agent, request as requestHttp } from 'node:http'
+import type { IncomingMessage, RequestOptions } from 'node:http'
+import { Agent as TlsAgent, request as requestHttps } from 'node:https'
+
+import { ERRORS, fail } from '../errors/index.js'
+import type { CordonError } from '../errors/index.js'
+
+import type { Following, Marked, StoreAccess } from './access.js'
+import { operationOf } from './operations/index.js'
+import type { AnyOperation } from './operations/index.js'
+import { readFields } from './operations/field.js'
+
+export interface ServerSettings {
+  /** `https://host:port`, `http://127.0.0.1:port`, or `unix:/path/of/socket`. */
+  readonly server: string
+  readonly token?: string
+  /** In whose name; only who has the store itself can say so, through its socket. */
+  readonly actor?: string
+  /** The token may go over a network in the clear: the server is behind something that encrypts. */
+  readonly allowPlainHttp?: boolean
+  /** Certificates in PEM that are trusted besides those of the system. */
+  readonly authorities?: readonly string[]
+}
+
+/** Beyond what the server was asked to wait. */
+const ANSWER_MS = 30_000
+const MOST_BYTES = 64 * 1024 * 1024
+
+interface Place {
+  readonly where: string
+  readonly start: (options: RequestOptions, answered: (answer: IncomingMessage) => void) => ReturnType<typeof requestHttp>
+  readonly close: () => void
+}
+
+export const openRemoteAccess = (settings: ServerSettings): StoreAccess => {
+  const place = placeOf(settings)
+  const exchange = (operation: AnyOperation, given: Readonly<Record<string, unknown>>, following?: Following) => send(place, settings, operation, given, following)
+  return {
+    where: place.where,
+    ask: async (name, given) => {
+      const operation = operationOf(name)
+      return (await exchange(operation, readFields(operation.fields, given)))?.answer as never
+    },
+    follow: async (name, given, following) => (await exchange(operationOf(name), given, following)) as never,
+    close: () => {
+      place.close()
+      return Promise.resolve()
+    },
+  }
+}
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
+
+const placeOf = ({ server, token, allowPlainHttp = false, authorities }: ServerSettings): Place => {
+  if (server.startsWith('unix:')) {
+    const socketPath = server.slice('unix:'.length)
+    if (!socketPath.startsWith('/')) throw unusable(server, 'the path of a socket begins with /')
+    const agent = new Agent({ keepAlive: true })
+    return { where: server, start: (options, answered) => requestHttp({ ...options, socketPath, agent, host: 'localhost' }, answered), close: () => { agent.destroy() } }
+  }
+  const url = URL.canParse(server) ? new URL(server) : undefined
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol)) throw unusable(server, 'it is none of https://HOST:PORT, http://127.0.0.1:PORT, unix:PATH')
+  if (url.username !== '' || url.password !== '' || url.pathname !== '/' || url.search !== '') throw unusable(url.origin, 'its address has more in it than host and port')
+  if (url.protocol === 'http:' && token !== undefined && !LOOPBACK.test(url.hostname) && !allowPlainHttp)
+    throw fail('token-unsafe', { problem: `it would go to ${url.host} in the clear`, fix: 'use https://, or a tunnel to 127.0.0.1' })
+  const target = { protocol: url.protocol, host: url.hostname.replace(/^\[|\]$/g, ''), port: url.port }
+  if (url.protocol === 'http:') {
+    const agent = new Agent({ keepAlive: true })
+    return { where: url.origin, start: (options, answered) => requestHttp({ ...options, ...target, agent }, answered), close: () => { agent.destroy() } }
+  }
+  const agent = new TlsAgent({ keepAlive: true, ...(authorities === undefined ? {} : { ca: [...authorities] }) })
+  return { where: url.origin, start: (options, answered) => requestHttps({ ...options, ...target, agent }, answered), close: () => { agent.destroy() } }
+}
+
+const send = async (place: Place, { token, actor }: ServerSettings, { method, path, fields }: AnyOperation, given: Readonly<Record<string, unknown>>, following?: Following): Promise<Marked<unknown> | undefined> => {
+  const inPath = new Set(Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name))
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(given[name])))
+  const rest = Object.keys(fields).filter((name) => !inPath.has(name) && given[name] !== undefined)
+  const query = method === 'POST' ? '' : rest.map((name) => `${name}=${encodeURIComponent(String(given[name]))}`).join('&')
+  const body = method === 'POST' ? Buffer.from(JSON.stringify(Object.fromEntries(rest.map((name) => [name, given[name]])))) : undefined
+  const { status, headers, text } = await exchangeOnce(place, {
+    method,
+    path: query === '' ? filled : `${filled}?${query}`,
+    headers: {
+      accept: 'application/json',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(actor === undefined ? {} : { 'cordon-actor': actor }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(body.byteLength) }),
+      ...(following?.known === undefined ? {} : { 'if-none-match': `"${following.known}"`, prefer: `wait=${String(Math.ceil(following.waitMs / 1000))}` }),
+    },
+    ...(following?.signal === undefined ? {} : { signal: following.signal }),
+    timeout: ANSWER_MS + (following?.waitMs ?? 0),
+  }, body)
+  if (status === NOT_MODIFIED) return undefined
+  if (status === NO_CONTENT) return { answer: null, mark: '' }
+  const answer = parsed(text)
+  if (status === OK) {
+    if (answer === undefined) throw unusable(place.where, 'its answer is no JSON')
+    return { answer, mark: (headers.etag ?? '').replaceAll('"', '') }
+  }
+  throw problemOf(answer, status, place.where)
+}
+
+const OK = 200
+const NO_CONTENT = 204
+const NOT_MODIFIED = 304
+
+interface Answered {
+  readonly status: number
+  readonly headers: IncomingMessage['headers']
+  readonly text: string
+}
+
+const exchangeOnce = (place: Place, options: RequestOptions, body: Buffer | undefined): Promise<Answered> =>
+  new Promise((resolve, reject) => {
+    const refuse = (problem: string, cause?: unknown): void => {
+      reject(options.signal?.aborted === true ? (options.signal.reason as Error) : unusable(place.where, problem, cause))
+    }
+    const sent = place.start(options, (answer) => {
+      const chunks: Buffer[] = []
+      let size = 0
+      answer.on('data', (chunk: Buffer) => {
+        size += chunk.byteLength
+        if (size > MOST_BYTES) sent.destroy(new Error('its answer is too large'))
+        else chunks.push(chunk)
+      })
+      answer.on('end', () => { resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text: Buffer.concat(chunks).toString('utf8') }) })
+      answer.on('error', (error) => { refuse(error.message, error) })
+    })
+    sent.on('timeout', () => sent.destroy(new Error('it does not answer')))
+    sent.on('error', (error) => { refuse(error.message, error) })
+    sent.end(body)
+  })
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+/** The error that the server had, as if it had been raised here; its words are those of the table here. */
+const problemOf = (answer: unknown, status: number, where: string): CordonError => {
+  const { code, params } = (typeof answer === 'object' && answer !== null ? answer : {}) as { readonly code?: unknown; readonly params?: unknown }
+  if (typeof code !== 'string' || !Object.hasOwn(ERRORS, code) || typeof params !== 'object' || params === null) return unusable(where, `it answered ${String(status)}`)
+  try {
+    return fail(code as 'store-refused', params as { problem: string })
+  } catch {
+    // An error of another version, with other parameters.
+    return unusable(where, `it answered ${String(status)}, ${code}`)
+  }
+}
+
+const unusable = (where: string, problem: string, cause?: unknown): CordonError => fail('server-unavailable', { where, problem }, cause)
