@@ -59,6 +59,12 @@ export const EGRESS_ERRORS = {
     message: 'the answer of {host} cannot be searched for credentials: {problem}',
     agent: 'The answer of {host} is encoded in a way that is not permitted here.',
   },
+  'network-unapproved': {
+    when: 'A tool with network: all is called, and nobody approved of the call. It could write anywhere, and no proxy would hold it.',
+    message: 'all of the network can be written to, and no approval of this call was recorded',
+    fix: 'list the hosts (network: ["api.example.org"]): without an approval it can then read them; or let somebody approve the call (a rule that asks)',
+    agent: 'This tool has the whole network, and the call was not approved by a person.',
+  },
   'egress-closed': {
     when: 'A call uses the network after it ended, or after the runtime was closed.',
     message: 'the network of this call is closed',

@@ -25,6 +25,7 @@ export const createCallNetworks = (open: () => RuntimeNetwork, pins: ReadonlyMap
     during: async (boundary, call, run) => {
       if (boundary.network.kind !== 'hosts') {
         requireNoCredentials(boundary)
+        requireApproval(boundary, call)
         return run({})
       }
       const admitted = await network().admit({ ...call, boundary, pins })
@@ -38,6 +39,11 @@ export const createCallNetworks = (open: () => RuntimeNetwork, pins: ReadonlyMap
 /** To put one into a request somebody has to see it: without the proxy the tool would go on as nobody, and wonder. */
 const requireNoCredentials = ({ credentials: [first] }: Boundary): void => {
   if (first !== undefined) throw fail('credential-unusable', { credential: first.id, problem: 'network names no hosts, so that nothing of this call passes the proxy', fix: 'name the hosts that the tool needs in network' })
+}
+
+/** With a list of hosts a call that nobody approved of reads. Here nobody is on the way who could keep it to that. */
+const requireApproval = ({ network }: Boundary, { writeApproval }: NetworkCall): void => {
+  if (network.kind === 'all' && writeApproval === 'none') throw fail('network-unapproved', {})
 }
 
 /** What became of its connections is recorded before anybody hears how the call ended. */
