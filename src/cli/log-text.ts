@@ -24,6 +24,7 @@ const toneOf = (event: CordonEvent): Tone => {
     case 'egress.request':
     case 'egress.closed':
       return event.problem === null ? 'bold' : 'yellow'
+    case 'egress.summed':
     case 'process.terminated':
     case 'permission.requested':
     case 'policy.changed':
@@ -81,6 +82,8 @@ const summaryOf = (event: CordonEvent): string => {
       return `${event.tool}: ${requestText(event)}`
     case 'egress.closed':
       return `${event.tool}: connection ${String(event.connection)} to ${event.host}:${String(event.port)} closed after ${String(Math.round(event.duration_ms))} ms${passedBy(event)}${event.problem === null ? '' : `: ${event.problem}`}`
+    case 'egress.summed':
+      return `${event.tool}: ${event.sum === null ? `more than ${String(event.entries)} entries about the network; the rest is summed up when the call has ended` : `beyond ${String(event.entries)} entries: ${String(event.sum.connections)} connections and ${String(event.sum.requests)} requests to ${String(event.sum.hosts.length + event.sum.more_hosts)} hosts, ${String(event.sum.bytes_sent)} bytes out, ${String(event.sum.bytes_received)} in`}`
     case 'audit.began':
       return `file ${String(event.file)} of the log`
     case 'audit.repaired':

@@ -4,7 +4,7 @@ import { requirePermit } from '../gate/index.js'
 import type { Evaluation } from '../gate/index.js'
 import type { Boundary } from '../policy/index.js'
 import { openAuditLog, shieldAudit } from '../runtime/audit/index.js'
-import { createEgressTally, createEventStream } from '../runtime/events/index.js'
+import { createEgressLog, createEventStream, idsOf } from '../runtime/events/index.js'
 import type { EgressSummary, EventStream } from '../runtime/events/index.js'
 import type { NetworkCall } from '../runtime/network/index.js'
 import type { CallResult } from '../sandbox/index.js'
@@ -16,7 +16,7 @@ import { revise } from './facts.js'
 import type { Decided } from './facts.js'
 import { intrusionErrors } from './intrusions.js'
 import { auditPathOf } from './own-folders.js'
-import { recordEgress, recordEnded, recordFailed, recordPermitted, recordRefused, recordSettingsOf } from './record-run.js'
+import { recordEnded, recordFailed, recordPermitted, recordRefused, recordSettingsOf } from './record-run.js'
 import { argvOf } from './run-tool.js'
 
 export interface PerformedRun {
@@ -75,23 +75,25 @@ const runPermitted = async (
   const { decision, permit, inputs } = evaluation
   const argv = argvOf(requirePermit(permit, { tool: tool.name, arguments: inputs.call, policyHash: tool.policyHash, now: Date.now() }))
   const { boundary } = tool
-  const tally = createEgressTally()
+  const reached = createEgressLog(events, idsOf(decision))
   let result: CallResult
   try {
-    result = await launch(argv, boundary, { callId: decision.call_id, record: recordEgress(events, decision, tally) })
+    result = await launch(argv, boundary, { callId: decision.call_id, record: reached.record })
   } catch (error) {
     const revised = revise(decision, error)
     if (revised !== undefined) onRevised(revised)
+    await reached.finish()
     await Promise.all([recordFailed(events, decision, error, revised, evaluation), ended(events, 1)])
     throw error
   }
   const intrusions = intrusionErrors(result, boundary)
   try {
+    await reached.finish()
     await Promise.all([recordEnded(events, decision, result, intrusions[0]), ended(events, 1)])
-    return { argv, boundary, result, problems: intrusions, reached: tally.summary() }
+    return { argv, boundary, result, problems: intrusions, reached: reached.summary() }
   } catch (error) {
     // It ran, and how it ended is not in the log: that is no success.
     if (!(error instanceof CordonError)) throw error
-    return { argv, boundary, result, problems: [...intrusions, error], reached: tally.summary() }
+    return { argv, boundary, result, problems: [...intrusions, error], reached: reached.summary() }
   }
 }

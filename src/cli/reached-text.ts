@@ -19,7 +19,10 @@ export const networkLines = (events: readonly CordonEvent[]): readonly Line[] =>
 
 const summaryOf = (events: readonly CordonEvent[]): EgressSummary | null => {
   const tally = createEgressTally()
-  for (const event of events) if (event.type === 'egress.opened' || event.type === 'egress.request' || event.type === 'egress.closed') tally.take({ ...event, call_id: event.call_id ?? '' })
+  for (const event of events) {
+    if (event.type === 'egress.opened' || event.type === 'egress.request' || event.type === 'egress.closed') tally.take({ ...event, call_id: event.call_id ?? '' })
+    else if (event.type === 'egress.summed' && event.sum !== null) tally.add(event.sum)
+  }
   return tally.summary()
 }
 

@@ -1,9 +1,8 @@
 // What the audit log says about one `cordon run`.
 import { CordonError } from '../errors/index.js'
 import type { Evaluation, JsonObject, PermissionDecision } from '../gate/index.js'
-import type { EgressTally, EventStream } from '../runtime/events/index.js'
+import type { EventStream } from '../runtime/events/index.js'
 import { called, decided, denied, ended, endedBy, idsOf, processEnded, processEndingOf, processStarted, recordArguments, recordTogether } from '../runtime/events/index.js'
-import type { NetworkCall } from '../runtime/network/index.js'
 import type { CallResult } from '../sandbox/index.js'
 
 import { argvOf } from './run-tool.js'
@@ -24,12 +23,6 @@ export const recordPermitted = async (events: EventStream, evaluation: Evaluatio
   const recorded = recordArguments(call)
   const process = { program: typeof program === 'string' ? program : (argv[0] ?? ''), words: recordArguments(argv, settings), cwd }
   await recordTogether(events, [decided(evaluation, recorded), called(evaluation, recorded), processStarted(evaluation, process)])
-}
-
-/** Before anything is sent: a connection that is not in the log is closed. */
-export const recordEgress = (events: EventStream, decision: PermissionDecision, tally: EgressTally): NetworkCall['record'] => async (event) => {
-  await events.emit({ ...event, ...idsOf(decision) })
-  tally.take(event)
 }
 
 export const recordEnded = (events: EventStream, decision: PermissionDecision, result: CallResult, intrusion: CordonError | undefined): Promise<void> => {

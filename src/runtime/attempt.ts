@@ -14,7 +14,7 @@ import { called, decided, denied, idsOf, processStarted, recordTogether } from '
 import { recordArguments } from './events/recorded-arguments.js'
 import { endedBy } from './events/process-ending.js'
 import type { NetworkCall } from './network/call-networks.js'
-import { createEgressTally } from './events/egress-tally.js'
+import { createEgressLog } from './events/egress-log.js'
 import type { RegisteredTool } from './registered-tool.js'
 import type { ToolResult } from './tool-result.js'
 
@@ -87,26 +87,26 @@ const runRegistered = async (services: CallServices, tool: RegisteredTool, evalu
 }
 
 /** Whatever goes wrong after the permit is an outcome of the call, and is recorded as one. */
-const run = async ({ executor, events }: CallServices, tool: RegisteredTool, { permit, inputs, decision, grant }: Permitted, { signal, onProgress }: CallHandlers): Promise<Outcome> => {
+const run = async ({ executor, events, record }: CallServices, tool: RegisteredTool, { permit, inputs, decision, grant }: Permitted, { signal, onProgress }: CallHandlers): Promise<Outcome> => {
   const began = performance.now()
-  const tally = createEgressTally()
+  const reached = createEgressLog(events, idsOf(decision), record.egressEntries)
   const network: NetworkCall = {
     callId: decision.call_id,
     writeApproval: grant === undefined ? 'none' : 'recorded',
-    record: async (event) => {
-      await events.emit({ ...event, ...idsOf(decision) })
-      tally.take(event)
-    },
+    record: reached.record,
   }
   try {
     const execution = await executor.execute({ tool, permit, input: inputs.call, command: inputs.command, signal, onProgress, network })
-    return { ...execution, egress: tally.summary(), durationMs: performance.now() - began }
+    await reached.finish()
+    return { ...execution, egress: reached.summary(), durationMs: performance.now() - began }
   } catch (error) {
     if (!(error instanceof CordonError)) throw error
+    // Where the log cannot be written, how the call ended cannot be either, and that is told.
+    await reached.finish().catch(() => undefined)
     const status = error.code === 'cancelled' || error.code === 'sandbox-closed' ? 'cancelled' : 'failed'
     const ending = TOOL_KINDS[tool.definition.kind].startsProcess ? endedBy(status === 'cancelled' ? 'cancelled' : 'setup') : null
     const { profile = null, violations = [], usage = null } = resultOfInterrupted(error) ?? {}
-    return { ...NOTHING, status, error, ending, profile, violations, usage, egress: tally.summary(), durationMs: performance.now() - began }
+    return { ...NOTHING, status, error, ending, profile, violations, usage, egress: reached.summary(), durationMs: performance.now() - began }
   }
 }
 

@@ -4,7 +4,7 @@ import type { AbsolutePath } from '../policy/index.js'
 
 import type { ApprovalSettings } from './approvals.js'
 import type { EventStream } from './events/event-stream.js'
-import type { ArgumentSettings } from './events/recorded-arguments.js'
+import type { RecordSettings } from './events/recorded-arguments.js'
 import type { Executor } from './execute.js'
 import type { EgressSummary } from './events/egress-tally.js'
 import type { RegisteredCalls } from './ledger/registered-calls.js'
@@ -25,7 +25,7 @@ export interface CallServices {
   readonly approval: ApprovalSettings | undefined
   /** Where calls are in the books of a team. */
   readonly registered: RegisteredCalls | undefined
-  readonly record: ArgumentSettings
+  readonly record: RecordSettings
   readonly mode: Mode
   readonly sessionId: string
   readonly newId: () => string

@@ -7,7 +7,7 @@ import { DURABILITIES } from './audit/audit-log.js'
 import type { AuditSettings } from './audit/audit-log.js'
 import type { CallOptions, CordonOptions } from './cordon-options.js'
 import type { EventContext } from './events/event.js'
-import type { ArgumentSettings } from './events/recorded-arguments.js'
+import type { RecordSettings } from './events/recorded-arguments.js'
 import type { OwnDatabase, ServedBooks } from './ledger/call-store.js'
 import { aCount, aFunction, aText, listOf, mappingWith, oneOf, such, unshown, wrongOption } from './option-checks.js'
 import type { OptionCheck } from './option-checks.js'
@@ -45,7 +45,7 @@ const AUDIT: ChecksOf<AuditSettings> = {
   newId: aFunction('a function that gives a new id'),
 }
 
-const RECORD: ChecksOf<ArgumentSettings> = { arguments: oneOf(['hash', 'redacted']), redact: aFunction('a function of a text that gives the text to keep') }
+const RECORD: ChecksOf<RecordSettings> = { arguments: oneOf(['hash', 'redacted']), egressEntries: aCount('entries'), redact: aFunction('a function of a text that gives the text to keep') }
 
 const BUDGET: ChecksOf<InvocationBudget> = { toolCalls: aCount('calls'), sameToolInARow: aCount('calls'), argumentBytes: aCount('bytes'), duration: milliseconds }
 

@@ -4,7 +4,7 @@ import type { SandboxOptions } from '../sandbox/index.js'
 import type { Approve } from './approvals.js'
 import type { AuditSettings } from './audit/audit-log.js'
 import type { EventContext } from './events/event.js'
-import type { ArgumentSettings } from './events/recorded-arguments.js'
+import type { RecordSettings } from './events/recorded-arguments.js'
 import type { LedgerSettings } from './ledger/call-store.js'
 import type { RuleOptions } from './rule-sets.js'
 import type { StateSettings } from './session-state.js'
@@ -26,7 +26,7 @@ export interface CordonOptions extends RuleOptions {
   /** Where the record is kept; none when left out. */
   readonly audit?: AuditSettings
   /** How much of the arguments events tell. */
-  readonly record?: ArgumentSettings
+  readonly record?: RecordSettings
   /** Where variables that a policy passes on are taken from, and the values of `env:`, which are never passed on. Nothing of it is passed otherwise. */
   readonly environment?: Readonly<Record<string, string | undefined>>
   /** What one invocation (one `session` of calls) may do in all. */

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, describe, expect, test } from 'vitest'
 
+import { networkLines } from '../../src/cli/reached-text.js'
 import { processTool, readLine, verifyAudit } from '../../src/runtime/index.js'
 import type { Cordon, CordonEvent, CordonOptions } from '../../src/runtime/index.js'
 import { echo, serverAuthority, startHttp, startHttps, startTcp } from '../egress/servers.js'
@@ -68,6 +69,31 @@ describe('the record of a call with granted hosts', () => {
     const types = written(log).filter(({ call_id: id }) => id === facts.call_id).map(({ type }) => type)
     expect(types.slice(types.indexOf('process.started'))).toEqual(['process.started', 'egress.opened', 'egress.request', 'egress.request', 'egress.closed', 'sandbox.applied', 'process.completed', 'tool.completed'])
     expect(readFileSync(log, 'utf8')).not.toContain('token=hidden')
+  })
+
+  test('is bounded: beyond a number of entries the rest is summed up, which is said before anything is sent without one', async () => {
+    const { runtime, events, log } = await open({ record: { egressEntries: 3 } })
+    const urls = (count: number) => Array.from({ length: count }, (_, at) => `https://${urlAt(at)}`)
+    const urlAt = (number: number): string => `${at(web)}/${String(number)}`
+    const { status, facts } = await runtime.call('curling', { words: ['--http1.1', '--noproxy', '*', ...urls(5), `http://${at(plain)}/other`] })
+    expect(status).toBe('ok')
+    expect(ofEgress(events)).toMatchObject([
+      { type: 'egress.opened' }, { type: 'egress.request', path: '/0' }, { type: 'egress.request', path: '/1' },
+      { type: 'egress.summed', call_id: facts.call_id, entries: 3, sum: null },
+      { type: 'egress.summed', entries: 3, sum: { connections: 1, requests: 4, more_hosts: 0, hosts: [{ host: HOST, port: web.port, connections: 0, requests: 3 }, { host: HOST, port: plain.port, connections: 1, requests: 1 }] } },
+    ])
+    expect(facts.egress).toMatchObject({ connections: 2, requests: 6 })
+    for (const event of events) expect(isEvent(event) ? [] : isEvent.errors).toEqual([])
+    await runtime.close()
+    expect((await verifyAudit(log)).isIntact).toBe(true)
+    // Whoever asks why is told of all of it.
+    expect(networkLines(written(log))).toEqual([
+      ['reached', expect.stringContaining(`${at(web)}: 1 connection, 5 requests`)],
+      ['reached', expect.stringContaining(`${at(plain)}: 1 connection, 1 request,`)],
+    ])
+    const few = await open({ record: { egressEntries: 4 } })
+    await few.runtime.call('curling', { words: ['--http1.1', '--noproxy', '*', ...urls(2)] })
+    expect(ofEgress(few.events).map(({ type }) => type)).toEqual(['egress.opened', 'egress.request', 'egress.request', 'egress.closed'])
   })
 
   test('has streams by their bytes, and a proxy that is asked for whole URLs by each request', async () => {

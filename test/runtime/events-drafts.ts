@@ -58,6 +58,8 @@ export const DRAFTS: readonly EventDraft[] = [
   { type: 'sandbox.violation', ...call, violation_ref: 'violations/4', violation: { kind: 'egress', host: 'example.org', port: 443, method: 'POST', path: '/', reason: 'read-only', because: 'only GET, HEAD and OPTIONS are granted', allow: 'egress_class: write' }, description: 'refused POST example.org:443/' },
   { type: 'egress.opened', ...call, connection: 1, host: 'example.org', port: 443, treatment: 'http' },
   { type: 'egress.request', ...call, connection: 1, host: 'example.org', port: 443, protocol: 'h2', scheme: 'https', method: 'GET', path: '/v1', status: 200, bytes_sent: 0, bytes_received: 12, duration_ms: 3, rule: 'example.org', credentials: ['token'], redactions: 1, problem: null },
+  { type: 'egress.summed', ...call, entries: 3, sum: null },
+  { type: 'egress.summed', ...call, entries: 3, sum: { connections: 1, requests: 2, bytes_sent: 3, bytes_received: 4, hosts: [{ host: 'example.org', port: 443, connections: 1, requests: 2, bytes_sent: 3, bytes_received: 4, credentials: ['token'], redactions: 1, problems: ['egress-closed'] }], more_hosts: 1 } },
   { type: 'egress.closed', ...call, connection: 1, host: 'example.org', port: 443, bytes_sent: 0, bytes_received: 0, duration_ms: 4, problem: null },
   { type: 'process.completed', ...call, exit_code: 0, usage },
   { type: 'process.terminated', ...call, because: 'limit', limit: 'memory', signal: 9, usage },

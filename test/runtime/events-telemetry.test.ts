@@ -43,7 +43,7 @@ describe('telemetry', () => {
     expect(first?.attributes).toMatchObject({ 'cordon.call_id': 'call-1', 'cordon.decision_id': 'decision-1', 'cordon.session_id': 'session', 'cordon.decision': 'sandboxed', 'cordon.decision_source': 'mode', 'cordon.status': 'violated' })
     expect(first?.parentSpanContext?.spanId).toBe(caller.spanContext().spanId)
     expect(first?.status).toMatchObject({ code: 2, message: 'it touched a boundary' })
-    expect(first?.events.map(({ name, attributes }) => [name, attributes?.['cordon.violation']])).toEqual(['connect', 'memory', 'lookup', 'connect', 'egress'].map((kind) => ['sandbox.violation', kind]))
+    expect(first?.events.map(({ name, attributes }) => [name, attributes?.['cordon.violation']])).toEqual([...['connect', 'memory', 'lookup', 'connect', 'egress'].map((kind) => ['sandbox.violation', kind]), ['egress.summed', undefined]])
     expect(second?.attributes).toMatchObject({ 'cordon.call_id': 'call-2', 'cordon.status': 'denied', 'cordon.error_code': 'rule-denied' })
     const inner = finished.filter(({ parentSpanContext }) => parentSpanContext?.spanId === first?.spanContext().spanId)
     const connection = inner.find(({ name }) => name === 'cordon.connection')

@@ -28,7 +28,9 @@ export interface ReachedHost {
 
 export interface EgressTally {
   readonly take: (event: ConnectionEvent) => void
-  /** Null where the call connected to nobody. */
+  /** What was added up before. */
+  readonly add: (sum: EgressSummary) => void
+  /** Null where there was nothing. */
   readonly summary: () => EgressSummary | null
 }
 
@@ -38,13 +40,24 @@ type Counted = { -readonly [Key in keyof ReachedHost]: ReachedHost[Key] extends 
 const MOST_HOSTS = 100
 const MOST_COUNTED = 10_000
 
+type Sums = Pick<EgressSummary, 'connections' | 'requests' | 'bytes_sent' | 'bytes_received'>
+
+const addTo = (into: { -readonly [Key in keyof Sums]: number }, { connections, requests, bytes_sent, bytes_received }: Sums): void => {
+  into.connections += connections
+  into.requests += requests
+  into.bytes_sent += bytes_sent
+  into.bytes_received += bytes_received
+}
+
 /** Adds up what became of the connections of one call. */
 export const createEgressTally = (): EgressTally => {
   const hosts = new Map<string, Counted>()
   const total = { connections: 0, requests: 0, bytes_sent: 0, bytes_received: 0 }
   const beyond = new Set<string>()
+  let more = 0
+  let isEmpty = true
 
-  const hostOf = ({ host, port }: ConnectionEvent): Counted | undefined => {
+  const hostOf = ({ host, port }: Pick<ConnectionEvent, 'host' | 'port'>): Counted | undefined => {
     const key = `${host} ${port}`
     const known = hosts.get(key)
     if (known !== undefined) return known
@@ -59,6 +72,7 @@ export const createEgressTally = (): EgressTally => {
 
   return {
     take: (event) => {
+      isEmpty = false
       const counted = hostOf(event)
       for (const each of counted === undefined ? [total] : [total, counted]) {
         if (event.type === 'egress.opened') {
@@ -75,7 +89,20 @@ export const createEgressTally = (): EgressTally => {
       counted.redactions += event.redactions
       for (const id of event.credentials) counted.credentials.add(id)
     },
+    add: ({ hosts: known, more_hosts, ...sums }) => {
+      isEmpty = false
+      more += more_hosts
+      addTo(total, sums)
+      for (const each of known) {
+        const counted = hostOf(each)
+        if (counted === undefined) continue
+        addTo(counted, each)
+        counted.redactions += each.redactions
+        for (const id of each.credentials) counted.credentials.add(id)
+        for (const problem of each.problems) counted.problems.add(problem)
+      }
+    },
     summary: () =>
-      total.connections === 0 ? null : { ...total, hosts: [...hosts.values()].map((each) => ({ ...each, credentials: [...each.credentials], problems: [...each.problems] })), more_hosts: beyond.size },
+      isEmpty ? null : { ...total, hosts: [...hosts.values()].map((each) => ({ ...each, credentials: [...each.credentials], problems: [...each.problems] })), more_hosts: beyond.size + more },
   }
 }

@@ -4,6 +4,7 @@ import type { DecisionKind, HookPoint, PermissionDecision, PermissionState } fro
 import type { Risk } from '../../policy/index.js'
 import type { LimitKind, SandboxProfile, Violation } from '../../sandbox/index.js'
 
+import type { EgressSummary } from './egress-tally.js'
 import type { RecordedArguments } from './recorded-arguments.js'
 
 interface EventBase<Type extends string> {
@@ -178,6 +179,16 @@ export interface EgressRequest extends EventBase<'egress.request'>, OfCall, OfEg
 
 export interface EgressClosed extends EventBase<'egress.closed'>, OfCall, OfEgress<ConnectionClosed> {}
 
+/**
+ * Beyond a number of entries the network of a call is only summed up. Told twice: when that begins, without a sum, and
+ * when the call has ended.
+ */
+export interface EgressSummed extends EventBase<'egress.summed'>, OfCall {
+  /** Those that the call has one by one. */
+  readonly entries: number
+  readonly sum: EgressSummary | null
+}
+
 /** The first line of a log, and of every file that goes on with it. */
 export interface AuditBegan extends EventBase<'audit.began'> {
   /** 1 for the first file. */
@@ -217,6 +228,7 @@ export type CordonEvent =
   | EgressOpened
   | EgressRequest
   | EgressClosed
+  | EgressSummed
   | AuditBegan
   | AuditRepaired
 
@@ -229,7 +241,7 @@ export const EVENT_TYPES = [
   ...(['sandbox.applied', 'sandbox.violation', 'tool.called', 'tool.denied', 'tool.completed'] as const),
   ...(['hook.started', 'hook.completed', 'hook.failed'] as const),
   ...(['process.started', 'process.completed', 'process.terminated'] as const),
-  ...(['egress.opened', 'egress.request', 'egress.closed'] as const),
+  ...(['egress.opened', 'egress.request', 'egress.closed', 'egress.summed'] as const),
   ...(['audit.began', 'audit.repaired'] as const),
 ] as const satisfies readonly EventType[]
 

@@ -1,5 +1,7 @@
 // Events without the rest of the runtime.
 export { called, decided, denied, ended, idsOf, processStarted, recordTogether } from './call-record.js'
+export { createEgressLog } from './egress-log.js'
+export type { EgressLog } from './egress-log.js'
 export { createEgressTally } from './egress-tally.js'
 export type { EgressSummary, EgressTally, ReachedHost } from './egress-tally.js'
 export type { CordonEvent, EventDraft } from './event.js'

@@ -20,6 +20,12 @@ export interface ArgumentSettings {
   readonly redact?: (text: string) => string
 }
 
+/** How much of a call is kept. */
+export interface RecordSettings extends ArgumentSettings {
+  /** Entries about the network that one call may have; what is beyond is summed up in one. */
+  readonly egressEntries?: number
+}
+
 const MAX_TEXT = 4096
 const MAX_STRING = 1024
 

@@ -123,6 +123,9 @@ export const createCallSpans = ({ trace, context, SpanStatusCode }: Api): CallSp
         case 'egress.closed':
           endChild(event, `connection ${String(event.connection)}`, {}, event.problem ?? undefined)
           return
+        case 'egress.summed':
+          if (callId !== null && event.sum !== null) open.get(callId)?.span.addEvent('egress.summed', { 'cordon.connections': event.sum.connections, 'cordon.requests': event.sum.requests }, new Date(event.timestamp))
+          return
         case 'sandbox.applied':
           if (callId !== null) open.get(callId)?.span.setAttributes({ 'cordon.sandbox': event.sandbox_profile?.form ?? 'none' })
           return
