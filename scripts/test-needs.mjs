@@ -12,5 +12,8 @@ export const TEST_NEEDS = [
     ? { command: 'qemu-system-x86_64', packages: ['qemu-system-x86'], because: 'cgroups are tried in a virtual machine' }
     : { command: 'qemu-system-aarch64', packages: ['qemu-system-arm'], because: 'cgroups are tried in a virtual machine' },
   { command: 'podman', packages: ['podman', 'crun', 'uidmap', 'slirp4netns', 'fuse-overlayfs'], because: 'cells are tried inside a rootless container' },
+  { command: 'dbus-run-session', packages: ['dbus-daemon'], because: 'a keyring is tried on a bus of the tests' },
+  { command: 'gnome-keyring-daemon', packages: ['gnome-keyring'], because: 'credentials are read from a real keyring' },
+  { command: 'secret-tool', packages: ['libsecret-tools'], because: 'credentials are read from a real keyring' },
   { command: 'pg_ctlcluster', packages: ['postgresql'], because: 'the store is tried on a PostgreSQL server of the tests' },
 ]

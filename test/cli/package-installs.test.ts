@@ -31,6 +31,28 @@ describe('a real package', () => {
   })
 })
 
+describe('a real package of Debian', () => {
+  // Whoever is root would be made another user by apt, which nobody can become in a cell.
+  const DOWNLOAD = 'apt-get -q -o APT::Sandbox::User=root -o Acquire::Retries=0 download hello'
+  const AWAY = /Could not (?:resolve|connect)|Unable to connect|Connection (?:failed|timed out)|50[234] +\S|Temporary failure/
+  const NO_LISTS = /Unable to locate package|No packages found|Can't select candidate version/
+
+  test.for(FORMS)('is loaded by apt from the mirror that this machine is configured for, unpacked and run (%s)', { timeout: 120_000 }, async (form, context) => {
+    needs(context, has('apt-get') && has('dpkg-deb'), 'apt is not installed')
+    const project = place('apt')
+    const { status, stdout, stderr } = await cordonBeside(['run', '--form', form, '--policy', 'apt', '--read', '.', '--write', '.', '--timeout', '100s', '--', 'sh', '-c', `${DOWNLOAD} && dpkg-deb -x hello_*.deb root && ./root/usr/bin/hello`], { cwd: project })
+    needs(context, status === 0 || !NO_LISTS.test(stderr), 'apt has no lists of packages here; run: apt-get update')
+    needs(context, status === 0 || !AWAY.test(stdout + stderr), 'the Debian mirror that apt is configured for cannot be reached')
+    expect({ status, stdout: /Hello, world!/.test(stdout), stderr }).toMatchObject({ status: 0, stdout: true })
+  })
+
+  test('and nothing but such mirrors is reached so', async (context) => {
+    needs(context, has('apt-get'), 'apt is not installed')
+    const { status, stdout } = await cordonBeside(['run', '--policy', 'apt', '--', 'sh', '-c', 'curl -sS --noproxy "*" http://example.org/ || echo refused'])
+    expect({ status, stdout }).toEqual({ status: 0, stdout: 'refused\n' })
+  })
+})
+
 describe('a registry of one\'s own', () => {
   const home = place('home')
 
