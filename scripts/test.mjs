@@ -13,7 +13,7 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
 const IN_CI = Boolean(process.env.CI)
 
 /** Suites that need no second user: those that start no cell here, and the sanitizers, which watch our code and not the boundary. */
-const FOR_ONE_USER = new Set(['vm', 'architecture', 'errors', 'policy', 'gate', 'sandbox', 'egress', 'store', 'sanitized'])
+const FOR_ONE_USER = new Set(['vm', 'architecture', 'errors', 'policy', 'gate', 'sandbox', 'egress', 'store', 'faults', 'sanitized'])
 
 /** Of the others, what decides, records, installs or reads policies: the same for every user. */
 const FILES_FOR_ONE_USER = ['bundled-policies', 'decisions', 'injection-scope', 'log', 'packed-install', 'policy-sources', 'prompt', 'words'].map((name) => `test/cli/${name}.test.ts`)

@@ -59,6 +59,8 @@ create table agents.tool_invocations (
   -- Goes up with every claim: whoever completes a call must know the one that it was claimed with.
   fence bigint not null default 0,
   cancel_requested boolean not null default false,
+  -- Who runs it: any runner that can, or who asked for it (and who goes on with it by its id).
+  dispatch text not null default 'runners' check (dispatch in ('runners', 'caller')),
   expires_at timestamptz not null,
   dispatched_at timestamptz,
   started_at timestamptz,
@@ -139,10 +141,10 @@ create function agents.fn_tool_invocations_guard() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   if (new.id, new.created_at, new.owner, new.team_run_id, new.step_id, new.tool_id, new.tool_key, new.tool_version, new.egress_class, new.agent, new.invoked_by,
-      new.profile_id, new.input, new.input_hash, new.approval_required, new.cost_estimate, new.expires_at)
+      new.profile_id, new.input, new.input_hash, new.approval_required, new.cost_estimate, new.dispatch, new.expires_at)
      is distinct from
      (old.id, old.created_at, old.owner, old.team_run_id, old.step_id, old.tool_id, old.tool_key, old.tool_version, old.egress_class, old.agent, old.invoked_by,
-      old.profile_id, old.input, old.input_hash, old.approval_required, old.cost_estimate, old.expires_at) then
+      old.profile_id, old.input, old.input_hash, old.approval_required, old.cost_estimate, old.dispatch, old.expires_at) then
     raise exception 'what was asked for cannot be changed; invoke the tool again' using errcode = '22023';
   end if;
   if old.status in ('completed', 'failed', 'rejected', 'expired', 'cancelled') then

@@ -58,7 +58,8 @@ $$;
 
 create function agents.fn_invoke_tool(
   p_run uuid, p_tool uuid, p_agent text, p_input jsonb, p_step text default null,
-  p_cost_estimate numeric default null, p_valid interval default interval '1 hour', p_bypass_approval boolean default false, p_bypass_reason text default null
+  p_cost_estimate numeric default null, p_valid interval default interval '1 hour', p_bypass_approval boolean default false, p_bypass_reason text default null,
+  p_dispatch text default 'runners'
 ) returns uuid
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -115,11 +116,11 @@ begin
   end if;
 
   insert into agents.tool_invocations (id, created_at, owner, team_run_id, step_id, tool_id, tool_key, tool_version, egress_class, agent, invoked_by, profile_id,
-      input, input_hash, status, approval_status, approval_required, approval_decided_by, approval_reason, standing_approval_id, cost_estimate, expires_at)
+      input, input_hash, status, approval_status, approval_required, approval_decided_by, approval_reason, standing_approval_id, cost_estimate, dispatch, expires_at)
     values (new_id, agents.fn_time_of(new_id), tool.owner, p_run, p_step, tool.id, tool.key, tool.version, tool.egress_class, p_agent, agents.fn_actor(), profile.id,
       p_input, agents.fn_hash(p_input), state, case when not needs_approval then 'not_required' when state = 'pending' then 'pending' else 'approved' end, needs_approval,
       case when p_bypass_approval then agents.fn_actor() end, case when p_bypass_approval then p_bypass_reason when standing is not null then 'approved in advance' end,
-      standing, p_cost_estimate, now() + p_valid);
+      standing, p_cost_estimate, p_dispatch, now() + p_valid);
   if state = 'pending' then
     perform agents.fn_ask(tool.owner, 'tool_invocation', new_id, agents.fn_hash(p_input), tool.version, tool.approvals_needed, format('%s is of the class %s', tool.key, tool.egress_class), now() + p_valid);
   end if;
@@ -181,7 +182,7 @@ begin
 end $$;
 
 revoke execute on all functions in schema agents from public;
-grant execute on function agents.fn_invoke_tool(uuid, uuid, text, jsonb, text, numeric, interval, boolean, text) to cordon_agent, service_role;
+grant execute on function agents.fn_invoke_tool(uuid, uuid, text, jsonb, text, numeric, interval, boolean, text, text) to cordon_agent, service_role;
 grant execute on function agents.fn_start_team_run(text, text, jsonb, int, interval) to cordon_agent, cordon_operator, cordon_admin;
 grant execute on function agents.fn_approve_in_advance(uuid, jsonb, int, interval, text, text) to cordon_operator;
 grant execute on function agents.fn_revoke_standing_approval(uuid) to cordon_operator, cordon_admin;

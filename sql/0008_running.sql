@@ -40,7 +40,7 @@ begin
       join agents.tools_registry t on t.id = i.tool_id and t.version = i.tool_version and t.status <> 'disabled'
       left join agents.tool_profiles p on p.id = i.profile_id
       where i.status = 'approved' and i.expires_at > now() and not i.cancel_requested
-        and (p_id is null or (i.id = p_id and i.created_at = agents.fn_time_of(p_id)))
+        and (case when p_id is null then i.dispatch = 'runners' else i.id = p_id and i.created_at = agents.fn_time_of(p_id) end)
         and t.needs_labels <@ taker.labels and t.needs_boundary <@ taker.holds
         and exists (select from agents.members m where m.owner = i.owner and m.actor = agents.fn_actor() and m.kind = 'runner') and agents.fn_is_about(i.owner)
         and not exists (select from agents.controls c where c.owner = i.owner
@@ -84,6 +84,7 @@ begin
 end $$;
 
 -- Calls of runners that are silent. What only reads is run again; what writes may have happened, and a person decides.
+-- While the server was down nobody could be heard: after its start each has the same time again.
 create function agents.fn_recover_lost_invocations(p_silent interval default interval '1 minute') returns int
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -93,14 +94,17 @@ begin
   if p_silent < interval '1 second' then raise exception 'a runner may be silent for a second' using errcode = '22023'; end if;
   for lost in
     select * from (select i.* from agents.tool_invocations i left join agents.runners r on r.name = i.runner
-      where i.status = 'running' and coalesce(r.last_seen, '-infinity') < clock_timestamp() - p_silent for update of i skip locked) silent order by agents.fn_chain_of('invocation:' || silent.id)
+      where i.status = 'running' and greatest(r.last_seen, pg_postmaster_start_time()) < clock_timestamp() - p_silent for update of i skip locked) silent order by agents.fn_chain_of('invocation:' || silent.id)
   loop
     recovered := recovered + 1;
     if lost.egress_class in ('none', 'read_only') then
       update agents.tool_invocations set status = 'approved', runner = null where id = lost.id and created_at = lost.created_at;
+      if lost.cancel_requested then
+        update agents.tool_invocations set status = 'cancelled', completed_at = clock_timestamp() where id = lost.id and created_at = lost.created_at;
+      end if;
       perform agents.fn_audit(lost.owner, 'invocation:' || lost.id, 'invocation.requeued', jsonb_build_object('runner', lost.runner, 'fence', lost.fence));
     else
-      update agents.tool_invocations set status = 'pending', approval_status = 'pending', runner = null where id = lost.id and created_at = lost.created_at;
+      update agents.tool_invocations set status = 'pending', approval_status = 'pending', runner = null, cancel_requested = false where id = lost.id and created_at = lost.created_at;
       perform agents.fn_ask(lost.owner, 'tool_invocation', lost.id, lost.input_hash, lost.tool_version, 1,
         format('its runner %s became silent while it ran: it may have happened already', lost.runner), greatest(lost.expires_at, now() + interval '1 day'));
       perform agents.fn_audit(lost.owner, 'invocation:' || lost.id, 'invocation.doubtful', jsonb_build_object('runner', lost.runner, 'fence', lost.fence));

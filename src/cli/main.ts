@@ -12,6 +12,7 @@ import { reportFailure } from './failure.js'
 import type { Invocation } from './invocation.js'
 import { LOG_HELP } from './log-help.js'
 import { POLICY_HELP } from './policy-help.js'
+import { RUNNER_HELP } from './runner-help.js'
 import { RUN_HELP } from './run-options.js'
 import { SERVE_HELP } from './serve-help.js'
 import { TEAM_HELP } from './team-help.js'
@@ -39,6 +40,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   tools: { help: TOOLS_HELP, takesWords: true, load: async () => (await import('./tools.js')).tools },
   team: { help: TEAM_HELP, takesWords: true, load: async () => (await import('./team.js')).team },
   tokens: { help: TOKENS_HELP, takesWords: true, load: async () => (await import('./tokens.js')).tokens },
+  runner: { help: RUNNER_HELP, load: async () => (await import('./runner.js')).runner },
   demo: { help: DEMO_HELP, load: async () => (await import('./demo.js')).demo },
 }
 

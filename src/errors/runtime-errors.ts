@@ -65,6 +65,28 @@ export const RUNTIME_ERRORS = {
     agent: 'Tools are not available.',
     fix: '{fix}',
   },
+  'runner-tools-invalid': {
+    when: 'A file of tools that a runner is given cannot be used.',
+    message: '{path}: {problem}',
+    agent: 'Tools are not set up correctly.',
+    fix: '{fix}',
+  },
+  'runner-queue-missing': {
+    when: 'A runner is given a database that was not prepared for runners, and may not do that itself.',
+    message: 'the store at {where} has no queue for runners',
+    agent: 'Tools are not available.',
+    fix: 'once, with a login that may create schemas: cordon runner --prepare --database URL',
+  },
+  'runner-failed': {
+    when: 'A call that a runner on another host ran failed there.',
+    message: 'on the runner {runner}: {problem}',
+    agent: '{reason}',
+  },
+  'runner-lost': {
+    when: 'A runner could not reach the database for so long that its calls may be given to others, and ended them.',
+    message: 'the runner {runner} has not been heard by the store for {seconds} s; it ended the call, which may be given to another',
+    agent: 'The host that ran the tool lost its connection; the call was ended.',
+  },
   'runtime-closed': {
     when: 'A call is made after the runtime was closed.',
     message: 'the runtime is closed',

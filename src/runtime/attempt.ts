@@ -8,13 +8,15 @@ import { resultOfInterrupted } from '../sandbox/index.js'
 
 import { settleQuestions } from './approvals.js'
 import { factsOf } from './call-services.js'
-import type { CallHandlers, CallServices, Outcome } from './call-services.js'
+import type { CallHandlers, Outcome } from './call-outcome.js'
+import type { CallServices } from './call-services.js'
 import { completeCall } from './complete-call.js'
 import { called, decided, denied, idsOf, processStarted, recordTogether } from './events/call-record.js'
 import { recordArguments } from './events/recorded-arguments.js'
 import { endedBy } from './events/process-ending.js'
 import type { NetworkCall } from './network/call-networks.js'
 import { createEgressLog } from './events/egress-log.js'
+import type { RegisteredCalls } from './ledger/index.js'
 import type { RegisteredTool } from './registered-tool.js'
 import type { ToolResult } from './tool-result.js'
 
@@ -48,10 +50,11 @@ export const attemptCall = async (services: CallServices, call: GateCall, handle
   }
 }
 
-const recordBegin = async ({ events, executor, record }: CallServices, tool: RegisteredTool, evaluation: Permitted): Promise<void> => {
+const recordBegin = async ({ events, executor, record, registered }: CallServices, tool: RegisteredTool, evaluation: Permitted): Promise<void> => {
   const { inputs } = evaluation
   const recorded = recordArguments(inputs.call, record)
-  const process = executor.processOf(tool, inputs.command)
+  // Of one that another host starts that host tells.
+  const process = registered?.execution === 'runners' ? undefined : executor.processOf(tool, inputs.command)
   const started = process === undefined ? [] : [processStarted(evaluation, { program: process.program, words: recordArguments(process.words, record), cwd: tool.cwd })]
   await recordTogether(events, [decided(evaluation, recorded), called(evaluation, recorded), ...started])
 }
@@ -66,6 +69,8 @@ const runRegistered = async (services: CallServices, tool: RegisteredTool, evalu
   const { registered } = services
   if (registered === undefined) return run(services, tool, evaluation, handlers)
   const { call_id: callId } = evaluation.decision
+  if (registered.execution === 'runners') return runElsewhere(registered, callId, handlers)
+  const invocation = registered.idOf(callId)
   let cancelled: AbortSignal
   try {
     cancelled = await registered.start(callId)
@@ -78,7 +83,7 @@ const runRegistered = async (services: CallServices, tool: RegisteredTool, evalu
   const outcome = await run(services, tool, evaluation, { ...handlers, signal })
   try {
     await registered.complete(callId, outcome)
-    return outcome
+    return { ...outcome, registered: { invocation, runner: null, boundary: null } }
   } catch (error) {
     if (!(error instanceof CordonError)) throw error
     // It ran, and the books do not say so: whoever reads them will ask a person.
@@ -86,8 +91,18 @@ const runRegistered = async (services: CallServices, tool: RegisteredTool, evalu
   }
 }
 
+/** A runner on another host takes it from the books, and writes there what came of it. */
+const runElsewhere = async (registered: RegisteredCalls, callId: string, handlers: CallHandlers): Promise<Outcome> => {
+  try {
+    return { ...NOTHING, ...(await registered.elsewhere(callId, handlers)) }
+  } catch (error) {
+    if (!(error instanceof CordonError)) throw error
+    return { ...NOTHING, status: error.code === 'cancelled' || error.code === 'runtime-closed' ? 'cancelled' : 'failed', error }
+  }
+}
+
 /** Whatever goes wrong after the permit is an outcome of the call, and is recorded as one. */
-const run = async ({ executor, events, record }: CallServices, tool: RegisteredTool, { permit, inputs, decision, grant }: Permitted, { signal, onProgress }: CallHandlers): Promise<Outcome> => {
+const run = async ({ executor, events, record }: CallServices, tool: RegisteredTool, { permit, inputs, decision, grant }: Permitted, { signal, onProgress, onOutput }: CallHandlers): Promise<Outcome> => {
   const began = performance.now()
   const reached = createEgressLog(events, idsOf(decision), record.egressEntries)
   const network: NetworkCall = {
@@ -96,7 +111,7 @@ const run = async ({ executor, events, record }: CallServices, tool: RegisteredT
     record: reached.record,
   }
   try {
-    const execution = await executor.execute({ tool, permit, input: inputs.call, command: inputs.command, signal, onProgress, network })
+    const execution = await executor.execute({ tool, permit, input: inputs.call, command: inputs.command, signal, onProgress, onOutput, network })
     await reached.finish()
     return { ...execution, egress: reached.summary(), durationMs: performance.now() - began }
   } catch (error) {

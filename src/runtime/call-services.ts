@@ -1,12 +1,12 @@
-import type { ApprovalGrant, Evaluation, Gate, Mode } from '../gate/index.js'
+import type { Evaluation, Gate, Mode } from '../gate/index.js'
 import type { CordonError } from '../errors/index.js'
 import type { AbsolutePath } from '../policy/index.js'
 
+import type { Outcome } from './call-outcome.js'
 import type { ApprovalSettings } from './approvals.js'
 import type { EventStream } from './events/event-stream.js'
 import type { RecordSettings } from './events/recorded-arguments.js'
 import type { Executor } from './execute.js'
-import type { EgressSummary } from './events/egress-tally.js'
 import type { RegisteredCalls } from './ledger/registered-calls.js'
 import type { RegisteredTool } from './registered-tool.js'
 import type { CallFacts, CallUsage, Execution } from './tool-result.js'
@@ -33,19 +33,6 @@ export interface CallServices {
   readonly begin: (callId: string) => void
 }
 
-/** What one call brings along. */
-export interface CallHandlers {
-  readonly signal: AbortSignal | undefined
-  readonly onProgress: (value: unknown) => void
-  /** The invocation in the store that this call goes on with. */
-  readonly resume: string | undefined
-  /** An approval let the call run: one for the session is kept, one for a call is used now. Says whether it was not known yet. */
-  readonly onGrant: (grant: ApprovalGrant) => boolean
-}
-
-/** How a run ended, also where there was none because it could not begin. */
-export type Outcome = Omit<Execution, 'profile'> & { readonly profile: Execution['profile'] | null; readonly egress: EgressSummary | null; readonly durationMs: number }
-
 const usageOf = (usage: Execution['usage']): CallUsage | null =>
   usage === null ? null : { wall_ms: usage.wallMs, cpu_ms: usage.cpuMs, max_rss_bytes: usage.maxResidentBytes, peak_memory_bytes: usage.peakMemoryBytes ?? null }
 
@@ -61,4 +48,5 @@ export const factsOf = ({ gate, sessionId }: CallServices, { decision }: Evaluat
   usage: usageOf(outcome?.usage ?? null),
   error: error === undefined ? null : { code: error.code, message: error.message, fix: error.fix ?? null },
   printed: outcome?.printed ?? '',
+  ...(outcome?.registered === undefined ? {} : { registered: outcome.registered }),
 })

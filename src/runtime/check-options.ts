@@ -75,6 +75,7 @@ const LEDGER_NAMES = {
   agent: aText('the name of who calls'),
   runner: aText('the name by which this process takes its calls'),
   heartbeatMs: milliseconds,
+  execution: oneOf(['here', 'runners']),
 }
 
 const OWN_DATABASE: ChecksOf<OwnDatabase> = {
@@ -139,9 +140,11 @@ const CALL: ChecksOf<CallOptions> = {
   signal: such('an AbortSignal', (value) => value instanceof AbortSignal),
   session: aText('a name'),
   onProgress: aFunction('a function of what the tool tells'),
+  onOutput: aFunction('a function of what the tool writes'),
   // Each of them is read with errors of its own.
   approvals: such('a list of approvals', Array.isArray),
   invocation: aText('the id of an invocation'),
+  onInvocation: aFunction('a function of the id'),
 }
 const callOptions = mappingWith({ options: CALL, required: [], expected: 'a mapping', fix: 'write it like call(name, input, { session: "a" })' })
 

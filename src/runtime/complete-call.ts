@@ -1,7 +1,8 @@
 import type { Evaluation, Gate, GateCall } from '../gate/index.js'
 
 import { factsOf } from './call-services.js'
-import type { CallServices, Outcome } from './call-services.js'
+import type { Outcome } from './call-outcome.js'
+import type { CallServices } from './call-services.js'
 import { ended, recordTogether } from './events/call-record.js'
 import { recordArguments } from './events/recorded-arguments.js'
 import type { ToolResult } from './tool-result.js'

@@ -7,6 +7,7 @@ import type { EventContext } from './events/event.js'
 import type { RecordSettings } from './events/recorded-arguments.js'
 import type { LedgerSettings } from './ledger/call-store.js'
 import type { RuleOptions } from './rule-sets.js'
+import type { ToolOutput } from './tool-result.js'
 import type { StateSettings } from './session-state.js'
 import type { ToolDefinition } from './tools.js'
 import type { EgressOptions } from './network/egress-options.js'
@@ -53,8 +54,12 @@ export interface CallOptions {
   /** Calls of one session count together: constraints and budgets are per session. */
   readonly session?: string
   readonly onProgress?: (value: unknown) => void
+  /** What a process tool writes, while it runs. */
+  readonly onOutput?: (chunk: ToolOutput) => void
   /** Approvals that were given elsewhere, such as in a store. One for a call lets one call run, whatever becomes of it. */
   readonly approvals?: readonly ApprovalGrant[]
   /** Goes on with a call that was asked for in the registry before, with the same input. */
   readonly invocation?: string
+  /** The id by which the registry knows the call, as soon as there is one: whoever has it can go on with the call. */
+  readonly onInvocation?: (id: string) => void
 }

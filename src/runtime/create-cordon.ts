@@ -72,14 +72,17 @@ export interface Cordon {
 
 const MAIN_SESSION = 'main'
 
-export const createCordon = async (options: CordonOptions): Promise<Cordon> => {
+export const createCordon = async (options: CordonOptions): Promise<Cordon> => openCordon(options, () => (options.registry === undefined ? undefined : openLedger(options.registry)))
+
+/** With books that are given. */
+export const openCordon = async (options: CordonOptions, openBooks: () => CallLedger | undefined | Promise<CallLedger>): Promise<Cordon> => {
   checkCordonOptions(options)
   for (const each of options.tools) requirePortable(each)
   const resumed = options.state === undefined ? undefined : openState(options.state)
   const audit = options.audit === undefined ? undefined : await openAuditLog(options.audit)
   let ledger: CallLedger | undefined
   try {
-    ledger = options.registry === undefined ? undefined : await openLedger(options.registry)
+    ledger = await openBooks()
     return await assemble(options, resumed, audit, ledger)
   } catch (error) {
     await ledger?.close()
@@ -168,12 +171,12 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
   return {
     call: async (name, input = {}, given = {}) => {
       checkCallOptions(given)
-      const { signal, session = MAIN_SESSION, onProgress = () => undefined, approvals, invocation } = given
+      const { signal, session = MAIN_SESSION, onProgress = () => undefined, onOutput, onInvocation = () => undefined, approvals, invocation } = given
       if (closed) throw fail('runtime-closed', {})
       calls += 1
       const own = sessions.of(session)
       const call = gateCall(name, input, own, approvals)
-      const result = liveCall(services, call, { signal, onProgress, onGrant: own.keep, resume: invocation })
+      const result = liveCall(services, call, { signal, onProgress, onOutput, onInvocation, onGrant: own.keep, resume: invocation })
       running.add(result)
       try {
         return await result
@@ -192,6 +195,7 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
     close: async () => {
       if (closed) return
       closed = true
+      ledger?.leave()
       await (await opening?.catch(() => undefined))?.close()
       await Promise.allSettled(running)
       networks.close()

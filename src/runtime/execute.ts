@@ -11,7 +11,7 @@ import { judgeEnding } from './judge-ending.js'
 import type { NetworkCall } from './network/call-networks.js'
 import type { ProcessCells } from './process-cells.js'
 import type { RegisteredTool } from './registered-tool.js'
-import type { Execution } from './tool-result.js'
+import type { Execution, ToolOutput } from './tool-result.js'
 import type { ToolDefinition } from './tools.js'
 import { runInProcess } from './run-in-process.js'
 
@@ -23,6 +23,7 @@ export interface PermittedCall {
   readonly command: readonly string[] | undefined
   readonly signal: AbortSignal | undefined
   readonly onProgress: (value: JsonValue) => void
+  readonly onOutput: ((chunk: ToolOutput) => void) | undefined
   /** By whom it is known on the network, and whether somebody approved it. */
   readonly network: NetworkCall
 }
@@ -45,12 +46,12 @@ export const createExecutor = (cells: { readonly processes: ProcessCells; readon
     }
   },
   execute: async (call) => {
-    const { tool, permit, command = [], signal, onProgress, network } = call
+    const { tool, permit, command = [], signal, onProgress, onOutput, network } = call
     const { definition, gate } = tool
     const input = requirePermit(permit, { tool: gate.name, arguments: call.input, policyHash: gate.policyHash, now: now() })
     switch (definition.kind) {
       case 'process':
-        return describeProcess(definition, await cells.processes.run(tool, definition, { argv: command, input, signal, network }))
+        return describeProcess(definition, await cells.processes.run(tool, definition, { argv: command, input, signal, onOutput, network }))
       case 'function':
         return cells.functions.run(tool, definition, { input, signal, onProgress }, network)
       case 'in-process':

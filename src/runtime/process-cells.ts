@@ -1,8 +1,11 @@
+import { StringDecoder } from 'node:string_decoder'
+
 import type { JsonValue } from '../gate/index.js'
 import type { CallResult, CellSettings, Pool, Sandbox } from '../sandbox/index.js'
 
 import type { CallNetworks, NetworkCall } from './network/call-networks.js'
 import type { RegisteredTool } from './registered-tool.js'
+import type { ToolOutput } from './tool-result.js'
 import type { ToolDefinition } from './tools.js'
 
 /** Runs process tools, and keeps the next cell of each ready once it is known which program that is. */
@@ -14,6 +17,7 @@ export interface ProcessCall {
   readonly argv: readonly string[]
   readonly input: JsonValue
   readonly signal: AbortSignal | undefined
+  readonly onOutput: ((chunk: ToolOutput) => void) | undefined
   readonly network: NetworkCall
 }
 
@@ -32,15 +36,34 @@ export const createProcessCells = (sandbox: () => Promise<Sandbox>, hostEnvironm
   }
 
   return {
-    run: async (tool, definition, { argv, input, signal, network }) => {
+    run: async (tool, definition, { argv, input, signal, onOutput, network }) => {
       const ready = await sandbox()
       const { boundary } = tool.gate
       const settings = { boundary, cwd: tool.cwd, hostEnvironment, observe: isObserved(tool.observe, ready), ...networks.settingsFor(boundary) }
-      const call = { argv, ...(definition.stdin === undefined ? {} : { stdin: definition.stdin(input) }), ...(signal === undefined ? {} : { signal }) }
+      const listening = onOutput === undefined ? undefined : listenTo(onOutput)
+      const call = { argv, ...(definition.stdin === undefined ? {} : { stdin: definition.stdin(input) }), ...(signal === undefined ? {} : { signal }), ...listening?.input }
       const pool = argv[0] === undefined || tool.isWidened ? undefined : poolFor(ready, tool, argv[0], settings)
-      return networks.during(boundary, network, (granted) => (pool === undefined ? ready.run({ ...settings, ...call, ...granted }) : pool.run({ ...call, ...granted })))
+      const result = await networks.during(boundary, network, (granted) => (pool === undefined ? ready.run({ ...settings, ...call, ...granted }) : pool.run({ ...call, ...granted })))
+      return { ...result, ...listening?.heard() }
     },
   }
+}
+
+/** Tells what is written while it is written, and keeps it: who listens would have it to himself otherwise. */
+const listenTo = (onOutput: (chunk: ToolOutput) => void) => {
+  const ear = (stream: ToolOutput['stream']) => {
+    // A character may come in two pieces.
+    const decoder = new StringDecoder('utf8')
+    const kept: Uint8Array[] = []
+    const take = (bytes: Uint8Array): void => {
+      kept.push(bytes)
+      const text = decoder.write(Buffer.from(bytes))
+      if (text !== '') onOutput({ stream, text })
+    }
+    return { take, all: () => Buffer.concat(kept) }
+  }
+  const [stdout, stderr] = [ear('stdout'), ear('stderr')]
+  return { input: { onStdout: stdout.take, onStderr: stderr.take }, heard: () => ({ stdout: stdout.all(), stderr: stderr.all() }) }
 }
 
 export const isObserved = (observe: RegisteredTool['observe'], { host }: Sandbox): boolean => observe === 'always' || (observe === 'where-possible' && host.listener.held)

@@ -41,10 +41,20 @@ export interface CallFacts {
   readonly error: { readonly code: string; readonly message: string; readonly fix: string | null } | null
   /** What a function tool printed. */
   readonly printed: string
+  /** Where calls are in the books of a team: which one it is there, and who ran it. */
+  readonly registered?: RegisteredFacts
   /** In the mode on_failure: the attempt before this one, which met its boundary. */
   readonly first_attempt?: CallFacts
   /** In the mode on_failure: that it should run again with more was not approved. */
   readonly retry?: { readonly call_id: string; readonly permission_decision: PermissionDecision }
+}
+
+export interface RegisteredFacts {
+  readonly invocation: string
+  /** The runner on another host that ran it; null where this process did, or nobody. */
+  readonly runner: string | null
+  /** What held it there, as that runner says. */
+  readonly boundary: JsonValue
 }
 
 export interface CallUsage {
@@ -53,6 +63,12 @@ export interface CallUsage {
   readonly max_rss_bytes: number
   /** Where a cgroup counted, otherwise null. */
   readonly peak_memory_bytes: number | null
+}
+
+/** Something that a tool wrote while it ran. */
+export interface ToolOutput {
+  readonly stream: 'stdout' | 'stderr'
+  readonly text: string
 }
 
 /** A tool that runs in the agent's own process has no boundary, and its record says so. */

@@ -14,6 +14,9 @@ export const refuseMissingMechanisms = ({ require, network }: Pick<Boundary, 're
   }
 }
 
+/** What a cell of this host can be asked to have, where hosts are granted to it. */
+export const heldMechanisms = (form: Form, host: HostFacts): readonly Mechanism[] => MECHANISMS.filter((mechanism) => problemWith(mechanism, { form, host, hosts: true }) === undefined)
+
 interface Has {
   readonly form: Form
   readonly host: HostFacts

@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os'
 import type { Duplex } from 'node:stream'
 
 import { CordonError, fail } from '../errors/index.js'
-import type { Boundary } from '../policy/index.js'
+import type { Boundary, Mechanism } from '../policy/index.js'
 import { parseAbsolutePath } from '../policy/index.js'
 
 import { attachedStdio, environmentOf, openDoor, runAttached } from './attached.js'
@@ -33,7 +33,7 @@ import type { CallPatrol } from './patrols.js'
 import { SYSTEM_PATH } from './program.js'
 import { groundOf, isStillTrue, startEarly } from './ready-cell.js'
 import type { OpenedCell, ReadyCell, StartedProgram } from './ready-cell.js'
-import { refuseMissingMechanisms } from './requirements.js'
+import { heldMechanisms, refuseMissingMechanisms } from './requirements.js'
 import { startScout } from './scout.js'
 import type { Scout } from './scout.js'
 
@@ -77,6 +77,8 @@ export interface RunInput {
 
 export interface Sandbox {
   readonly host: HostFacts
+  /** What a policy can require here. */
+  readonly mechanisms: () => readonly Mechanism[]
   readonly run: (request: RunRequest) => Promise<CallResult>
   /** Runs one command on this process's own stdin, stdout and stderr. */
   readonly attach: (request: AttachedRequest) => Promise<CallResult>
@@ -237,6 +239,7 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
 
   return {
     host,
+    mechanisms: () => heldMechanisms(chooseForm(options.form ?? 'auto', host), host),
     run: (request) => tracked(run(request, request, NO_CELL)),
     attach: (request) => tracked(attach(request)),
     warm: (settings) => {

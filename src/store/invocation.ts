@@ -14,6 +14,8 @@ export interface Invocation {
   readonly inputHash: string
   readonly output: unknown
   readonly error: string | null
+  /** Measured by the cell that ran it, and what that cell was. */
+  readonly usage: Readonly<Record<string, unknown>> | null
   readonly status: InvocationStatus
   readonly approvalRequired: boolean
   readonly approvalDecidedBy: string | null
@@ -26,8 +28,6 @@ export interface Invocation {
   readonly expiresAt: Date
   readonly startedAt: Date | null
   readonly completedAt: Date | null
-  /** As measured by the cell that ran it. */
-  readonly usage: object | null
 }
 
 export type InvocationStatus = 'pending' | 'approved' | 'running' | FinalStatus

@@ -13,13 +13,19 @@ export interface InvocationRequest {
   readonly costEstimate?: number
   /** How long the call may wait for its approval and its start. */
   readonly validMs?: number
+  /** Who runs it; any runner that can, when left out. */
+  readonly dispatch?: 'runners' | 'caller'
+  /** Any UUID: asked for twice with the same one, it is one call. */
+  readonly request?: string
 }
 
 const HOUR_MS = 3_600_000
 
-export const invokeTool = async ({ query }: Pick<Session, 'query'>, { toolId, agent, input, teamRunId, stepId, costEstimate, validMs = HOUR_MS }: InvocationRequest): Promise<string> => {
-  const values = [teamRunId ?? null, toolId, agent, JSON.stringify(input), stepId ?? null, costEstimate ?? null, `${String(validMs)} milliseconds`]
-  const [row] = await query<{ id: string }>('select agents.fn_invoke_tool($1, $2, $3, $4, $5, $6, $7::interval) as id', values)
+export const invokeTool = async ({ query }: Pick<Session, 'query'>, { toolId, agent, input, teamRunId, stepId, costEstimate, validMs = HOUR_MS, dispatch = 'runners', request }: InvocationRequest): Promise<string> => {
+  const values = [teamRunId ?? null, toolId, agent, JSON.stringify(input), stepId ?? null, costEstimate ?? null, `${String(validMs)} milliseconds`, dispatch]
+  const [row] = await (request === undefined
+    ? query<{ id: string }>('select agents.fn_invoke_tool($1, $2, $3, $4, $5, $6, $7::interval, p_dispatch => $8) as id', values)
+    : query<{ id: string }>('select agents.fn_invoke_tool_once($9, $1, $2, $3, $4, $5, $6, $7::interval, $8) as id', [...values, request]))
   return row?.id ?? ''
 }
 
@@ -55,6 +61,13 @@ export interface Completion {
 }
 
 export const completeInvocation = async ({ query }: Pick<Session, 'query'>, { id, fence }: Pick<Invocation, 'id' | 'fence'>, { status, output, error, cost, usage }: Completion): Promise<void> => {
-  const text = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value))
-  await query('select agents.fn_complete_tool_invocation($1, $2, $3, $4, $5, $6, $7)', [id, status, text(output), error ?? null, cost ?? null, fence, text(usage)])
+  const text = (value: unknown): string | null => (value === undefined ? null : storable(JSON.stringify(value)))
+  await query('select agents.fn_complete_tool_invocation($1, $2, $3, $4, $5, $6, $7)', [id, status, text(output), error === undefined ? null : shownText(error), cost ?? null, fence, text(usage)])
 }
+
+/** Text as the database can keep it: it has no NUL, and no halves of characters. */
+export const shownText = (text: string): string => text.replaceAll('\0', '\uFFFD').toWellFormed()
+
+// In JSON both are written as escapes; an even number of backslashes before one are backslashes.
+const UNSTORABLE = /(?<!\\)(?<pairs>(?:\\\\)*)\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})/g
+const storable = (json: string): string => json.replace(UNSTORABLE, '$<pairs>\\ufffd')

@@ -9,6 +9,8 @@ export interface PostgresSettings {
   readonly connections?: number
   /** The first pause after a broken connection of a listener; it doubles up to ten seconds. */
   readonly retryMs?: number
+  /** How long an answer may take; a network that drops everything says nothing by itself. Left out, for ever. */
+  readonly answerMs?: number
 }
 
 const LONGEST_PAUSE_MS = 10_000
@@ -16,11 +18,11 @@ const LONGEST_PAUSE_MS = 10_000
 type Driver = typeof pg
 
 /** A server. Neither the driver nor a connection is there before something is asked for. */
-export const openPostgres = ({ url, connections = 10, retryMs = 100 }: PostgresSettings): Engine => {
+export const openPostgres = ({ url, connections = 10, retryMs = 100, answerMs }: PostgresSettings): Engine => {
   const where = withoutPassword(url)
   const stops = new Set<() => Promise<void>>()
   let opened: Promise<pg.Pool> | undefined
-  const pool = (): Promise<pg.Pool> => (opened ??= openPool(url, connections))
+  const pool = (): Promise<pg.Pool> => (opened ??= openPool({ connectionString: url, max: connections, application_name: 'cordon', keepAlive: true, ...(answerMs === undefined ? {} : { query_timeout: answerMs, connectionTimeoutMillis: answerMs }) }))
 
   const told = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     try {
@@ -76,11 +78,14 @@ export const openPostgres = ({ url, connections = 10, retryMs = 100 }: PostgresS
 
 const driver = async (): Promise<Driver> => (await import('pg')).default
 
-const openPool = async (url: string, connections: number): Promise<pg.Pool> => {
+export const openPool = async (settings: pg.PoolConfig): Promise<pg.Pool> => {
   const { Pool } = await driver()
-  const pool = new Pool({ connectionString: url, max: connections, application_name: 'cordon', keepAlive: true })
-  // An idle connection that breaks is replaced when the next one is asked for.
+  const pool = new Pool(settings)
+  // An idle connection that breaks is replaced when the next one is asked for; of one in use its statement tells.
   pool.on('error', () => undefined)
+  pool.on('connect', (client) => {
+    client.on('error', () => undefined)
+  })
   return pool
 }
 

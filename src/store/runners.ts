@@ -8,10 +8,12 @@ export interface RunnerFacts {
   /** Mechanisms that the host can hold, as `cordon doctor` names them. */
   readonly holds: readonly string[]
   readonly isDraining: boolean
+  /** What people may want to know of its host. */
+  readonly facts?: object
 }
 
-export const sendHeartbeat = async ({ query }: Pick<Session, 'query'>, { name, labels, holds, isDraining }: RunnerFacts): Promise<void> => {
-  await query('select agents.fn_heartbeat($1, $2, $3, $4, $5)', [name, labels, holds, '{}', isDraining])
+export const sendHeartbeat = async ({ query }: Pick<Session, 'query'>, { name, labels, holds, isDraining, facts = {} }: RunnerFacts): Promise<void> => {
+  await query('select agents.fn_heartbeat($1, $2, $3, $4, $5)', [name, labels, holds, JSON.stringify(facts), isDraining])
 }
 
 /** Takes approved calls that this runner may run; each belongs to it alone from then on. */
@@ -26,6 +28,31 @@ export interface Upkeep {
 /** Calls that nobody will run any more, and calls of runners that have become silent. Any process may do it, at any time. */
 export const keepUp = async ({ query }: Pick<Session, 'query'>, silentMs: number): Promise<Upkeep> => {
   const [row] = await query<Upkeep>('select agents.fn_expire_invocations() as expired, agents.fn_recover_lost_invocations($1::interval) as recovered', [`${String(silentMs)} milliseconds`])
-  await query('select agents.fn_make_partitions()')
+  await query('select agents.fn_queue_forgotten(), agents.fn_tidy(), agents.fn_make_partitions()')
   return row ?? { expired: 0, recovered: 0 }
 }
+
+/** Calls that are this runner's by the books. One that it does not know of was claimed when the connection broke. */
+export const findClaimed = ({ query }: Pick<Session, 'query'>, runner: string, olderMs: number): Promise<readonly Invocation[]> =>
+  query(`select ${INVOCATION_COLUMNS} from agents.tool_invocations where status = 'running' and runner = $1 and started_at < clock_timestamp() - $2::interval`, [runner, `${String(olderMs)} milliseconds`])
+
+/** A version of a tool that this login may run, as the team registered it. */
+export interface RunnableTool {
+  readonly id: string
+  readonly owner: string
+  readonly key: string
+  readonly version: number
+  readonly egressClass: 'none' | 'read_only' | 'write'
+  readonly definition: Readonly<Record<string, unknown>>
+  readonly needsLabels: readonly string[]
+  readonly needsBoundary: readonly string[]
+  /** Its name in the queue. */
+  readonly task: string
+}
+
+export const listRunnableTools = ({ query }: Pick<Session, 'query'>, keys: readonly string[]): Promise<readonly RunnableTool[]> =>
+  query(
+    `select t.id, t.owner, t.key, t.version, t.egress_class as "egressClass", t.definition, t.needs_labels as "needsLabels", t.needs_boundary as "needsBoundary", agents.fn_task_of(t.id, t.version) as task
+      from agents.tools_registry t where t.key = any ($1) and t.status <> 'disabled' and agents.fn_is_member(t.owner, array['runner']) order by t.owner, t.key`,
+    [keys],
+  )

@@ -17,9 +17,12 @@ export const storeError = (error: unknown, where: string): unknown => {
     default:
       // Data that a column cannot hold or a constraint does not let in, told in the database's own words.
       if (typeof code === 'string' && /^2[23]/.test(code)) return fail('store-state', { problem, hint: stringOf(hint) }, error)
-      return isConnection(code) ? fail('store-unavailable', { where, problem }, error) : error
+      return isConnection(code) || isBroken(problem) ? fail('store-unavailable', { where, problem }, error) : error
   }
 }
 
-/** Classes 08 (connection) and 57P (the server ends); errors of the system come from the socket. */
-const isConnection = (code: unknown): boolean => typeof code === 'string' && (/^(08|57P)/.test(code) || /^E[A-Z]+$/.test(code))
+/** Classes 08 (connection), 57P (the server ends), 53 and 58 (it has no room, or trouble of its own); errors of the system come from the socket. */
+const isConnection = (code: unknown): boolean => typeof code === 'string' && (/^(08|57P|53|58)/.test(code) || /^E[A-Z]+$/.test(code))
+
+/** What the driver says without a code. */
+const isBroken = (problem: string): boolean => /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error)/.test(problem)

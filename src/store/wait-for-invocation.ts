@@ -1,3 +1,5 @@
+import { CordonError } from '../errors/index.js'
+
 import type { Engine, Session } from './engine.js'
 import type { Invocation } from './invocation.js'
 import { requireInvocation } from './invocations.js'
@@ -52,8 +54,8 @@ export const watchInvocations = (engine: Engine, askAgainMs = ASK_AGAIN_MS): Inv
         // Listened for before it is looked at: what happens in between is heard.
         const { changed, stop } = nextChange(id, signal)
         try {
-          const invocation = await requireInvocation(session, id)
-          if (until(invocation)) return invocation
+          const invocation = await requireInvocation(session, id).catch(untilItIsBack)
+          if (invocation !== undefined && until(invocation)) return invocation
           await changed
         } finally {
           stop()
@@ -65,4 +67,10 @@ export const watchInvocations = (engine: Engine, askAgainMs = ASK_AGAIN_MS): Inv
       await stop?.()
     },
   }
+}
+
+/** A database that is away for a while is waited for, like everything else. */
+const untilItIsBack = (error: unknown): undefined => {
+  if (error instanceof CordonError && error.code === 'store-unavailable') return undefined
+  throw error
 }

@@ -12,6 +12,7 @@ import { SERVE_HELP } from '../../src/cli/serve-help.js'
 import { TEAM_HELP } from '../../src/cli/team-help.js'
 import { TOKENS_HELP } from '../../src/cli/tokens-help.js'
 import { TOOLS_HELP } from '../../src/cli/tools-help.js'
+import { RUNNER_HELP } from '../../src/cli/runner-help.js'
 import { WHY_HELP } from '../../src/cli/why-help.js'
 import { MECHANISMS } from '../../src/policy/index.js'
 
@@ -150,6 +151,7 @@ const page = [
   ...command('tools', TOOLS_HELP),
   ...command('team', TEAM_HELP),
   ...command('tokens', TOKENS_HELP),
+  ...command('runner', RUNNER_HELP),
   ...command('demo', DEMO_HELP),
 ].join('\n')
 

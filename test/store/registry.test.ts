@@ -206,8 +206,11 @@ describe.each(ENGINES)('the registry on %s', (name) => {
       await registry.anna.query('select agents.fn_approve_tool_invocation($1)', [writes])
       const old = { reads: await claim(registry, reads), writes: await claim(registry, writes) }
       await engine.query(`update agents.runners set last_seen = now() - interval '1 hour' where name = $1`, [`${registry.owner}-runner`])
-      await registry.runner.query('select agents.fn_recover_lost_invocations()')
-      expect([await registry.statusOf(reads), await registry.statusOf(writes)]).toEqual(['approved', 'pending'])
+      // A server that has just begun gives everybody time to be heard.
+      await expect.poll(async () => {
+        await registry.runner.query(`select agents.fn_recover_lost_invocations('1 second')`)
+        return [await registry.statusOf(reads), await registry.statusOf(writes)]
+      }).toEqual(['approved', 'pending'])
       // The one that was lost comes back, and says that it is done.
       await expect(complete(registry, writes, old.writes?.fence)).rejects.toMatchObject(REFUSED)
       const again = await claim(registry, reads)

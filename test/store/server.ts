@@ -8,6 +8,8 @@ export interface Server {
   readonly stop: (how?: 'fast' | 'immediate') => void
   readonly start: () => void
   readonly remove: () => void
+  /** Where its socket, its data and its log are. */
+  readonly folder: string
 }
 
 const FOLDERS = ['/usr/lib/postgresql', '/usr/local/pgsql']
@@ -18,7 +20,8 @@ export const findServerPrograms = (): string | undefined => {
   return places.find((place) => existsSync(join(place, 'initdb')) && existsSync(join(place, 'postgres')))
 }
 
-export const startServer = (): Server => {
+/** `settings`: further ones, such as addresses to listen at besides the socket. */
+export const startServer = (settings: readonly string[] = ['listen_addresses=']): Server => {
   const programs = findServerPrograms()
   if (programs === undefined) throw new Error('PostgreSQL is not installed: apt-get install postgresql')
   const folder = mkdtempSync('/tmp/cordon-pg-')
@@ -28,12 +31,13 @@ export const startServer = (): Server => {
   const run = (program: string, words: readonly string[]) => execFileSync(join(programs, program), words, { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, LC_ALL: 'C' } })
   const data = join(folder, 'data')
   run('initdb', ['--pgdata', data, '--username', 'postgres', '--auth', 'trust', '--encoding', 'UTF8', '--no-sync', '--no-instructions'])
-  const options = `-c listen_addresses= -c unix_socket_directories=${folder} -c fsync=off -c max_connections=200`
+  const options = `${settings.map((setting) => `-c ${setting}`).join(' ')} -c unix_socket_directories=${folder} -c fsync=off -c max_connections=200`
   const start = () => void run('pg_ctl', ['--pgdata', data, '--wait', '--silent', '--log', join(folder, 'log'), '--options', options, 'start'])
   const stop = (how: 'fast' | 'immediate' = 'fast') => void spawnSync(join(programs, 'pg_ctl'), ['--pgdata', data, '--wait', '--silent', '--mode', how, 'stop'], { ...user, cwd: folder })
   start()
   return {
     url: (login = 'postgres', database = 'postgres') => `postgres://${login}@/${database}?host=${encodeURIComponent(folder)}`,
+    folder,
     start,
     stop,
     remove: () => {

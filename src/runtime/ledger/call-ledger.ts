@@ -1,5 +1,7 @@
 // The books of a team: whether a call may be made is asked there, by people where it must be, and what came of it is
 // written there. The database decides; this process only keeps to it.
+import { randomUUID } from 'node:crypto'
+
 import { fail } from '../../errors/index.js'
 import { canonicalJson } from '../../gate/index.js'
 import type { JsonValue } from '../../gate/index.js'
@@ -7,6 +9,9 @@ import type { Completion } from '../../store/index.js'
 
 import { openCallStore } from './call-store.js'
 import type { LedgerSettings, SeenCall } from './call-store.js'
+import { deliverCompletion, whileUnavailable } from './deliver.js'
+import { waitElsewhere } from './elsewhere.js'
+import type { RemoteListening } from './elsewhere.js'
 
 export interface LedgerRequest {
   readonly tool: string
@@ -32,20 +37,32 @@ export interface LedgerEntry {
   readonly complete: (completion: Completion) => Promise<void>
   /** Aborted when somebody cancels it while it runs. */
   readonly cancelled: AbortSignal
+  /** What came of it, where others run it; tells what it says meanwhile. */
+  readonly ended: (listening: RemoteListening) => Promise<SeenCall>
 }
 
 export interface CallLedger {
+  readonly execution: 'here' | 'runners'
   readonly ask: (request: LedgerRequest) => Promise<LedgerEntry>
+  /** Nothing is waited for any more. What was asked for stays asked for, and can be gone on with by its id. */
+  readonly leave: () => void
   readonly close: () => Promise<void>
 }
 
 const HEARTBEAT_MS = 10_000
+/** Within the time that a hook has. */
+const ASK_MS = 25_000
+const COMPLETE_MS = 60_000
 
 export const openLedger = async (settings: LedgerSettings): Promise<CallLedger> => {
   const store = openCallStore(settings)
-  await store.heartbeat()
+  const { execution = 'here' } = settings
+  const leaving = new AbortController()
+  // A process that runs nothing is no runner, and needs no right to be one.
+  const alive = () => (execution === 'runners' ? Promise.resolve() : store.heartbeat())
+  await alive()
   // One that fails is made up for by the next; a database that is away for longer takes the calls of this process back.
-  const beat = setInterval(() => void store.heartbeat().catch(() => undefined), settings.heartbeatMs ?? HEARTBEAT_MS)
+  const beat = setInterval(() => void alive().catch(() => undefined), settings.heartbeatMs ?? HEARTBEAT_MS)
   beat.unref()
 
   const entryOf = (id: string): LedgerEntry => {
@@ -60,12 +77,13 @@ export const openLedger = async (settings: LedgerSettings): Promise<CallLedger> 
         return invocation.status === 'pending' ? undefined : decisionOf(invocation)
       },
       withdraw: async () => {
+        if (leaving.signal.aborted) return
         // It may be decided, expired or gone by now; then there is nothing to take back.
         await store.cancel(id, 'not wanted any more').catch(() => undefined)
       },
       decision: async (signal) => {
         try {
-          return decisionOf(await store.wait(id, ({ status }) => status !== 'pending', signal))
+          return decisionOf(await store.wait(id, ({ status }) => status !== 'pending', either(signal, leaving.signal)))
         } catch (error) {
           // Nobody waits for it any more, so nobody should be asked about it any more.
           if (signal?.aborted === true) await store.cancel(id, 'its caller went away').catch(() => undefined)
@@ -80,12 +98,17 @@ export const openLedger = async (settings: LedgerSettings): Promise<CallLedger> 
       },
       complete: async (completion) => {
         over.abort()
-        if (claimed !== undefined) await store.complete(claimed, completion)
+        if (claimed !== undefined) await deliverCompletion(store, claimed, completion, AbortSignal.timeout(COMPLETE_MS))
       },
+      ended: (listening) => waitElsewhere(store, id, listening, leaving.signal),
     }
   }
 
   return {
+    execution,
+    leave: () => {
+      leaving.abort(fail('runtime-closed', {}))
+    },
     ask: async ({ tool, input, resume }) => {
       if (resume !== undefined) {
         const { tool: known, input: before } = await store.find(resume)
@@ -93,7 +116,9 @@ export const openLedger = async (settings: LedgerSettings): Promise<CallLedger> 
         if (known !== tool || canonicalJson(before as JsonValue) !== canonicalJson(input)) throw fail('store-state', { problem: `invocation ${resume} is about something else`, hint: 'resume it with the tool and the input that it was asked for with' })
         return entryOf(resume)
       }
-      return entryOf(await store.invoke(tool, input))
+      // The same request again is the same call, also when only the answer was lost.
+      const request = randomUUID()
+      return entryOf(await whileUnavailable(() => store.invoke(tool, input, { request, dispatch: execution === 'runners' ? 'runners' : 'caller' }), AbortSignal.timeout(ASK_MS)))
     },
     close: async () => {
       clearInterval(beat)
@@ -101,6 +126,8 @@ export const openLedger = async (settings: LedgerSettings): Promise<CallLedger> 
     },
   }
 }
+
+const either = (given: AbortSignal | undefined, leaving: AbortSignal): AbortSignal => (given === undefined ? leaving : AbortSignal.any([given, leaving]))
 
 const decisionOf = ({ status, approvalDecidedBy: by, approvalReason: reason }: SeenCall): LedgerDecision => {
   switch (status) {

@@ -2,8 +2,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 import { CordonError } from '../../errors/index.js'
-import { cancelInvocation, claimInvocations, completeInvocation, invokeTool, openRemoteAccess, requireInvocation, requireTool, sendHeartbeat, speakingAs, watchInvocations } from '../../store/index.js'
-import type { Completion, Engine, Invocation, ServerSettings } from '../../store/index.js'
+import { cancelInvocation, claimInvocations, completeInvocation, invokeTool, openRemoteAccess, requireInvocation, requireTool, sendHeartbeat, speakingAs, watchInvocations, watchOutput } from '../../store/index.js'
+import type { Completion, Engine, Invocation, InvocationRequest, OutputChunk, ServerSettings } from '../../store/index.js'
 
 interface Names {
   readonly owner: string
@@ -12,6 +12,8 @@ interface Names {
   /** By which name this process takes its calls. */
   readonly runner: string
   readonly heartbeatMs?: number
+  /** Who runs the calls: this process, or runners on other hosts (`cordon runner`). `here` when left out. */
+  readonly execution?: 'here' | 'runners'
 }
 
 export interface OwnDatabase extends Names {
@@ -25,13 +27,15 @@ export interface ServedBooks extends Names, Pick<ServerSettings, 'server' | 'tok
 
 export type LedgerSettings = OwnDatabase | ServedBooks
 
-export type SeenCall = Pick<Invocation, 'id' | 'tool' | 'input' | 'status' | 'approvalDecidedBy' | 'approvalReason' | 'isCancelRequested' | 'fence'>
+export type SeenCall = Pick<Invocation, 'id' | 'tool' | 'input' | 'status' | 'approvalDecidedBy' | 'approvalReason' | 'isCancelRequested' | 'fence' | 'output' | 'error' | 'runner' | 'usage'>
 
 export interface CallStore {
-  readonly invoke: (tool: string, input: unknown) => Promise<string>
+  readonly invoke: (tool: string, input: unknown, how: Required<Pick<InvocationRequest, 'request' | 'dispatch'>>) => Promise<string>
   readonly find: (id: string) => Promise<SeenCall>
   readonly wait: (id: string, until: (call: SeenCall) => boolean, signal?: AbortSignal) => Promise<SeenCall>
   readonly cancel: (id: string, reason: string) => Promise<void>
+  /** Tells what a call says while it runs, until the returned function is called. */
+  readonly follow: (id: string, told: (chunk: OutputChunk) => void) => Promise<() => Promise<void>>
   readonly heartbeat: () => Promise<void>
   readonly claim: (id: string) => Promise<SeenCall | undefined>
   readonly complete: (claimed: SeenCall, completion: Completion) => Promise<void>
@@ -44,8 +48,9 @@ const inDatabase = ({ engine, owner, agent, runner, speaks }: OwnDatabase): Call
   const asAgent = speakingAs(engine, speaks === 'login' ? { kind: 'login' } : { kind: 'gateway', role: 'cordon_agent', actor: agent })
   const asRunner = speakingAs(engine, speaks === 'login' ? { kind: 'login' } : { kind: 'gateway', role: 'cordon_runner', actor: agent })
   const watch = watchInvocations(engine)
+  const outputs = watchOutput(engine)
   return {
-    invoke: async (tool, input) => invokeTool(asAgent, { toolId: (await requireTool(asAgent, owner, tool)).id, agent, input }),
+    invoke: async (tool, input, how) => invokeTool(asAgent, { toolId: (await requireTool(asAgent, owner, tool)).id, agent, input, ...how }),
     find: (id) => requireInvocation(asAgent, id),
     wait: (id, until, signal) => watch.wait(asAgent, id, { until, ...(signal === undefined ? {} : { signal }) }),
     cancel: async (id, reason) => {
@@ -54,7 +59,10 @@ const inDatabase = ({ engine, owner, agent, runner, speaks }: OwnDatabase): Call
     heartbeat: () => sendHeartbeat(asRunner, { name: runner, labels: [], holds: [], isDraining: false }),
     claim: async (id) => (await claimInvocations(asRunner, runner, { id }))[0],
     complete: (claimed, completion) => completeInvocation(asRunner, claimed, completion),
-    close: watch.close,
+    follow: (id, told) => outputs.follow(asAgent, id, told),
+    close: async () => {
+      await Promise.all([watch.close(), outputs.close()])
+    },
   }
 }
 
@@ -63,7 +71,7 @@ const WAIT_MS = 25_000
 const atServer = ({ server, token, authorities, owner: team, agent, runner }: ServedBooks): CallStore => {
   const store = openRemoteAccess({ server, ...(token === undefined ? { actor: agent } : { token }), ...(authorities === undefined ? {} : { authorities }) })
   return {
-    invoke: async (tool, input) => (await store.ask('invoke', { team, tool, agent, input })).id,
+    invoke: async (tool, input, how) => (await store.ask('invoke', { team, tool, agent, input, ...how })).id,
     find: (id) => store.ask('findInvocation', { id }),
     wait: async (id, until, signal) => {
       let known: string | undefined
@@ -90,6 +98,8 @@ const atServer = ({ server, token, authorities, owner: team, agent, runner }: Se
         ...(usage === undefined ? {} : { usage: { ...usage } }),
       })
     },
+    // Through a server the result comes as a whole.
+    follow: () => Promise.resolve(() => Promise.resolve()),
     close: store.close,
   }
 }

@@ -4,29 +4,36 @@ import { CordonError } from '../../errors/index.js'
 import type { Hook, HookAnswer, HookEvent } from '../../gate/index.js'
 
 import type { Approve } from '../approvals.js'
-import type { Execution } from '../tool-result.js'
+import type { CallHandlers, Outcome } from '../call-outcome.js'
 
 import type { CallLedger, LedgerDecision, LedgerEntry } from './call-ledger.js'
+import { completionOf } from './completion.js'
+import { outcomeOf } from './elsewhere.js'
+import type { Elsewhere, RemoteListening } from './elsewhere.js'
 
 export interface RegisteredCalls {
+  readonly execution: CallLedger['execution']
   /** Asks the store before every call; the strictest answer counts, as with all hooks. */
   readonly hook: Hook
   /** Waits for the store where it is the one that asks, and asks `local` otherwise. */
   readonly approve: (local: Approve | undefined) => Approve
   /** A call is about to be decided; `resume`: it was asked for before. Calls that are only tried are not expected. */
-  readonly expect: (callId: string, resume: string | undefined) => void
+  readonly expect: (callId: string, expected: Pick<CallHandlers, 'resume' | 'onInvocation'>) => void
   /** Before it runs. The signal is aborted when somebody cancels it. */
   readonly start: (callId: string) => Promise<AbortSignal>
+  /** What came of it on another host, instead of starting it. */
+  readonly elsewhere: (callId: string, listening: RemoteListening) => Promise<Elsewhere>
+  /** Which invocation it is. */
+  readonly idOf: (callId: string) => string
   readonly complete: (callId: string, outcome: EndedRun) => Promise<void>
   /** It was not run after all. */
   readonly drop: (callId: string) => Promise<void>
 }
 
 /** What the books get to know of a run. */
-export type EndedRun = Pick<Execution, 'status' | 'output' | 'error' | 'usage'> & { readonly durationMs: number }
+export type EndedRun = Pick<Outcome, 'status' | 'output' | 'error' | 'usage' | 'profile' | 'violations' | 'durationMs'>
 
-interface Expected {
-  readonly resume: string | undefined
+interface Expected extends Pick<CallHandlers, 'resume' | 'onInvocation'> {
   entry: LedgerEntry | undefined
   decision: LedgerDecision | undefined
   hasStarted: boolean
@@ -44,6 +51,7 @@ export const registeredCalls = (ledger: CallLedger): RegisteredCalls => {
     await call.entry?.withdraw()
     try {
       call.entry = await ledger.ask({ tool, input, ...(call.resume === undefined ? {} : { resume: call.resume }) })
+      call.onInvocation(call.entry.id)
     } catch (error) {
       if (!(error instanceof CordonError)) throw error
       return { decision: 'deny', reason: error.message }
@@ -61,8 +69,9 @@ export const registeredCalls = (ledger: CallLedger): RegisteredCalls => {
 
   return {
     hook: { name: 'registry', points: ['pre_tool_use'], source: 'managed', timeout: ASK_MS, run: askFor },
-    expect: (callId, resume) => {
-      calls.set(callId, { resume, entry: undefined, decision: undefined, hasStarted: false })
+    execution: ledger.execution,
+    expect: (callId, { resume, onInvocation }) => {
+      calls.set(callId, { resume, onInvocation, entry: undefined, decision: undefined, hasStarted: false })
     },
     approve: (local) => async (request, options) => {
       const call = calls.get(request.callId)
@@ -77,15 +86,16 @@ export const registeredCalls = (ledger: CallLedger): RegisteredCalls => {
       call.hasStarted = true
       return call.entry.cancelled
     },
-    complete: async (callId, { status, output, error, usage, durationMs }) => {
+    elsewhere: async (callId, listening) => {
       const { entry } = started(callId)
       calls.delete(callId)
-      await entry.complete({
-        status: status === 'ok' ? 'completed' : 'failed',
-        ...(output === undefined ? {} : { output }),
-        ...(error === undefined ? {} : { error: `${error.code}: ${error.message}` }),
-        usage: { status, duration_ms: durationMs, ...(usage === null ? {} : { wall_ms: usage.wallMs, cpu_ms: usage.cpuMs, max_rss_bytes: usage.maxResidentBytes }) },
-      })
+      return outcomeOf(await entry.ended(listening))
+    },
+    idOf: (callId) => started(callId).entry.id,
+    complete: async (callId, run) => {
+      const { entry } = started(callId)
+      calls.delete(callId)
+      await entry.complete(completionOf(run))
     },
     drop: async (callId) => {
       const call = calls.get(callId)

@@ -40,7 +40,7 @@ export const CALLS = {
   revokeStandingApproval: operation({ method: 'DELETE', path: '/v1/standing-approvals/{id}', summary: 'takes a yes in advance back', role: 'cordon_operator', who: ['operator', 'admin'], fields: { id: id() }, perform: (asking, given) => revokeStandingApproval(asking, given.id) }),
   invoke: operation({
     method: 'POST', path: '/v1/teams/{team}/invocations', summary: 'asks for a call, in one\'s own name', role: 'cordon_agent', who: ['agent'],
-    fields: { team: name(), tool: toolKey(), agent: name(), input: json(), runId: optional(id()), stepId: optional(text(200)), costEstimate: optional(amount()), validSeconds: optional(whole(1, LONGEST_WAIT_SECONDS)) },
+    fields: { team: name(), tool: toolKey(), agent: name(), input: json(), runId: optional(id()), stepId: optional(text(200)), costEstimate: optional(amount()), validSeconds: optional(whole(1, LONGEST_WAIT_SECONDS)), request: optional(id()), dispatch: optional(oneOf('runners', 'caller')) },
     perform: async (asking, { team, tool, agent, input, runId, validSeconds, ...given }) => {
       const { id: toolId } = await requireTool(asking, team, tool)
       return { id: await invokeTool(asking, { toolId, agent, input, ...given, ...(runId === undefined ? {} : { teamRunId: runId }), ...(validSeconds === undefined ? {} : { validMs: validSeconds * 1000 }) }) }

@@ -1,0 +1,125 @@
+import { homedir, hostname, availableParallelism } from 'node:os'
+import { resolve } from 'node:path'
+
+import { fail } from '../errors/index.js'
+import { loadToolFiles, registrationOf, startRunner } from '../runtime/index.js'
+import type { Runner, RunnerNews, RunnerTool } from '../runtime/index.js'
+import { installQueue, migrate, openPostgres } from '../store/index.js'
+
+import { usage } from './arguments.js'
+import { STDERR, STDOUT, oneLine, writeText } from './console-text.js'
+import type { Invocation } from './invocation.js'
+import { auditPathOf, configFolderOf } from './own-folders.js'
+
+const COMMAND = 'cordon runner'
+
+export const runner = async ({ given, environment }: Invocation): Promise<number> => {
+  const one = (name: string): string | undefined => given.values.get(name)?.[0]
+  const many = (name: string): readonly string[] => given.values.get(name) ?? []
+  const workspace = resolve(one('workspace') ?? '.')
+  if (given.rest.length > 0) throw usage(`"${given.rest[0] ?? ''}" is no option`, COMMAND)
+  if (given.switches.has('registrations')) {
+    const tools = await toolsOf(many('tools'))
+    writeText(STDOUT, `${JSON.stringify(tools.map((tool) => registrationOf(tool, { workspace, home: homedir() })), undefined, 2)}\n`)
+    return 0
+  }
+  const url = one('database') ?? environment['CORDON_DATABASE']
+  if (url === undefined || url === '') throw usage('a runner needs the database of its team: --database URL, or CORDON_DATABASE', COMMAND)
+  if (given.switches.has('prepare')) return prepare(url)
+  const started = await startRunner({
+    url,
+    name: one('name') ?? hostname(),
+    labels: many('label'),
+    concurrency: countOf(one('concurrency')) ?? availableParallelism(),
+    tools: await toolsOf(many('tools')),
+    runtime: {
+      workspace,
+      environment,
+      audit: { path: auditPathOf(environment, homedir()) },
+      egress: { secrets: secretsOf(many('secret')) },
+      ruleFiles: 'all',
+      configFolder: configFolderOf(environment, homedir()),
+    },
+    ...timesOf(environment),
+    tell: given.switches.has('json') ? (news) => { writeText(STDOUT, `${JSON.stringify(news)}\n`) } : (news) => { writeText(STDERR, `cordon: ${oneLine(describe(news))}\n`) },
+  })
+  await untilSignalled(started)
+  return 0
+}
+
+const toolsOf = async (places: readonly string[]): Promise<readonly RunnerTool[]> => {
+  if (places.length === 0) throw usage('a runner needs tools: --tools FILE or a folder of them', COMMAND)
+  return loadToolFiles(places)
+}
+
+const prepare = async (url: string): Promise<number> => {
+  const engine = openPostgres({ url })
+  try {
+    const applied = await migrate(engine)
+    await installQueue(engine, url)
+    writeText(STDERR, `cordon: ${engine.where} is prepared for runners (${applied.length === 0 ? 'it was up to date' : `applied: ${applied.join(', ')}`})\n`)
+    return 0
+  } finally {
+    await engine.close()
+  }
+}
+
+const countOf = (text: string | undefined): number | undefined => {
+  if (text === undefined) return undefined
+  const count = Number(text)
+  if (!Number.isInteger(count) || count < 1 || count > 1_000) throw usage(`--concurrency is a number from 1 to 1000, not ${text}`, COMMAND)
+  return count
+}
+
+const secretsOf = (words: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    words.map((word) => {
+      const at = word.indexOf('=')
+      if (at < 1) throw fail('usage-error', { problem: '--secret is written ID=SOURCE', fix: 'for example --secret github-token=env:GITHUB_TOKEN' })
+      return [word.slice(0, at), word.slice(at + 1)] as const
+    }),
+  )
+
+/** For tests and for those who know why: the same on all runners of a database. */
+const timesOf = (environment: Invocation['environment']): { readonly silentMs?: number; readonly heartbeatMs?: number; readonly upkeepMs?: number } => {
+  const silentMs = Number(environment['CORDON_RUNNER_SILENT_MS'] ?? '')
+  return Number.isInteger(silentMs) && silentMs >= 1_000 ? { silentMs, heartbeatMs: silentMs / 6, upkeepMs: silentMs / 6 } : {}
+}
+
+/** First: nothing new. Then: end what runs. Then: end. */
+const untilSignalled = (started: Runner): Promise<void> =>
+  new Promise((settle, reject) => {
+    let signals = 0
+    const heard = (): void => {
+      signals += 1
+      if (signals === 1) started.drain().then(settle, reject)
+      else if (signals === 2) started.cancel()
+      else process.exit(EXIT_AT_ONCE)
+    }
+    for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(name, heard)
+  })
+
+const EXIT_AT_ONCE = 130
+
+const describe = (news: RunnerNews): string => {
+  switch (news.kind) {
+    case 'ready':
+      return `runner ${news.runner} is ready; this host holds ${news.holds.join(', ')}`
+    case 'serving':
+      return news.tasks === 0 ? 'none of these tools is registered for a team that this login runs for' : `serves ${String(news.tasks)} tools`
+    case 'left-to-others':
+      return `${news.tool} is left to others: ${news.because}`
+    case 'began':
+      return `${news.invocation} ${news.tool} began`
+    case 'ended':
+      return `${news.invocation} ${news.status}`
+    case 'refused':
+      return `${news.invocation}: its result was not taken: ${news.because}`
+    case 'lost':
+      return `the database does not hear this runner; ended ${String(news.calls)} calls`
+    case 'trouble':
+      return news.because
+    case 'draining':
+      return `takes nothing new; ${String(news.calls)} calls are still running`
+  }
+}

@@ -1,0 +1,46 @@
+// What has to reach the database, whatever happens on the way. A statement whose answer is lost may have been carried
+// out, so each of these is one that can be made twice.
+import { CordonError } from '../../errors/index.js'
+import { isFinal } from '../../store/index.js'
+import type { Completion } from '../../store/index.js'
+
+import type { CallStore, SeenCall } from './call-store.js'
+
+const AWAY: ReadonlySet<string> = new Set(['store-unavailable', 'server-unavailable'])
+const PAUSES_MS = { first: 50, longest: 2_000 }
+
+/** Again and again while the database cannot be reached, until the signal says that it is enough. */
+export const whileUnavailable = async <Result>(work: () => Promise<Result>, enough: AbortSignal): Promise<Result> => {
+  for (let pause = PAUSES_MS.first; ; pause = Math.min(pause * 2, PAUSES_MS.longest)) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof CordonError) || !AWAY.has(error.code) || enough.aborted) throw error
+      await elapsed(pause, enough)
+    }
+  }
+}
+
+const elapsed = (milliseconds: number, enough: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer)
+      enough.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, milliseconds)
+    enough.addEventListener('abort', end)
+  })
+
+/** Once, whatever it takes. Fails when the call is not this one's any more. */
+export const deliverCompletion = ({ complete, find }: Pick<CallStore, 'complete' | 'find'>, claimed: SeenCall, completion: Completion, enough: AbortSignal): Promise<void> =>
+  whileUnavailable(async () => {
+    try {
+      await complete(claimed, completion)
+    } catch (error) {
+      if (!(error instanceof CordonError) || error.code !== 'store-state') throw error
+      // Of an attempt before this one only the answer was lost.
+      const now = await find(claimed.id)
+      if (!isFinal(now.status) || now.fence !== claimed.fence || now.runner !== claimed.runner) throw error
+    }
+  }, enough)

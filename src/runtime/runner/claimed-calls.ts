@@ -1,0 +1,51 @@
+// The books as a runner sees them: every call was decided and claimed before, and what comes of it goes back with its fence.
+import { fail } from '../../errors/index.js'
+import type { Completion, Invocation } from '../../store/index.js'
+
+import type { CallLedger } from '../ledger/index.js'
+
+/** A call that this runner has taken. */
+export interface ClaimedCall {
+  readonly invocation: Invocation
+  /** Somebody cancelled it, or this runner must not go on with it. */
+  readonly ended: AbortSignal
+  readonly complete: (completion: Completion) => Promise<void>
+}
+
+export interface ClaimedCalls extends CallLedger {
+  readonly add: (call: ClaimedCall) => void
+  readonly remove: (id: string) => void
+}
+
+export const claimedCalls = (): ClaimedCalls => {
+  const calls = new Map<string, ClaimedCall>()
+  const nothing = (): Promise<void> => Promise.resolve()
+  return {
+    execution: 'here',
+    add: (call) => {
+      calls.set(call.invocation.id, call)
+    },
+    remove: (id) => {
+      calls.delete(id)
+    },
+    ask: ({ tool, resume = '' }) => {
+      const call = calls.get(resume)
+      if (call?.invocation.tool !== tool) throw fail('store-state', { problem: `a runner runs what it has claimed, and it has no call of ${tool}`, hint: '' })
+      const { invocation, ended, complete } = call
+      const decision = { kind: 'approved', by: invocation.approvalDecidedBy } as const
+      return Promise.resolve({
+        id: invocation.id,
+        cancelled: ended,
+        // The store asked people where it had to. Where nobody had to be asked, nobody is asked here either.
+        now: () => Promise.resolve(undefined),
+        decision: () => Promise.resolve(decision),
+        withdraw: nothing,
+        start: nothing,
+        complete,
+        ended: () => Promise.resolve(invocation),
+      })
+    },
+    leave: () => undefined,
+    close: nothing,
+  }
+}

@@ -1,0 +1,65 @@
+// One call that was claimed, from there to its completion.
+import { CordonError, fail } from '../../errors/index.js'
+import { appendOutput, completeInvocation, requireInvocation } from '../../store/index.js'
+import type { Completion, Engine, Invocation, InvocationWatch } from '../../store/index.js'
+
+import type { Cordon } from '../create-cordon.js'
+import { deliverCompletion } from '../ledger/index.js'
+
+import type { ClaimedCalls } from './claimed-calls.js'
+import { relayOutput } from './output-relay.js'
+import type { RunnerNews } from './runner-options.js'
+
+export interface ClaimedRun {
+  readonly engine: Engine
+  readonly watch: InvocationWatch
+  readonly calls: ClaimedCalls
+  readonly cordon: Cordon
+  readonly tell: (news: RunnerNews) => void
+  /** Results are not delivered any more: the process ends at once. */
+  readonly enough: AbortSignal
+}
+
+/** `ended`: ends it, whoever wants that. Never fails: whatever happens is told to the database, which decides. */
+export const runClaimed = async ({ engine, watch, calls, cordon, tell, enough }: ClaimedRun, invocation: Invocation, ended: AbortController): Promise<void> => {
+  const { id, tool, input, fence } = invocation
+  const relay = relayOutput((chunk) => appendOutput(engine, invocation, chunk))
+  const over = new AbortController()
+  let delivered: Promise<void> | undefined
+  const complete = async (completion: Completion): Promise<void> => {
+    await relay.end()
+    delivered = deliverCompletion({ complete: (claimed, with_) => completeInvocation(engine, claimed, with_), find: (wanted) => requireInvocation(engine, wanted) }, invocation, completion, enough)
+    await delivered
+  }
+  const isNotOurs = (now: Invocation) => now.isCancelRequested || now.fence !== fence || now.status !== 'running'
+  void watch.wait(engine, id, { until: isNotOurs, signal: over.signal }).then(() => { ended.abort(fail('cancelled', {})) }, () => undefined)
+  calls.add({ invocation, ended: ended.signal, complete })
+  tell({ kind: 'began', invocation: id, tool })
+  try {
+    const { status, reason } = await cordon.call(tool, input, {
+      invocation: id,
+      signal: ended.signal,
+      onOutput: ({ stream, text }) => { relay.say(stream, text) },
+      onProgress: (value) => { relay.say('progress', JSON.stringify(value ?? null)) },
+    })
+    // Refused by this host: its rules, or what it cannot hold.
+    if (delivered === undefined) await complete({ status: 'failed', error: `the runner did not run it: ${reason ?? status}`, usage: { status, reason: reason ?? 'The call was refused by the host that would have run it.' } })
+    else await delivered
+    tell({ kind: 'ended', invocation: id, status })
+  } catch (error) {
+    await (delivered === undefined ? complete(failedBy(error)) : delivered).catch((problem: unknown) => {
+      tell({ kind: 'refused', invocation: id, because: messageOf(problem) })
+    })
+  } finally {
+    over.abort()
+    calls.remove(id)
+  }
+}
+
+const failedBy = (error: unknown): Completion => ({
+  status: 'failed',
+  error: error instanceof CordonError ? `${error.code}: ${error.message}` : messageOf(error),
+  usage: { status: 'failed', ...(error instanceof CordonError ? { reason: error.agentMessage } : {}) },
+})
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

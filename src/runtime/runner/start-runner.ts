@@ -1,0 +1,154 @@
+// A worker host: takes calls that are ready, runs them in cells, and tells the database what came of them.
+//
+//   queue ─▶ claim (the database decides) ─▶ the life of a call, as everywhere ─▶ complete, with the fence of the claim
+//
+// Beside it run the heartbeat, with the lease that depends on it, and upkeep: which tools are served, calls of runners
+// that are gone, calls that nobody was told of.
+import { randomBytes } from 'node:crypto'
+
+import { fail } from '../../errors/index.js'
+import type { CordonError } from '../../errors/index.js'
+import { openSandbox } from '../../sandbox/index.js'
+import { claimInvocations, findClaimed, hasQueue, keepUp, listRunnableTools, openPostgres, openQueue, sendHeartbeat, watchInvocations } from '../../store/index.js'
+import type { Engine, Invocation } from '../../store/index.js'
+
+import { openCordon } from '../create-cordon.js'
+
+import { claimedCalls } from './claimed-calls.js'
+import { createLease } from './lease.js'
+import { runClaimed } from './run-claimed.js'
+import { RUNNER_DEFAULTS } from './runner-options.js'
+import type { RunnerOptions } from './runner-options.js'
+import { chooseServing } from './serving.js'
+import { egressClassOf } from './registration.js'
+
+export interface Runner {
+  /** By which it is known to the database. */
+  readonly name: string
+  /** Takes nothing new, and settles when what runs has ended and is told. */
+  readonly drain: () => Promise<void>
+  /** Ends what runs. */
+  readonly cancel: () => void
+}
+
+const ANSWER_MS = 15_000
+/** Longer than a claim takes, so that one that is being made is not taken for one that was forgotten. */
+const FORGOTTEN_MS = 5_000
+const WATCH_MS = 10_000
+
+export const startRunner = async (options: RunnerOptions): Promise<Runner> => {
+  const { silentMs, answerMs } = timesOf(options)
+  const engine = openPostgres({ url: options.url, connections: Math.min(options.concurrency + 2, 20), answerMs })
+  try {
+    if (!(await hasQueue(engine))) throw fail('runner-queue-missing', { where: engine.where })
+    return await begin(options, engine, silentMs)
+  } catch (error) {
+    await engine.close()
+    throw error
+  }
+}
+
+const timesOf = ({ silentMs = RUNNER_DEFAULTS.silentMs }: RunnerOptions) => ({ silentMs, answerMs: Math.min(ANSWER_MS, silentMs / 2) })
+
+const begin = async (options: RunnerOptions, engine: Engine, silentMs: number): Promise<Runner> => {
+  const { concurrency, labels, runtime, tell = () => undefined, heartbeatMs = RUNNER_DEFAULTS.heartbeatMs, upkeepMs = RUNNER_DEFAULTS.upkeepMs } = options
+  const name = `${options.name}/${randomBytes(4).toString('hex')}`
+  const holds = await mechanismsHere(runtime.sandbox)
+  const known = options.tools.map((tool) => ({ ...tool, egressClass: egressClassOf(tool.definition, runtime) }))
+  const calls = claimedCalls()
+  const cordon = await openCordon({ ...runtime, mode: 'default', tools: known.map(({ definition }) => definition) }, () => calls)
+  const watch = watchInvocations(engine, WATCH_MS)
+  const running = new Map<string, { readonly ended: AbortController; readonly done: Promise<void> }>()
+  const claiming = new Set<string>()
+  const enough = new AbortController()
+  let isDraining = false
+
+  const run = (invocation: Invocation): Promise<void> => {
+    const ended = new AbortController()
+    const done = runClaimed({ engine, watch, calls, cordon, tell, enough: enough.signal }, invocation, ended).finally(() => running.delete(invocation.id))
+    running.set(invocation.id, { ended, done })
+    return done
+  }
+  const endAll = (reason: CordonError): void => {
+    for (const { ended } of running.values()) ended.abort(reason)
+  }
+  const ready = async (id: string): Promise<void> => {
+    // Left in the queue for another.
+    if (isDraining) throw new Error('this runner takes nothing any more')
+    claiming.add(id)
+    let claimed: Invocation | undefined
+    try {
+      [claimed] = await claimInvocations(engine, name, { id })
+    } finally {
+      claiming.delete(id)
+    }
+    // Cancelled, taken by another, or paused: what waits is told of again when it may be run.
+    if (claimed !== undefined) await run(claimed)
+  }
+
+  const lease = createLease(() => sendHeartbeat(engine, { name, labels, holds, isDraining, facts: { concurrency, running: running.size, tools: known.length } }), silentMs)
+  if (!(await lease.renew())) await sendHeartbeat(engine, { name, labels, holds, isDraining })
+  const queue = await openQueue({ url: options.url, concurrency, ready })
+  const told = new Set<string>()
+  const serve = async (): Promise<void> => {
+    const { tasks, refused } = chooseServing(known, await listRunnableTools(engine, known.map(({ definition }) => definition.name)), { labels, holds })
+    for (const each of refused) {
+      if (told.has(JSON.stringify(each))) continue
+      told.add(JSON.stringify(each))
+      tell({ kind: 'left-to-others', ...each })
+    }
+    if (!told.has(tasks.join())) tell({ kind: 'serving', tasks: tasks.length })
+    told.add(tasks.join())
+    if (!isDraining) queue.serve(tasks)
+  }
+  /** A claim whose answer was lost: it is this process's, it never began, and nobody else will. */
+  const adopt = async (): Promise<void> => {
+    for (const claimed of await findClaimed(engine, name, FORGOTTEN_MS)) if (!running.has(claimed.id) && !claiming.has(claimed.id)) void run(claimed)
+  }
+
+  const repeat = (everyMs: number, work: () => Promise<void>): NodeJS.Timeout => setInterval(() => void work().catch((error: unknown) => { tell({ kind: 'trouble', because: error instanceof Error ? error.message : String(error) }) }), everyMs)
+  const beats = repeat(heartbeatMs, async () => {
+    void lease.renew()
+    if (lease.isHeld() || running.size === 0) return Promise.resolve()
+    tell({ kind: 'lost', calls: running.size })
+    endAll(fail('runner-lost', { runner: name, seconds: Math.round(silentMs / 1_000) }))
+    return Promise.resolve()
+  })
+  const upkeep = repeat(upkeepMs, async () => {
+    await serve()
+    await adopt()
+    await keepUp(engine, silentMs)
+  })
+  tell({ kind: 'ready', runner: name, holds })
+  await serve()
+
+  let draining: Promise<void> | undefined
+  const drain = async (): Promise<void> => {
+    isDraining = true
+    tell({ kind: 'draining', calls: running.size })
+    clearInterval(upkeep)
+    await lease.renew()
+    await queue.close()
+    await Promise.all(Array.from(running.values(), ({ done }) => done))
+    clearInterval(beats)
+    await Promise.all([cordon.close(), watch.close()])
+    await engine.close()
+  }
+  return {
+    name,
+    drain: () => (draining ??= drain()),
+    cancel: () => {
+      endAll(fail('cancelled', {}))
+    },
+  }
+}
+
+const mechanismsHere = async (settings: RunnerOptions['runtime']['sandbox']): Promise<readonly string[]> => {
+  const sandbox = await openSandbox({ ...settings, nursery: 'none' })
+  try {
+    return sandbox.mechanisms()
+  } finally {
+    await sandbox.close()
+  }
+}
+

@@ -1,0 +1,82 @@
+import type { Engine, Session } from './engine.js'
+import type { Invocation } from './invocation.js'
+import { shownText } from './invocations.js'
+
+export type OutputStream = 'stdout' | 'stderr' | 'progress'
+
+/** Something that a tool said while it ran. */
+export interface OutputChunk {
+  readonly stream: OutputStream
+  readonly content: string
+  /** Characters before these that are not shown. */
+  readonly skipped: number
+}
+
+/** What the database takes at once. */
+export const LONGEST_CHUNK = 8_192
+
+export const appendOutput = async ({ query }: Pick<Session, 'query'>, { id, fence }: Pick<Invocation, 'id' | 'fence'>, { stream, content, skipped }: OutputChunk): Promise<void> => {
+  await query('select agents.fn_append_output($1, $2, $3, $4, $5)', [id, fence, stream, shownText(content), skipped])
+}
+
+/** Where a reader is: a call that was begun again begins with a new fence. */
+export interface OutputPlace {
+  readonly fence: string
+  readonly sequence: number
+}
+
+type Row = OutputChunk & OutputPlace
+
+const readOutput = ({ query }: Pick<Session, 'query'>, id: string, { fence, sequence }: OutputPlace): Promise<readonly Row[]> =>
+  query(
+    `select stream, content, skipped::int, fence::text, sequence from agents.invocation_output where invocation_id = $1 and (fence, sequence) > ($2::bigint, $3::int) order by fence, sequence`,
+    [id, fence, sequence],
+  )
+
+const BEGINNING: OutputPlace = { fence: '0', sequence: 0 }
+
+export interface OutputWatch {
+  /** Tells what a call says, from the oldest that is kept, until the returned function is called; that one tells the rest first. */
+  readonly follow: (session: Pick<Session, 'query'>, id: string, told: (chunk: OutputChunk) => void) => Promise<() => Promise<void>>
+  readonly close: () => Promise<void>
+}
+
+/** One connection listens for all calls that are followed. */
+export const watchOutput = (engine: Engine): OutputWatch => {
+  const followed = new Map<string, Set<() => void>>()
+  let listening: Promise<() => Promise<void>> | undefined
+  const listen = () =>
+    (listening ??= engine.listen('tool_invocation_output', (payload) => {
+      for (const look of followed.get(payload) ?? []) look()
+    }))
+
+  return {
+    follow: async (session, id, told) => {
+      let place = BEGINNING
+      let reading: Promise<void> = Promise.resolve()
+      const read = async (): Promise<void> => {
+        for (const { stream, content, skipped, fence, sequence } of await readOutput(session, id, place)) {
+          place = { fence, sequence }
+          told({ stream, content, skipped })
+        }
+      }
+      // One after the other, so that nothing is told twice. What cannot be read now is read with the next.
+      const look = (): Promise<void> => (reading = reading.then(read).catch(() => undefined))
+      const wake = (): void => void look()
+      const looks = followed.get(id) ?? new Set()
+      followed.set(id, looks.add(wake))
+      // Without a listener it is told at the end.
+      await listen().catch(() => { listening = undefined })
+      wake()
+      return async () => {
+        looks.delete(wake)
+        if (looks.size === 0) followed.delete(id)
+        await look()
+      }
+    },
+    close: async () => {
+      const stop = await listening?.catch(() => undefined)
+      await stop?.()
+    },
+  }
+}
