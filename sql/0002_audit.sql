@@ -28,6 +28,16 @@ create table agents.audit_events (
 create table agents.audit_events_other partition of agents.audit_events default;
 create index audit_events_subject on agents.audit_events (subject, at);
 
+-- Where a chain begins since old entries were dropped (0011): number and hash of the last one that is gone.
+create table agents.audit_checkpoints (
+  chain smallint not null references agents.audit_chains,
+  sequence bigint not null,
+  hash text not null,
+  dropped_with text not null,
+  at timestamptz not null default clock_timestamp(),
+  primary key (chain, sequence)
+);
+
 create function agents.fn_chain_of(p_subject text) returns smallint
 language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$ select abs(hashtextextended(p_subject, 0) % 64)::smallint $$;
 
@@ -40,9 +50,13 @@ declare
   before agents.audit_chains;
   entry_line text;
   entry_hash text;
-  moment timestamptz := clock_timestamp();
+  moment timestamptz;
 begin
+  -- Before the chain, as who drops a partition does it.
+  lock table agents.audit_events in row exclusive mode;
   select * into strict before from agents.audit_chains where chain = place for update;
+  -- Now that it is our turn: times within a chain go the way its numbers go.
+  moment := clock_timestamp();
   entry_line := jsonb_build_object('chain', place, 'sequence', before.sequence + 1, 'at', to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
     'owner', p_owner, 'subject', p_subject, 'type', p_type, 'actor', agents.fn_actor(), 'details', p_details)::text;
   entry_hash := encode(sha256(convert_to(before.hash || E'\n' || entry_line, 'UTF8')), 'hex');
@@ -59,13 +73,17 @@ begin
 end $$;
 
 create trigger trg_audit_events_unchanged before update or delete on agents.audit_events for each row execute function agents.fn_refuse_change();
+create trigger trg_audit_checkpoints_unchanged before update or delete on agents.audit_checkpoints for each row execute function agents.fn_refuse_change();
 
 -- What is wrong with the record, if anything: nothing is a good answer.
 create function agents.fn_verify_audit() returns table (chain smallint, sequence bigint, problem text)
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
-  with entries as (
-    select e.*, lag(e.hash) over chain_order as expected_hash, lag(e.sequence) over chain_order as before_it
-    from agents.audit_events e window chain_order as (partition by e.chain order by e.sequence)
+  with beginnings as (
+    select c.chain, coalesce(k.sequence, 0) as sequence, coalesce(k.hash, '') as hash from agents.audit_chains c
+      left join lateral (select * from agents.audit_checkpoints k where k.chain = c.chain order by k.sequence desc limit 1) k on true
+  ), entries as (
+    select e.*, coalesce(lag(e.hash) over chain_order, b.hash) as expected_hash, coalesce(lag(e.sequence) over chain_order, b.sequence) as before_it
+    from agents.audit_events e join beginnings b on b.chain = e.chain window chain_order as (partition by e.chain order by e.sequence)
   ), problems as (
     select e.chain, e.sequence, 'its content does not fit its hash' as problem from entries e
       where e.hash <> encode(sha256(convert_to(e.previous_hash || E'\n' || e.line, 'UTF8')), 'hex')
@@ -75,16 +93,20 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $$
          or e.line::jsonb ->> 'subject' is distinct from e.subject or e.line::jsonb ->> 'actor' is distinct from e.actor or e.line::jsonb ->> 'owner' is distinct from e.owner
     union all
     select e.chain, e.sequence, 'entries before it are missing' from entries e
-      where e.before_it is not null and (e.sequence <> e.before_it + 1 or e.previous_hash <> e.expected_hash)
+      where e.sequence <> e.before_it + 1 or e.previous_hash <> e.expected_hash
     union all
     select c.chain, c.sequence, 'the last entries are missing' from agents.audit_chains c
+      join beginnings b on b.chain = c.chain
       left join agents.audit_events e on e.chain = c.chain and e.sequence = c.sequence
-      where c.sequence > 0 and e.hash is distinct from c.hash
+      where (c.sequence > b.sequence and e.hash is distinct from c.hash) or c.sequence < b.sequence or (c.sequence = b.sequence and c.hash <> b.hash)
   )
   select p.chain, p.sequence, p.problem from problems p order by 1, 2
 $$;
 
 alter table agents.audit_events enable row level security;
+alter table agents.audit_checkpoints enable row level security;
+create policy checkpoints_of_all on agents.audit_checkpoints for select using (true);
+grant select on agents.audit_checkpoints to cordon_admin, cordon_operator, service_role;
 create policy audit_of_own on agents.audit_events for select using (agents.fn_is_member(owner, array['admin', 'operator']));
 grant select on agents.audit_events to cordon_admin, cordon_operator, service_role;
 

@@ -129,20 +129,27 @@ begin
   return expired;
 end $$;
 
--- Partitions by month, made ahead. What is older than the retention goes as a whole.
-create function agents.fn_make_partitions(p_months int default 3) returns void
+-- Partitions made ahead, by month or, where there are millions of calls a day, by day. What is older than the
+-- retention goes as a whole (0011). A day that a month has already is left to that.
+create function agents.fn_make_partitions(p_ahead int default 3, p_span text default 'month') returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  month timestamptz;
+  -- Without a time zone, which is that of UTC: a day is as long as any other.
+  first_moment timestamp;
+  step interval := ('1 ' || p_span)::interval;
   parent text;
   part text;
 begin
-  for month in select date_trunc('month', now() at time zone 'UTC') at time zone 'UTC' + make_interval(months => n) from generate_series(0, p_months) as n loop
+  if p_span not in ('day', 'month') or p_ahead not between 0 and 366 then raise exception 'partitions are made by day or month, up to 366 ahead' using errcode = '22023'; end if;
+  for first_moment in select date_trunc(p_span, now() at time zone 'UTC') + n * step from generate_series(0, p_ahead) as n loop
     foreach parent in array array['tool_invocations', 'audit_events'] loop
-      part := parent || '_' || to_char(month at time zone 'UTC', 'YYYY_MM');
-      if to_regclass('agents.' || part) is null then
-        execute format('create table agents.%I partition of agents.%I for values from (%L) to (%L)', part, parent, month, (month at time zone 'UTC' + interval '1 month') at time zone 'UTC');
-      end if;
+      part := parent || '_' || to_char(first_moment, case p_span when 'day' then 'YYYY_MM_DD' else 'YYYY_MM' end);
+      begin
+        if to_regclass('agents.' || part) is null then
+          execute format('create table agents.%I partition of agents.%I for values from (%L) to (%L)', part, parent, first_moment at time zone 'UTC', (first_moment + step) at time zone 'UTC');
+        end if;
+      exception when invalid_object_definition then null; -- another has some of it
+      end;
     end loop;
   end loop;
 end $$;
@@ -151,6 +158,6 @@ select agents.fn_make_partitions();
 revoke execute on all functions in schema agents from public;
 grant execute on function agents.fn_heartbeat(text, text[], text[], jsonb, boolean), agents.fn_claim_tool_invocations(text, int, uuid),
   agents.fn_complete_tool_invocation(uuid, text, jsonb, text, numeric, bigint, jsonb) to cordon_runner, service_role;
-grant execute on function agents.fn_recover_lost_invocations(interval), agents.fn_expire_invocations(), agents.fn_make_partitions(int) to cordon_runner, cordon_admin, service_role;
+grant execute on function agents.fn_recover_lost_invocations(interval), agents.fn_expire_invocations(), agents.fn_make_partitions(int, text) to cordon_runner, cordon_admin, service_role;
 
 reset role;

@@ -1,0 +1,68 @@
+-- Retention: what is old goes with its partition, and leaves behind where its chains go on.
+set role cordon_owner;
+
+-- The partitions of a table that end before a moment, the oldest first.
+create function agents.fn_partitions_before(p_parent text, p_moment timestamptz) returns table (part text, until timestamptz)
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+  select c.relname::text, b.until from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    cross join lateral (select substring(pg_get_expr(c.relpartbound, c.oid) from 'TO \(''([^'']+)''\)')::timestamptz as until) b
+    where i.inhparent = ('agents.' || p_parent)::regclass and b.until <= p_moment order by b.until
+$$;
+
+-- Only a record that is intact is dropped: what is wrong with it could never be seen again.
+create function agents.fn_checkpoint_partition(p_part text) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  broken text;
+begin
+  execute format($query$
+    with beginnings as (
+      select c.chain, coalesce(k.sequence, 0) as sequence, coalesce(k.hash, '') as hash from agents.audit_chains c
+        left join lateral (select * from agents.audit_checkpoints k where k.chain = c.chain order by k.sequence desc limit 1) k on true
+    ), entries as (
+      select e.*, coalesce(lag(e.hash) over chain_order, b.hash) as expected_hash, coalesce(lag(e.sequence) over chain_order, b.sequence) as before_it
+      from agents.%1$I e join beginnings b on b.chain = e.chain window chain_order as (partition by e.chain order by e.sequence)
+    )
+    select format('entry %%s of chain %%s', e.sequence, e.chain) from entries e
+      where e.sequence <> e.before_it + 1 or e.previous_hash <> e.expected_hash or e.hash <> encode(sha256(convert_to(e.previous_hash || E'\n' || e.line, 'UTF8')), 'hex') limit 1
+  $query$, p_part) into broken;
+  if broken is not null then
+    raise exception '%: % is not what was written, and is kept', p_part, broken using errcode = '22023', hint = 'see what is wrong: cordon log verify';
+  end if;
+  execute format('insert into agents.audit_checkpoints (chain, sequence, hash, dropped_with)
+    select distinct on (chain) chain, sequence, hash, %L from agents.%I order by chain, sequence desc', p_part, p_part);
+end $$;
+
+-- Returns what was dropped. A partition with calls that are not over is kept, with everything after it. What takes
+-- long is done first: once the tables are locked everybody waits, and nobody for more than a moment.
+create function agents.fn_drop_old_partitions(p_keep interval) returns setof text
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '10s' as $$
+declare
+  old record;
+  is_open boolean;
+  dropped text[] := '{}';
+begin
+  if p_keep is null or p_keep < interval '1 day' then raise exception 'what is younger than a day is kept' using errcode = '22023'; end if;
+  perform pg_advisory_xact_lock(hashtextextended('cordon retention', 0));
+  for old in select * from agents.fn_partitions_before('tool_invocations', now() - p_keep) loop
+    execute format('select exists (select from agents.%I where status in (''pending'', ''approved'', ''running''))', old.part) into is_open;
+    exit when is_open;
+    dropped := dropped || old.part;
+  end loop;
+  for old in select * from agents.fn_partitions_before('audit_events', now() - p_keep) loop
+    perform agents.fn_checkpoint_partition(old.part);
+    dropped := dropped || old.part;
+  end loop;
+  if dropped = '{}' then return; end if;
+  lock table agents.tool_invocations, agents.audit_events in access exclusive mode;
+  for old in select unnest(dropped) as part loop
+    execute format('drop table agents.%I', old.part);
+    return next old.part;
+  end loop;
+  perform agents.fn_audit('*', 'retention', 'retention.dropped', jsonb_build_object('partitions', dropped, 'kept', p_keep::text));
+end $$;
+
+revoke execute on all functions in schema agents from public;
+grant execute on function agents.fn_drop_old_partitions(interval) to service_role;
+
+reset role;

@@ -1,0 +1,98 @@
+// What is old goes with its partition; the record stays verifiable across what is gone.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+import type { Engine } from '../../src/store/index.js'
+
+import { ENGINES, openEngine } from './engines.js'
+import { newRegistry } from './registry.js'
+import type { Registry } from './registry.js'
+
+describe.each(ENGINES)('retention on %s', (name) => {
+  let engine: Engine
+  let close: () => Promise<void>
+  let registry: Registry
+  let tool: string
+
+  beforeAll(async () => {
+    ({ engine, close } = await openEngine(name))
+    registry = await newRegistry(engine, 'team')
+    tool = await registry.register('look', { p_egress_class: 'none', p_requires_approval: false })
+    await registry.invoke(tool)
+  }, 120_000)
+  afterAll(async () => {
+    await close()
+  })
+
+  /** As who owns the tables, with the guards off. */
+  const tamper = (sql: string): Promise<void> =>
+    engine.transaction(async (inside) => {
+      await inside.execute('set local role cordon_owner; alter table agents.audit_events disable trigger user; alter table agents.audit_chains disable trigger user')
+      await inside.execute(sql)
+      await inside.execute('alter table agents.audit_events enable trigger user; alter table agents.audit_chains enable trigger user')
+    })
+
+  /** What was just written becomes the entries of a day long ago. */
+  const makeOld = (day: string): Promise<void> => {
+    const date = `timestamptz '${day.replaceAll('_', '-')} 00:00+00'`
+    return tamper(`
+      create table agents.audit_events_${day} partition of agents.audit_events for values from (${date}) to (${date} + interval '1 day');
+      create table agents.tool_invocations_${day} partition of agents.tool_invocations for values from (${date}) to (${date} + interval '1 day');
+      update agents.audit_events set at = ${date} + interval '12 hours' where at > now() - interval '1 hour'`)
+  }
+  const problems = () => engine.query<{ chain: number; problem: string }>('select * from agents.fn_verify_audit()')
+  const drop = (keep: string) => registry.service.query<{ part: string }>('select agents.fn_drop_old_partitions($1::interval) as part', [keep])
+
+  test('drops what is older, says so, and the chains go on from where they were cut', async () => {
+    await makeOld('2020_01_01')
+    await registry.invoke(tool)
+    await makeOld('2020_01_02')
+    await registry.invoke(tool)
+    expect(await problems()).toEqual([])
+    expect((await drop('10 years')).length).toBe(0)
+    expect((await drop('30 days')).map(({ part }) => part)).toEqual(['tool_invocations_2020_01_01', 'tool_invocations_2020_01_02', 'audit_events_2020_01_01', 'audit_events_2020_01_02'])
+    expect(await problems()).toEqual([])
+    const [entry] = await engine.query<{ line: string }>(`select line from agents.audit_events where type = 'retention.dropped'`)
+    expect(JSON.parse(entry?.line ?? '')).toMatchObject({ details: { kept: '30 days', partitions: expect.arrayContaining(['audit_events_2020_01_01']) as unknown } })
+    // Chains that nothing was written to since end where they were cut.
+    await tamper(`update agents.audit_chains set hash = 'x' where chain = (select chain from agents.audit_checkpoints k where not exists (select from agents.audit_events e where e.chain = k.chain) limit 1)`)
+    expect(await problems()).toMatchObject([{ problem: 'the last entries are missing' }])
+    await tamper(`update agents.audit_chains c set hash = k.hash from (select distinct on (chain) * from agents.audit_checkpoints order by chain, sequence desc) k where k.chain = c.chain and c.hash = 'x'`)
+    expect(await problems()).toEqual([])
+  })
+
+  test('keeps a record that is not what was written, and calls that are not over', async () => {
+    await registry.invoke(tool)
+    await makeOld('2020_02_01')
+    const [entry] = await engine.query<{ chain: number; sequence: string; line: string }>(`select chain, sequence::text, line from agents.audit_events where at < '2020-02-02' order by sequence limit 1`)
+    const forge = (line: string) => tamper(`update agents.audit_events set line = '${line.replaceAll("'", "''")}' where chain = ${String(entry?.chain)} and sequence = ${String(entry?.sequence)}`)
+    await forge(`${entry?.line ?? ''} `)
+    await expect(drop('30 days')).rejects.toMatchObject({ code: 'store-state', message: expect.stringContaining('is not what was written') as string })
+    await forge(entry?.line ?? '')
+    await tamper(`insert into agents.tool_invocations_2020_02_01 select (jsonb_populate_record(i, jsonb_build_object('id', '016fff55-a300-7000-8000-000000000000', 'created_at', agents.fn_time_of('016fff55-a300-7000-8000-000000000000')))).* from agents.tool_invocations i where status = 'approved' limit 1`)
+    expect((await drop('30 days')).map(({ part }) => part)).toEqual(['audit_events_2020_02_01'])
+    expect(await problems()).toEqual([])
+  })
+
+  test('is nobody\'s but the service\'s, and never of what is young', async () => {
+    await expect(registry.admin.query(`select agents.fn_drop_old_partitions('30 days')`)).rejects.toMatchObject({ code: 'store-refused' })
+    await expect(drop('1 hour')).rejects.toMatchObject({ code: 'store-state' })
+    await expect(engine.query(`delete from agents.audit_checkpoints`)).rejects.toMatchObject({ code: 'store-refused' })
+  })
+
+  test('entries cut off at the beginning are missed, too', async () => {
+    await registry.agent.query('select agents.fn_cancel_tool_invocation($1)', [await registry.invoke(tool)])
+    const [first] = await engine.query<{ chain: number; sequence: string }>('select chain, min(sequence)::text as sequence from agents.audit_events group by chain having count(*) > 1 limit 1')
+    await tamper(`delete from agents.audit_events where chain = ${String(first?.chain)} and sequence = ${String(first?.sequence)}`)
+    expect(await problems()).toMatchObject([{ chain: first?.chain, problem: 'entries before it are missing' }])
+  })
+
+  test('partitions by day are made where there are none by month', async () => {
+    const count = async () => (await engine.query<{ count: number }>(`select count(*)::int from pg_inherits where inhparent = 'agents.audit_events'::regclass`))[0]?.count ?? 0
+    const before = await count()
+    // The months that were made before have the first of them.
+    await engine.query(`select agents.fn_make_partitions(130, 'day')`)
+    expect(await count()).toBeGreaterThan(before)
+    expect(await count()).toBeLessThan(before + 60)
+    await expect(engine.query(`select agents.fn_make_partitions(3, 'year')`)).rejects.toMatchObject({ code: 'store-state' })
+  })
+})
