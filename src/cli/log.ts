@@ -10,15 +10,18 @@ import { parseScattered, usage } from './arguments.js'
 import type { Arguments } from './arguments.js'
 import { STDERR, STDOUT, oneLine, paintFor, writeFully, writeText } from './console-text.js'
 import type { Paint } from './console-text.js'
+import { EXPORT_FORMATS } from './export-formats.js'
 import { reportFailure } from './failure.js'
 import { renderHelp } from './help.js'
 import { auditPathOf } from './own-folders.js'
+import { exportLog } from './log-export.js'
+import type { ExportSettings } from './log-export.js'
 import { LOG_HELP } from './log-help.js'
 import { renderEvent } from './log-text.js'
 import type { Invocation } from './invocation.js'
 
 const COMMAND = 'cordon log'
-const ACTIONS = ['show', 'follow', 'verify'] as const
+const ACTIONS = ['show', 'follow', 'verify', 'export', 'prune'] as const
 const EXIT_TAMPERED = 1
 const EXIT_UNKNOWN = 1
 const EXIT_USAGE = 2
@@ -33,15 +36,22 @@ export const log = async ({ given, environment }: Invocation): Promise<number> =
   }
 }
 
-const perform = async ({ switches, values, rest }: Arguments, environment: Invocation['environment']): Promise<number> => {
+const perform = async (given: Arguments, environment: Invocation['environment']): Promise<number> => {
+  const { switches, values, rest } = given
   if (switches.has('help')) {
     writeText(STDOUT, renderHelp(LOG_HELP))
     return 0
   }
   const [word, file, ...more] = rest
   const action = ACTIONS.find((each) => each === word)
-  if (action === undefined) throw usage(word === undefined ? 'say what to do: show, follow or verify' : `there is no "${COMMAND} ${word}"; there are show, follow and verify`, COMMAND)
+  if (action === undefined) throw usage(word === undefined ? `say what to do: ${ACTIONS.join(', ')}` : `there is no "${COMMAND} ${word}"; there are ${ACTIONS.join(', ')}`, COMMAND)
   if (more.length > 0) throw usage(`one file at a time: ${more.join(' ')}`, COMMAND)
+  const settings = exportSettings(values)
+  if (action === 'prune' || isAboutStore(given)) {
+    if (file !== undefined) throw usage(`${file} is a file; --store, --server and --database name a store`, COMMAND)
+    if (action === 'show' || action === 'follow') throw usage(`of a store there are export, verify and prune; for one call: cordon why ID`, COMMAND)
+    return (await import('./log-stored.js')).logStored(action, { given, environment, settings, since: sinceOf(values) })
+  }
   const path = file ?? auditPathOf(environment, homedir())
   const json = switches.has('json')
   const anchorPath = values.get('anchor')?.[0] ?? anchorOf(path)
@@ -49,6 +59,7 @@ const perform = async ({ switches, values, rest }: Arguments, environment: Invoc
   if (!isThere) throw fail('file-unreadable', { path, problem: 'there is no such log', fix: file === undefined ? 'name the file, or set CORDON_AUDIT' : 'see where the log is written: the option audit, CORDON_AUDIT' })
   if (action === 'verify') return report(await verifyAudit(path, { anchorPath }), path, json, paintFor(STDOUT, environment))
   const filter = filterOf(values)
+  if (action === 'export') return exportLog(path, settings, filter)
   const print = printer(json, paintFor(STDOUT, environment))
   const call = values.get('call')?.[0]
   return action === 'show' ? show(path, filter, print, call) : follow(path, filter, print, values.has('since'))
@@ -66,15 +77,29 @@ const report = (found: AuditReport, path: string, json: boolean, paint: Paint): 
   return found.isIntact ? 0 : EXIT_TAMPERED
 }
 
+/** Without the environment: what a log is of is typed. */
+const isAboutStore = ({ values }: Pick<Arguments, 'values'>): boolean => ['store', 'server', 'database', 'team'].some((name) => values.has(name))
+
 type Filter = (event: CordonEvent) => boolean
 
 const filterOf = (values: Arguments['values']): Filter => {
   const call = values.get('call')?.[0]
   const types = (values.get('type') ?? []).map(typesOf)
-  const since = values.get('since')?.[0]
-  const from = since === undefined ? undefined : timeOf(since)
+  const from = sinceOf(values)
   return ({ call_id: id, type, timestamp }) =>
     (call === undefined || id?.startsWith(call) === true) && (types.length === 0 || types.some((those) => those.includes(type))) && (from === undefined || Date.parse(timestamp) >= from)
+}
+
+const sinceOf = (values: Arguments['values']): number | undefined => {
+  const since = values.get('since')?.[0]
+  return since === undefined ? undefined : timeOf(since)
+}
+
+const exportSettings = (values: Arguments['values']): ExportSettings => {
+  const [named = 'jsonl'] = values.get('format') ?? []
+  const format = EXPORT_FORMATS.find((each) => each === named)
+  if (format === undefined) throw usage(`there is no format ${named}; there are ${EXPORT_FORMATS.join(', ')}`, COMMAND)
+  return { format, cursor: values.get('cursor')?.[0] }
 }
 
 const typesOf = (text: string): readonly string[] => {

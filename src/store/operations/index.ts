@@ -2,12 +2,13 @@
 // what clients and the command line call.
 import { CALLS } from './calls.js'
 import { PEOPLE } from './people.js'
+import { RECORD } from './record.js'
 import { TOOLS } from './tools.js'
 
 import type { Fields, Read } from './field.js'
 import type { Operation, Told } from './operation.js'
 
-export const OPERATIONS = { ...PEOPLE, ...TOOLS, ...CALLS } as const
+export const OPERATIONS = { ...PEOPLE, ...TOOLS, ...CALLS, ...RECORD } as const
 
 export type OperationName = keyof typeof OPERATIONS
 

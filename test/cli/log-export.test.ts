@@ -1,0 +1,96 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { createEventStream, openAuditLog } from '../../src/runtime/index.js'
+import { migrate, openPglite } from '../../src/store/index.js'
+import { DRAFTS } from '../runtime/events-drafts.js'
+import { newRegistry } from '../store/registry.js'
+
+import { cordon, temporaryFolder } from './cordon.js'
+
+const folder = temporaryFolder()
+let made = 0
+
+const record = async (path: string): Promise<void> => {
+  const log = await openAuditLog({ path })
+  let id = 0
+  const stream = createEventStream({ sessionId: 'session', now: Date.now, newId: () => `id-${String((made += 1))}-${String((id += 1))}`, record: log.append })
+  for (const draft of DRAFTS) await stream.emit(draft)
+  await log.close()
+}
+const linesOf = (text: string): readonly Record<string, unknown>[] => text.split('\n').filter((line) => line !== '').map((line) => JSON.parse(line) as Record<string, unknown>)
+
+describe('cordon log export', () => {
+  it('writes the lines of a log as they are, and goes on where it stopped', async () => {
+    const path = join(folder, 'one', 'audit.jsonl')
+    const cursor = join(folder, 'one.cursor')
+    await record(path)
+    const first = cordon(['log', 'export', '--cursor', cursor, path])
+    expect([first.status, first.stdout]).toEqual([0, readFileSync(path, 'utf8')])
+    expect(cordon(['log', 'export', '--cursor', cursor, path]).stdout).toBe('')
+    await record(path)
+    expect(`${first.stdout}${cordon(['log', 'export', path, '--cursor', cursor]).stdout}`).toBe(readFileSync(path, 'utf8'))
+  })
+
+  it('writes events that other systems take, each with an id of its own', async () => {
+    const path = join(folder, 'two', 'audit.jsonl')
+    await record(path)
+    const events = linesOf(cordon(['log', 'export', '--format', 'cloudevents', path]).stdout)
+    expect(new Set(events.map(({ id }) => id)).size).toBe(events.length)
+    expect(events).toContainEqual(expect.objectContaining({ specversion: '1.0', type: 'cordon.tool.denied', source: 'cordon:session:session', datacontenttype: 'application/json', time: expect.stringMatching(/^\d{4}-.*Z$/) as string, data: expect.objectContaining({ type: 'tool.denied' }) as object }))
+    const findings = linesOf(cordon(['log', 'export', '--format=ocsf', '--type', 'tool.denied', path]).stdout)
+    expect(findings).toMatchObject([{ class_uid: 6003, category_uid: 6, type_uid: 600399, activity_id: 99, status_id: 2, severity_id: 3, time: expect.any(Number) as number, api: { operation: 'tool.denied' }, actor: { user: { name: expect.any(String) as string } }, metadata: { version: '1.3.0', product: { vendor_name: 'Cordon' } } }])
+  })
+
+  it('does not go on in a log that is another one, and says what is not what was written', async () => {
+    const path = join(folder, 'three', 'audit.jsonl')
+    const cursor = join(folder, 'three.cursor')
+    await record(path)
+    writeFileSync(cursor, JSON.stringify({ sequence: 2, hash: 'sha256:other' }))
+    expect(cordon(['log', 'export', '--cursor', cursor, path])).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('fix:') as string })
+    writeFileSync(cursor, '{}')
+    expect(cordon(['log', 'export', '--cursor', cursor, path]).stderr).toContain('it is no mark')
+    writeFileSync(path, readFileSync(path, 'utf8').replace('a rule denies it', 'a rule allows it'))
+    expect(cordon(['log', 'export', path])).toMatchObject({ status: 1, stderr: expect.stringContaining('cordon log verify') as string })
+  })
+
+  it('knows its formats, and what a store has', () => {
+    expect(cordon(['log', 'export', '--format', 'xml'])).toMatchObject({ status: 2, stderr: expect.stringContaining('jsonl, cloudevents, ocsf') as string })
+    expect(cordon(['log', 'show', '--store', folder])).toMatchObject({ status: 2, stderr: expect.stringContaining('cordon why') as string })
+  })
+})
+
+describe('the record of a team', () => {
+  const store = join(folder, 'store')
+  const asked = ['--store', store, '--as', 'anna']
+
+  beforeAll(async () => {
+    const engine = openPglite({ folder: join(store, 'data') })
+    await migrate(engine)
+    const registry = await newRegistry(engine, 'team')
+    const tool = await registry.register('look', { p_egress_class: 'none', p_requires_approval: false })
+    for (let count = 0; count < 3; count += 1) await registry.invoke(tool)
+    await newRegistry(engine, 'others')
+    await engine.close()
+  }, 60_000)
+  afterAll(() => {
+    expect(existsSync(join(folder, 'store.cursor'))).toBe(true)
+  })
+
+  it('is exported whole, once, and only to who may see it', () => {
+    const cursor = join(folder, 'store.cursor')
+    const entries = linesOf(cordon(['log', 'export', ...asked, '--team', 'team', '--format', 'cloudevents', '--cursor', cursor]).stdout)
+    expect(entries.filter(({ type }) => type === 'cordon.invocation.asked')).toHaveLength(3)
+    expect(new Set(entries.map(({ source }) => source))).toEqual(new Set(['cordon:team:team']))
+    expect(cordon(['log', 'export', ...asked, '--team', 'team', '--cursor', cursor]).stdout).toBe('')
+    expect(cordon(['log', 'export', '--store', store, '--as', 'agent-2', '--team', 'team']).stdout).toBe('')
+  })
+
+  it('is verified, and what is younger than --keep stays', () => {
+    expect(cordon(['log', 'verify', ...asked])).toMatchObject({ status: 0, stdout: expect.stringMatching(/^intact /) as string })
+    expect(cordon(['log', 'prune', ...asked, '--keep', '400d'])).toMatchObject({ status: 0, stdout: 'nothing is that old\n' })
+    expect(cordon(['log', 'prune', ...asked])).toMatchObject({ status: 2, stderr: expect.stringContaining('--keep needs a number of days') as string })
+  })
+})
