@@ -44,7 +44,7 @@ const script = new URL('./programs/find-secret.py', import.meta.url).pathname
 const policy = {
   network: [place],
   egress_class: 'read_only',
-  environment: ['COPY', 'HARMLESS'],
+  environment: ['HARMLESS'],
   filesystem: { read: [script] },
   credentials: [
     { id: 'token', inject: { host: place, as: 'bearer' }, placeholder: 'API_TOKEN' },
@@ -151,7 +151,7 @@ describeForms('the value of a credential of cordon run', ({ form }) => {
     writeFileSync(authority, serverAuthority.certificate)
     const before = arrivals.length
     const way = ['--policy', policyFile, '--resolve', `${HOST}=127.0.0.1`, '--upstream-ca', authority, '--secret', 'token=env:SOURCE', '--secret', 'other=env:OTHER_SOURCE']
-    const ran = await cordonBeside(['run', '--form', form, ...way, '--env', 'COPY', '--env', 'HARMLESS', '--read', script, '--facts', facts, '--', '/usr/bin/python3', script, url], {
+    const ran = await cordonBeside(['run', '--form', form, ...way, '--env', 'HARMLESS', '--read', script, '--facts', facts, '--', '/usr/bin/python3', script, url], {
       // Its own process has them in its environment, where those whom it starts could find them.
       environment: { SOURCE: token, OTHER_SOURCE: other, COPY: `Bearer ${token}`, HARMLESS: 'yes', CORDON_AUDIT: log },
     })
