@@ -1,7 +1,9 @@
 // A tool uses a credential and looks for its value wherever a tool can look; then the host looks through all that is kept.
+import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { TLSSocket } from 'node:tls'
 import { inspect } from 'node:util'
 
 import { afterAll, expect, test } from 'vitest'
@@ -81,6 +83,40 @@ const open = async (form: 'namespaces' | 'landlock', more: Partial<CordonOptions
 const stdoutOf = ({ output }: ToolResult): string => (output as { readonly stdout: string }).stdout
 
 const kept = (log: string): string => readdirSync(join(log, '..')).map((name) => readFileSync(join(log, '..', name), 'latin1')).join('\n')
+
+/** Asks its clients who they are, and says it. */
+const asking = await startHttps((request, response) => response.end(`you are ${(request.socket as TLSSocket).getPeerX509Certificate()?.subject ?? 'nobody'}\n`), { host: HOST, asksClients: true })
+afterAll(() => asking.close())
+
+describeForms('the certificate of a client', ({ form }) => {
+  test('is shown to the server it is for, and its key is nowhere that the tool can look', async () => {
+    const folder = stage.newFolder()
+    const [file, cert] = [join(folder, 'client.pem'), join(folder, 'client.crt')]
+    execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-subj', '/CN=operator', '-days', '2', '-keyout', file, '-out', cert], { stdio: 'ignore' })
+    writeFileSync(file, readFileSync(file, 'utf8') + readFileSync(cert, 'utf8'))
+    const key = /PRIVATE KEY-----\n([A-Za-z0-9+/]{40})/.exec(readFileSync(file, 'utf8'))?.[1] ?? expect.fail('no key')
+    const place = `${HOST}:${String(asking.port)}`
+    const rights = { network: [place], egress_class: 'read_only' } as const
+    // With a certificate of its own, too: a tool may call itself what it likes where nobody speaks for it.
+    const command = () => ['sh', '-c', `curl -sS --http1.1 https://${place}/; curl -sS --http1.1 --cert "${file}" https://${place}/; cat "${file}" /proc/*/environ /proc/*/maps; env`]
+    const runtime = await stage.cordon({
+      tools: [
+        processTool({ name: 'known', policy: { ...rights, credentials: [{ id: 'certificate', inject: { host: place, as: 'client-certificate' } }] }, command }),
+        processTool({ name: 'unknown', policy: rights, command }),
+      ],
+      sandbox: { form },
+      egress: { authorities: [serverAuthority.certificate], pins: { [HOST]: ['127.0.0.1'] }, secrets: { certificate: `file:${file}` } },
+    })
+    const events = eventsOf(runtime)
+    const known = await runtime.call('known')
+    expect(stdoutOf(known)).toMatch(/^you are CN=operator$/m)
+    expect(events.filter(({ type }) => type === 'egress.request')).toMatchObject([{ status: 200, credentials: ['certificate'] }])
+    // The twin: without the credential the server knows nobody, and the file is as far away.
+    const unknown = await runtime.call('unknown')
+    expect(stdoutOf(unknown)).toMatch(/^you are nobody$/m)
+    for (const text of [known, unknown].map((each) => JSON.stringify(each)).concat(JSON.stringify(events))) expect(text).not.toContain(key)
+  })
+})
 
 describeForms('the value of a credential', ({ form }) => {
   test('reaches the server, and nothing that the tool or the record has', async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { loadPolicyFile, renderDestination } from '../../src/policy/index.js'
+import { redactText } from '../../src/runtime/events/redact.js'
 import { has } from '../egress/programs.js'
 
 import { cordon, cordonBeside, temporaryFolder } from './cordon.js'
@@ -116,9 +117,10 @@ describe('a bundled policy', () => {
       const port = String(cluster.port)
       const named = cluster.port === 6443 ? ['--policy', policy] : ['--policy', rewritten(policy, port)]
       const secret = policy === 'kubernetes' ? ['--secret', `kubernetes-certificate=file:${join(folder, 'both.pem')}`] : ['--secret', 'kubernetes-token=env:KUBE_TOKEN']
-      const { status, stdout, stderr } = await cordonBeside(['run', ...named, ...secret, '--upstream-ca', cluster.authorityFile, '--', 'sh', '-c', `env; ${curl(`https://127.0.0.1:${port}/api/v1/namespaces`)}`], { environment: { KUBE_TOKEN: SECRET } })
-      expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
-      expect(stdout).not.toContain(SECRET)
+      const { status, stdout, stderr } = await cordonBeside(['run', ...named, ...secret, '--upstream-ca', cluster.authorityFile, '--', 'sh', '-c', `env; cat "${join(folder, 'both.pem')}"; ${curl(`https://127.0.0.1:${port}/api/v1/namespaces`)}`], { environment: { KUBE_TOKEN: SECRET } })
+      expect({ status, stderr: stderr.replace(/^cat: .*\n/m, '') }).toEqual({ status: 0, stderr: '' })
+      const hidden = policy === 'kubernetes' ? (/PRIVATE KEY-----\n([A-Za-z0-9+/]{40})/.exec(readFileSync(key, 'utf8'))?.[1] ?? expect.fail('no key')) : SECRET
+      expect(stdout).not.toContain(hidden)
       expect(cluster.arrivals).toMatchObject([policy === 'kubernetes' ? { client: 'operator' } : { headers: { authorization: `Bearer ${SECRET}` } }])
     } finally {
       await cluster.close()
@@ -146,6 +148,13 @@ describe('all bundled policies', () => {
     const { description, hostsFrom, examples } = loadPolicyFile(bundledText(name), name)
     expect(description).toBeDefined()
     if (hostsFrom === undefined) expect(new Set(examples.map(({ expected }) => expected))).toEqual(new Set(['allowed', 'denied']))
+  })
+
+  test.each(names)('%s holds nothing that looks like a secret, and would be noticed if it did', (name) => {
+    // Stand-ins look like what they stand for, and say what they are.
+    const text = bundledText(name).replaceAll(/[\w=-]*placeholder[\w-]*/gi, '')
+    expect(redactText(text)).toBe(text)
+    expect(redactText(`${text}\nenvironment: [ "TOKEN=ghp_0123456789abcdefghijklmnopqrstuvwxyz" ]\n`)).not.toContain('ghp_0123456789')
   })
 
   test('of package managers name no host of a registry', () => {
