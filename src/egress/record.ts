@@ -66,7 +66,6 @@ export interface ViolationSeen {
   readonly type: 'sandbox.violation'
   readonly call_id: string
   readonly violation: EgressViolation
-  readonly description: string
 }
 
 /** What happened to a connection that was granted. */
@@ -80,17 +79,14 @@ export type RecordEvent = (event: EgressEvent) => void | Promise<void>
 export const violationSeen = (callId: string, endpoint: Endpoint, { reason, because, allow }: Denial, request?: { readonly method: string; readonly path: string }): ViolationSeen => {
   const host = renderHost(endpoint.host)
   const violation: EgressViolation = { kind: 'egress', host, port: endpoint.port, method: request?.method ?? null, path: request?.path ?? null, reason, because, allow: allow ?? null }
-  return { type: 'sandbox.violation', call_id: callId, violation, description: describeEgressViolation(violation) }
+  return { type: 'sandbox.violation', call_id: callId, violation }
 }
 
 /** What a program said to the proxy that it was told of, and nobody can act on. */
 export const malformedSeen = (callId: string, problem: string): ViolationSeen => {
   const violation: EgressViolation = { kind: 'egress', host: '', port: 0, method: null, path: null, reason: 'malformed', because: problem, allow: null }
-  return { type: 'sandbox.violation', call_id: callId, violation, description: `refused a request to the proxy: ${problem}` }
+  return { type: 'sandbox.violation', call_id: callId, violation }
 }
-
-export const describeEgressViolation = ({ host, port, method, path, because }: EgressViolation): string =>
-  method === null ? `refused connection to ${host}:${port}: ${because}` : `refused ${method} ${host}:${port}${path ?? ''}: ${because}`
 
 const LONGEST_PATH = 1_024
 

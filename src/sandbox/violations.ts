@@ -75,6 +75,9 @@ export const isIntrusion = (violation: Violation): violation is Extract<Violatio
 
 export type ViolationKind = Violation['kind']
 
+/** So many of one call are told one by one: a tool decides how many there are. */
+export const MOST_VIOLATIONS_TOLD = 100
+
 /** A violation in words for people, without what would have allowed it: that depends on who is asked. */
 export const describeViolation = (violation: Violation): string => {
   switch (violation.kind) {

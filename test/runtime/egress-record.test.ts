@@ -122,6 +122,12 @@ describe('the record of a call with granted hosts', () => {
     expect(facts.egress).toMatchObject({ connections: 1, requests: 0 })
   })
 
+  test('has each refusal once, so that a tool cannot hide one behind a thousand of another', async () => {
+    const { runtime } = await open()
+    const { facts } = await runtime.call('curling', { words: ['--http1.1', '--noproxy', '*', '-X', 'POST', ...Array.from({ length: 1001 }, () => `https://${at(web)}/same`), `https://${at(web)}/other`] })
+    expect(facts.violations).toMatchObject([{ kind: 'egress', path: '/same', reason: 'read-only' }, { kind: 'egress', path: '/other' }])
+  })
+
   test('is whole for a call that is cancelled in the middle of a request', async () => {
     const { runtime, events } = await open()
     const abort = new AbortController()

@@ -1,6 +1,6 @@
 // The entries of a call, in their order: a runtime and `cordon run` tell the same story.
 import type { Evaluation, PermissionDecision } from '../../gate/index.js'
-import { describeViolation } from '../../sandbox/index.js'
+import { MOST_VIOLATIONS_TOLD, describeViolation } from '../../sandbox/index.js'
 import type { SandboxProfile, Usage, Violation } from '../../sandbox/index.js'
 
 import type { EventStream } from './event-stream.js'
@@ -44,13 +44,11 @@ export interface RunEnd {
   readonly completion: Omit<Extract<EventDraft, { type: 'tool.completed' }>, 'type' | 'call_id' | 'tool' | 'decision_id'>
 }
 
-const MOST_VIOLATIONS = 100
-
 export const ended = ({ decision }: Evaluated, { profile, violations, ending, usage, completion }: RunEnd): readonly EventDraft[] => {
   const ids = idsOf(decision)
   return [
     ...(profile === null ? [] : [{ type: 'sandbox.applied', ...ids, sandbox_profile: profile.mode === 'none' ? null : profile } as const]),
-    ...violations.slice(0, MOST_VIOLATIONS).map((violation, at) => ({ type: 'sandbox.violation', ...ids, violation_ref: `violations/${String(at)}`, violation, description: describeViolation(violation) }) as const),
+    ...violations.slice(0, MOST_VIOLATIONS_TOLD).map((violation, at) => ({ type: 'sandbox.violation', ...ids, violation_ref: `violations/${String(at)}`, violation, description: describeViolation(violation) }) as const),
     ...(ending === null ? [] : [processEnded(ids, ending, usage)]),
     { type: 'tool.completed', ...ids, ...completion },
   ]

@@ -3,6 +3,7 @@ import { createEgress, createSecretStore } from '../../egress/index.js'
 import type { CallRights, ConnectionEvent, EgressViolation, Resolve } from '../../egress/index.js'
 import { fail } from '../../errors/index.js'
 import type { Boundary } from '../../policy/index.js'
+import { MOST_VIOLATIONS_TOLD } from '../../sandbox/index.js'
 import type { CallNetwork, CallResult } from '../../sandbox/index.js'
 
 import { NO_SECRETS, refuseExposed } from './secret-settings.js'
@@ -40,11 +41,10 @@ export interface RuntimeNetwork {
   readonly close: () => void
 }
 
-const MOST_VIOLATIONS = 1_000
-
 interface Present {
   readonly record: Admission['record']
-  readonly violations: EgressViolation[]
+  /** Each once: a tool may try the same thing a thousand times. */
+  readonly violations: Map<string, EgressViolation>
 }
 
 export const openNetwork = ({ authorities, resolve, secrets = NO_SECRETS }: NetworkSettings): RuntimeNetwork => {
@@ -58,14 +58,14 @@ export const openNetwork = ({ authorities, resolve, secrets = NO_SECRETS }: Netw
       const of = present.get(event.call_id)
       if (event.type !== 'sandbox.violation') return of === undefined ? Promise.reject(fail('egress-closed', {})) : of.record(event)
       // It is told with the other violations of the call, when that has ended.
-      if (of !== undefined && of.violations.length < MOST_VIOLATIONS) of.violations.push(event.violation)
+      if (of !== undefined && of.violations.size < MOST_VIOLATIONS_TOLD) of.violations.set(JSON.stringify(event.violation), event.violation)
       return undefined
     },
   })
   return {
     authority: egress.authorityCertificate,
     admit: async ({ callId, boundary, writeApproval, pins, record }) => {
-      const violations: EgressViolation[] = []
+      const violations = new Map<string, EgressViolation>()
       await refuseExposed(boundary, store, secrets.host)
       const call = await egress.admit({ callId, network: boundary, writeApproval, credentials: boundary.credentials, pins })
       present.set(callId, { record, violations })
@@ -80,7 +80,7 @@ export const openNetwork = ({ authorities, resolve, secrets = NO_SECRETS }: Netw
           proxySecret: call.proxySecret,
           variables: Object.fromEntries(call.placeholders.map(({ name, text }) => [name, text])),
         },
-        violations: () => distinct(violations),
+        violations: () => [...violations.values()],
         end: async () => {
           await call.end()
           present.delete(callId)
@@ -90,9 +90,6 @@ export const openNetwork = ({ authorities, resolve, secrets = NO_SECRETS }: Netw
     close: egress.close,
   }
 }
-
-/** A tool may try the same thing a thousand times. */
-const distinct = (violations: readonly EgressViolation[]): readonly EgressViolation[] => [...new Map(violations.map((each) => [JSON.stringify(each), each])).values()]
 
 /** What the proxy refused belongs to what the call tried, like the rest. */
 export const withViolations = (result: CallResult, more: readonly EgressViolation[]): CallResult => {
