@@ -4,9 +4,9 @@ import type { ErrorText } from './error-text.js'
 export const SERVER_ERRORS = {
   'store-held': {
     when: 'The folder of an embedded store is open in another process; two at a time would destroy it.',
-    message: 'the store in {folder} is open in another process ({owner})',
+    message: 'the store in {folder} is open elsewhere: {owner}',
     agent: 'The registry of tools cannot be reached.',
-    fix: 'let that process end, or let one keep it for all: cordon serve --store DIR, and name it to the others with --server unix:DIR/socket; where no such process exists any more, on this host or another: rm {name}',
+    fix: 'let that process end, or let one keep it for all (cordon serve); if there is no such process any more, on any host: rm {name}',
   },
   'listen-refused': {
     when: 'A server was to listen where others could read along or get in.',

@@ -39,10 +39,15 @@ export const knowCaller = async ({ headers }: IncomingMessage, { engine, door, o
 }
 
 /** The database decides again, row by row; this says it earlier and in better words. */
-export const requireKind = (holder: TokenHolder | undefined, { who, summary }: AnyOperation, given: Readonly<Record<string, unknown>>): void => {
+export const requireKind = (holder: TokenHolder | undefined, { who, summary }: AnyOperation): void => {
   if (holder === undefined) return
   const { actor, team, kinds } = holder
   if (who === 'owner') throw fail('request-refused', { problem: `only who has the store itself may: ${summary}`, fix: 'use the socket of the server, as the user that it runs as' })
   if (!who.some((kind) => kinds.includes(kind))) throw fail('request-refused', { problem: `${actor} is ${kinds.join(' and ')} of ${team}; needed is ${who.join(' or ')}`, fix: 'ask with the token of one who is' })
-  if (typeof given['team'] === 'string' && given['team'] !== team) throw fail('request-refused', { problem: `this token speaks for ${actor} in ${team} only`, fix: `name the team ${team}` })
+}
+
+export const requireTeam = (holder: TokenHolder | undefined, { team: named }: { readonly team?: unknown }): void => {
+  if (holder === undefined || named === undefined) return
+  const { actor, team } = holder
+  if (named !== team) throw fail('request-refused', { problem: `this token speaks for ${actor} in ${team} only`, fix: `name the team ${team}` })
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 
-import { fail } from '../errors/index.js'
+import { CordonError, fail } from '../errors/index.js'
 
 /** JSON of this depth is nobody's arguments; what reads it further on would be at the end of its stack. */
 const MOST_DEPTH = 100
@@ -14,16 +14,27 @@ export const readBody = async (request: IncomingMessage, mostBytes: number): Pro
   if (length !== undefined && Number(length) > mostBytes) throw fail('request-too-large', { limit: mostBytes })
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.byteLength
-    if (size > mostBytes) throw fail('request-too-large', { limit: mostBytes })
-    chunks.push(chunk)
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      size += chunk.byteLength
+      if (size > mostBytes) throw fail('request-too-large', { limit: mostBytes })
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    // Who sent it went away, or took too long.
+    throw error instanceof CordonError ? error : invalid('its body ended too early')
   }
   return parseMapping(Buffer.concat(chunks))
 }
 
 export const refuseBody = ({ headers }: IncomingMessage): void => {
   if (headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0') throw invalid('it has a body, and its method takes none')
+}
+
+/** What the path says is not said again, perhaps differently. */
+export const refuseTwice = (body: Readonly<Record<string, unknown>>, given: Readonly<Record<string, unknown>>): void => {
+  const twice = Object.keys(given).find((name) => Object.hasOwn(body, name))
+  if (twice !== undefined) throw invalid(`${twice} is in its path already`)
 }
 
 const parseMapping = (bytes: Buffer): Readonly<Record<string, unknown>> => {

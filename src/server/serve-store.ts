@@ -89,13 +89,14 @@ export const serveStore = async (settings: ServeSettings): Promise<ServedStore> 
     await stop()
     throw error
   }
+  let closing: Promise<void> | undefined
   const upkeep = setInterval(() => void keepUp(speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: settings.ownerName }), SILENT_MS).catch(settings.report), UPKEEP_MS)
   upkeep.unref()
   return {
     addresses,
-    close: async () => {
+    close: () => {
       clearInterval(upkeep)
-      await stop()
+      return (closing ??= stop())
     },
   }
 }

@@ -1,0 +1,206 @@
+// A team from nothing to an approved call, as people and programs do it: a server, a runtime in another process, a
+// person at a terminal.
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+import { CORDON, cordon, temporaryFolder } from './cordon.js'
+import type { Ran } from './cordon.js'
+import { atTerminal } from './terminal.js'
+
+const folder = temporaryFolder()
+const store = join(folder, 'store')
+const file = (name: string, text: string, mode = 0o600): string => {
+  const path = join(folder, name)
+  writeFileSync(path, text, { mode })
+  return path
+}
+
+/** In somebody's name, through whatever has the store. */
+const as = (actor: string, ...words: readonly string[]): Ran => cordon([...words, '--store', store, '--as', actor])
+const json = (ran: Ran): unknown => (ran.status === 0 ? (JSON.parse(ran.stdout) as unknown) : expect.fail(ran.stderr))
+
+let server: ChildProcess
+let address = ''
+
+const startServer = async (): Promise<void> => {
+  server = spawn(process.execPath, [CORDON, 'serve', '--store', store, '--as', 'ada', '--listen', '127.0.0.1:0', '--json'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const line = await new Promise<string>((resolve, reject) => {
+    server.stdout?.setEncoding('utf8').once('data', resolve)
+    server.once('exit', (status) => { reject(new Error(`cordon serve ended with ${String(status)}`)) })
+  })
+  address = (JSON.parse(line) as { listening: readonly string[] }).listening.find((each) => each.startsWith('http')) ?? ''
+}
+const endServer = (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> =>
+  new Promise((resolve) => {
+    server.removeAllListeners('exit')
+    server.once('exit', resolve)
+    server.kill(signal)
+  })
+
+const NOTE = `
+key: note
+description: Writes a note
+egress_class: write
+input: { type: object, properties: { file: { type: string } }, required: [file] }
+definition:
+  kind: process
+  command: [sh, -c, 'echo noted > "$0"', '{file}']
+  policy: { filesystem: { write: ['.'] }, network: [api.example.org] }
+`
+
+beforeAll(async () => {
+  // Nobody serves it yet: the folder itself.
+  expect(as('ada', 'team', 'create', 'acme')).toMatchObject({ status: 0, stdout: 'created acme; ada is its admin\n' })
+  await startServer()
+  expect(as('ada', 'team', 'add', 'anna', 'operator').status).toBe(0)
+  expect(as('ada', 'team', 'add', 'agent-1', 'agent', 'runner').status).toBe(0)
+  expect(as('ada', 'tools', 'register', file('note.yaml', NOTE))).toMatchObject({ status: 0, stdout: 'registered note, version 1, of the class write, approval by 1\n' })
+  expect(as('ada', 'tools', 'assign', 'note', 'agent-1').status).toBe(0)
+  expect(as('ada', 'tokens', 'create', 'agent-1', '--out', join(folder, 'agent.token')).status).toBe(0)
+})
+afterAll(async () => {
+  if (server.exitCode === null) await endServer()
+})
+
+const RUNTIME = fileURLToPath(new URL('../../dist/runtime/index.js', import.meta.url))
+
+/** Another process, with a runtime whose calls are in the books of the team. */
+const callNote = (input: object): { readonly process: ChildProcess; readonly result: Promise<unknown> } => {
+  const program = file('app.mjs', `
+    import { readFileSync } from 'node:fs'
+    import { createCordon, processTool } from ${JSON.stringify(RUNTIME)}
+    const [server, tokenFile, workspace, input] = process.argv.slice(2)
+    const cordon = await createCordon({
+      workspace, registry: { server, token: readFileSync(tokenFile, 'utf8').trim(), owner: 'acme', agent: 'agent-1', runner: 'app' },
+      rules: [{ rules: [{ effect: 'allow', tool: ['note'], because: 'the registry decides' }] }],
+      tools: [processTool({ name: 'note', description: 'writes', input: { type: 'object' }, policy: { filesystem: { write: ['.'] } }, command: ({ file }) => ['sh', '-c', 'echo noted > "$0"', file] })],
+    })
+    const { status, reason } = await cordon.call('note', JSON.parse(input))
+    await cordon.close()
+    console.log(JSON.stringify({ status, reason }))
+  `)
+  const child = spawn(process.execPath, [program, address, join(folder, 'agent.token'), folder, JSON.stringify(input)], { stdio: ['ignore', 'pipe', 'inherit'], timeout: 50_000 })
+  const result = new Promise((resolve) => {
+    let text = ''
+    child.stdout.setEncoding('utf8').on('data', (more: string) => { text += more })
+    child.on('close', () => { resolve(text === '' ? undefined : JSON.parse(text)) })
+  })
+  return { process: child, result }
+}
+
+interface Listed {
+  readonly subjectId: string
+  readonly argumentsHash: string
+}
+
+const onlyQuestion = async (): Promise<Listed> => {
+  let found: readonly Listed[] = []
+  await expect.poll(() => (found = json(as('anna', 'approvals', 'list', '--json')) as readonly Listed[]).length, { timeout: 40_000, interval: 300 }).toBe(1)
+  return found[0] ?? expect.fail('nothing is asked')
+}
+
+describe('a call of another process', () => {
+  test('waits for a person at a terminal, who sees exactly what will run and within which boundary, and then runs', async () => {
+    const { result } = callNote({ file: 'yes.txt' })
+    const { subjectId } = await onlyQuestion()
+    const { output, status } = atTerminal([process.execPath, CORDON, 'approvals', 'approve', subjectId.slice(-12), '--store', store, '--as', 'anna'], [{ expect: 'yes or no? ' }, { send: 'yes\r' }])
+    expect(status).toBe(0)
+    for (const part of ['note, version 1: Writes a note', 'write: it may change', 'agent-1', '  | {', '"file": "yes.txt"', 'sha256:', `sh -c 'echo noted > "$0"' '{file}'`, '  |   write:', '  |   - api.example.org', `approved\u001b[0m ${subjectId}`]) expect(output).toContain(part)
+    expect(await result).toMatchObject({ status: 'ok' })
+    expect(readFileSync(join(folder, 'yes.txt'), 'utf8')).toBe('noted\n')
+    const why = as('anna', 'why', subjectId)
+    expect(why.stdout).toMatch(/^note is completed; approved by anna/)
+    expect(why.stdout).toContain('invocation.completed')
+  })
+
+  test('outlives a restart of the server, and does not run when the person says no', async () => {
+    const { result } = callNote({ file: 'no.txt' })
+    const { subjectId } = await onlyQuestion()
+    const port = address.split(':').at(-1) ?? ''
+    expect(await endServer()).toBe(0)
+    expect(existsSync(join(store, 'socket'))).toBe(false)
+    server = spawn(process.execPath, [CORDON, 'serve', '--store', store, '--as', 'ada', '--listen', `127.0.0.1:${port}`], { stdio: ['ignore', 'pipe', 'inherit'] })
+    await new Promise((resolve) => server.stdout?.once('data', resolve))
+    expect(as('anna', 'approvals', 'reject', subjectId, '--reason', 'not this file')).toMatchObject({ status: 0, stdout: `rejected ${subjectId}\n` })
+    expect(await result).toMatchObject({ status: 'denied', reason: expect.stringContaining('not this file') as string })
+    expect(existsSync(join(folder, 'no.txt'))).toBe(false)
+  })
+
+  test('with escape sequences in its arguments is shown as what it is', async () => {
+    const { process: caller } = callNote({ file: '\u001b[2K\u001b[1Aharmless.txt\u202e\u0085\u009b31m\n  tool       cat' })
+    const { subjectId, argumentsHash } = await onlyQuestion()
+    const shown = as('anna', 'approvals', 'show', subjectId).stdout
+    // eslint-disable-next-line no-control-regex -- that there are none of these is what is tested
+    expect(shown).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
+    expect(shown.split('\n').filter((line) => line.startsWith('  tool'))).toEqual(['  tool       note, version 1: Writes a note'])
+    expect(shown).toContain('\\u001b[2K')
+    expect(shown).toContain('\\u{202e}')
+    // Nobody to ask, and no hash of what was seen: nothing is approved. With that of something else, neither.
+    expect(as('anna', 'approvals', 'approve', subjectId)).toMatchObject({ status: 2, stderr: expect.stringContaining('--hash') as string })
+    expect(as('anna', 'approvals', 'approve', subjectId, '--hash', `sha256:${'0'.repeat(64)}`)).toMatchObject({ status: 1, stderr: expect.stringContaining('not those that were looked at') as string })
+    expect(as('agent-1', 'approvals', 'approve', subjectId, '--hash', argumentsHash)).toMatchObject({ status: 1, stderr: expect.stringContaining('store-refused') as string })
+    expect(json(as('anna', 'approvals', 'approve', subjectId, '--hash', argumentsHash, '--json'))).toEqual({ id: subjectId, status: 'approved' })
+    caller.kill('SIGKILL')
+  })
+})
+
+describe('a token', () => {
+  const served = (environment: Readonly<Record<string, string>>, ...words: readonly string[]): Ran => cordon(['team', 'show', '--json', '--server', address, ...words], { environment })
+  const token = () => readFileSync(join(folder, 'agent.token'), 'utf8').trim()
+
+  test('comes from the environment or from a file that others cannot read, and never from the command line', () => {
+    expect(statSync(join(folder, 'agent.token')).mode & 0o777).toBe(0o600)
+    expect(json(served({ CORDON_TOKEN: token() }))).toMatchObject({ team: 'acme' })
+    expect(json(served({}, '--token-file', join(folder, 'agent.token')))).toMatchObject({ team: 'acme' })
+    expect(served({}, '--token', token())).toMatchObject({ status: 2 })
+    expect(served({})).toMatchObject({ status: 1, stderr: expect.stringContaining('request-') as string })
+    chmodSync(join(folder, 'agent.token'), 0o644)
+    expect(served({}, '--token-file', join(folder, 'agent.token'))).toMatchObject({ status: 1, stderr: expect.stringContaining('token-unsafe') as string })
+    chmodSync(join(folder, 'agent.token'), 0o600)
+  })
+
+  test('is listed without what is secret in it, and speaks for nobody once it is revoked', () => {
+    const made = json(as('ada', 'tokens', 'create', 'anna', '--json', '--label', 'phone')) as { readonly id: string; readonly token: string }
+    const listed = as('ada', 'tokens', 'list').stdout
+    expect(listed).toContain('phone')
+    expect(listed).not.toContain(made.token)
+    expect(json(served({ CORDON_TOKEN: made.token }))).toMatchObject({ team: 'acme' })
+    expect(as('ada', 'tokens', 'revoke', made.id).status).toBe(0)
+    expect(served({ CORDON_TOKEN: made.token })).toMatchObject({ status: 1, stderr: expect.stringContaining('request-unauthenticated') as string })
+  })
+})
+
+test('a folder that is served is not opened by another process', () => {
+  const { status, stderr } = cordon(['serve', '--store', store, '--socket', join(folder, 'other')])
+  expect(status).toBe(1)
+  expect(stderr).toMatch(/store-held: .*process \d+.*\nfix: /)
+})
+
+test('what is stopped is not called until it goes on', () => {
+  expect(as('anna', 'team', 'stop', '--tool', 'note', '--reason', 'incident 7').stdout).toBe('stopped: tool note\n')
+  expect(as('agent-1', 'team', 'show').stdout).toContain('incident 7')
+  expect(as('agent-1', 'team', 'resume', '--tool', 'note')).toMatchObject({ status: 1, stderr: expect.stringContaining('store-refused') as string })
+  expect(as('anna', 'team', 'resume', '--tool', 'note').status).toBe(0)
+  expect((json(as('anna', 'team', 'show', '--json')) as { stops: unknown }).stops).toEqual([])
+})
+
+test('a tool is refused with its file and line, and one that claims to reach nobody with a network in its policy is refused by the database', () => {
+  expect(as('ada', 'tools', 'register', file('typo.yaml', 'key: x\negress_clas: none\n'))).toMatchObject({ status: 1, stderr: expect.stringMatching(/typo\.yaml:2: unknown key "egress_clas"[^]*did you mean "egress_class"/) as string })
+  expect(as('ada', 'tools', 'register', file('liar.yaml', 'key: liar\negress_class: none\ndefinition: { policy: { network: [api.example.org] } }\n'))).toMatchObject({ status: 1, stderr: expect.stringContaining('its policy grants a network') as string })
+  expect(as('ada', 'tools', 'register', file('honest.yaml', 'key: honest\negress_class: none\nrequires_approval: false\ndefinition: { policy: { network: none } }\n')).stdout).toBe('registered honest, version 1, of the class none, approval none\n')
+  expect(as('ada', 'tools', 'list').stdout).toMatch(/^TOOL +VERSION +CLASS +APPROVAL +STATE +AGENTS\nhonest +1 +none +none +active +\nnote +1 +write +by 1 +active +agent-1\n$/)
+})
+
+test.each([[['approvals']], [['approvals', 'aprove']], [['approvals', 'show']], [['approvals', 'reject', 'x']], [['tools', 'assign', 'x']], [['team', 'add', 'x', 'boss']], [['tokens', 'create']], [['approvals', 'list', '--store', 'a', '--server', 'b']]])('what cannot be understood ends with 2 and says what can: %j', (words) => {
+  const { status, stderr } = words.includes('--store') ? cordon(words) : as('anna', ...words)
+  expect({ status, hint: /^fix: /m.test(stderr) }).toEqual({ status: 2, hint: true })
+})
+
+test('a server that is not there is told with what to do', () => {
+  expect(cordon(['approvals', 'list', '--server', `unix:${join(folder, 'nowhere')}`, '--team', 'acme'])).toMatchObject({ status: 1, stderr: expect.stringMatching(/server-unavailable[^]*fix: see that cordon serve runs/) as string })
+})
