@@ -13,10 +13,10 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
 const IN_CI = Boolean(process.env.CI)
 
 /** Suites that need no second user: those that start no cell here, and the sanitizers, which watch our code and not the boundary. */
-const FOR_ONE_USER = new Set(['vm', 'architecture', 'errors', 'policy', 'gate', 'sandbox', 'egress', 'store', 'faults', 'sanitized'])
+const FOR_ONE_USER = new Set(['vm', 'architecture', 'errors', 'policy', 'gate', 'sandbox', 'egress', 'store', 'server', 'faults', 'sanitized'])
 
 /** Of the others, what decides, records, installs or reads policies: the same for every user. */
-const FILES_FOR_ONE_USER = ['bundled-policies', 'decisions', 'injection-scope', 'log', 'packed-install', 'policy-sources', 'prompt', 'words'].map((name) => `test/cli/${name}.test.ts`)
+const FILES_FOR_ONE_USER = ['bundled-policies', 'decisions', 'injection-scope', 'log', 'packed-install', 'policy-sources', 'prompt', 'serve', 'words'].map((name) => `test/cli/${name}.test.ts`)
 
 const total = { passed: 0, failed: 0, skipped: 0 }
 const add = ({ passed, failed, skipped }) => {

@@ -10,12 +10,26 @@ const KEYS = [
   'key', 'name', 'description', 'category', 'input', 'output', 'egress_class', 'requires_approval', 'approvals_needed', 'dangerous', 'endpoint', 'method', 'credential', 'needs_labels', 'needs_boundary', 'definition',
 ] as const
 
+/** The same in the words of the API, which is how `cordon runner --registrations` prints them. */
+const ALIASES: Readonly<Record<string, (typeof KEYS)[number]>> = {
+  inputSchema: 'input', outputSchema: 'output', egressClass: 'egress_class', requiresApproval: 'requires_approval', approvalsNeeded: 'approvals_needed', isDangerous: 'dangerous',
+  endpointUrl: 'endpoint', httpMethod: 'method', credentialRef: 'credential', needsLabels: 'needs_labels', needsBoundary: 'needs_boundary',
+}
+
 export type ToolFile = Omit<GivenTo<'registerTool'>, 'team'>
 
-export const readToolFile = (path: string): ToolFile => {
-  const node = readDocument(read(path), path)
-  const given = mappingOf({ ...node, whole: 'the tool' }, KEYS)
-  if (given.key === undefined) throw invalid({ ...node, whole: 'the tool' }, 'a mapping with a key', 'write it like key: send-mail')
+const STDIN = '-'
+
+/** One tool, or a list of them. */
+export const readToolFile = (path: string): readonly ToolFile[] => {
+  const name = path === STDIN ? 'standard input' : path
+  const node = { ...readDocument(read(path), name), whole: 'the tool' }
+  return (Array.isArray(node.value) ? itemsOf(node, 'a list of tools') : [node]).map((each) => readTool(each, name))
+}
+
+const readTool = (node: PolicyNode, path: string): ToolFile => {
+  const given = mappingOf(inOneSpelling(node), KEYS)
+  if (given.key === undefined) throw invalid(node, 'a mapping with a key', 'write it like key: send-mail')
   const definition = ifGiven(given.definition, aMapping)
   // Said here with file and line; who approves it reads it again.
   if (definition?.['policy'] !== undefined) parsePolicy(definition['policy'], `${path}: policy`)
@@ -39,9 +53,15 @@ export const readToolFile = (path: string): ToolFile => {
   })
 }
 
+const inOneSpelling = (node: PolicyNode): PolicyNode => {
+  const { value } = node
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return node
+  return { ...node, value: Object.fromEntries(Object.entries(value).map(([key, each]) => [Object.hasOwn(ALIASES, key) ? ALIASES[key] : key, each as unknown])) }
+}
+
 const read = (path: string): string => {
   try {
-    return readFileSync(path, 'utf8')
+    return readFileSync(path === STDIN ? 0 : path, 'utf8')
   } catch (error) {
     throw fail('file-unreadable', { path, problem: error instanceof Error ? error.message : String(error), fix: 'name a file with the tool in YAML or JSON' }, error)
   }

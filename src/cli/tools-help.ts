@@ -5,8 +5,8 @@ export const TOOLS_HELP: CommandHelp = {
   usage: 'cordon tools list | register FILE… | show|enable|disable TOOL | assign|revoke TOOL AGENT [options]',
   summary: 'the tools of a team, and which agent may call them',
   description: [
-    'register reads a tool from a YAML or JSON file, and makes it or its next version; what was approved of the version',
-    'before does not count for the new one. assign lets an agent call it, revoke ends that. disable ends it for all.',
+    'register reads tools from YAML or JSON files (- is standard input), and makes each or its next version; what was',
+    'approved of the version before does not count for the new one. assign lets an agent call it, revoke ends that. disable ends it for all.',
   ],
   groups: [
     { title: 'options', options: [{ name: 'profile', value: 'NAME', help: 'the profile that calls of this agent go by (assign)' }, JSON_OPTION] },
@@ -15,7 +15,8 @@ export const TOOLS_HELP: CommandHelp = {
   notes: [
     'Keys of FILE: key, name, description, category, input and output (JSON Schemas), egress_class (none, read_only or',
     'write, which it is unless it says otherwise), requires_approval, approvals_needed, dangerous, endpoint, method,',
-    'credential, needs_labels, needs_boundary, and definition: how it is run (kind, command, policy, …).',
+    'credential, needs_labels, needs_boundary, and definition: how it is run (kind, command, policy, …). What runners are to run',
+    'is registered as they know it: cordon runner --tools DIR --registrations | cordon tools register -',
     EXIT_STATUS_NOTE,
   ],
 }

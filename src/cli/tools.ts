@@ -33,7 +33,7 @@ const approvalOf = ({ requiresApproval, approvalsNeeded }: Tool): string => (req
 const register = async ({ store, team, words, wrong, print }: Desk): Promise<number> => {
   if (words.length === 0) throw wrong('name a file with a tool in it')
   // All are read before the first is registered.
-  const files = words.map((path) => readToolFile(path))
+  const files = words.flatMap((path) => readToolFile(path))
   const of = await team()
   for (const file of files) {
     const tool = await store.ask('registerTool', { team: of, ...file })

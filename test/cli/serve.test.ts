@@ -135,7 +135,6 @@ describe('a call of another process', () => {
     const { process: caller } = callNote({ file: '\u001b[2K\u001b[1Aharmless.txt\u202e\u0085\u009b31m\n  tool       cat' })
     const { subjectId, argumentsHash } = await onlyQuestion()
     const shown = as('anna', 'approvals', 'show', subjectId).stdout
-    // eslint-disable-next-line no-control-regex -- that there are none of these is what is tested
     expect(shown).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
     expect(shown.split('\n').filter((line) => line.startsWith('  tool'))).toEqual(['  tool       note, version 1: Writes a note'])
     expect(shown).toContain('\\u001b[2K')

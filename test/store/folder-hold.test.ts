@@ -1,0 +1,55 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+import { afterAll, expect, test } from 'vitest'
+
+import { holdFolder } from '../../src/store/folder-hold.js'
+
+const home = mkdtempSync(join(tmpdir(), 'cordon-hold-'))
+afterAll(() => {
+  rmSync(home, { recursive: true, force: true })
+})
+const MODULE = pathToFileURL(join(import.meta.dirname, '..', '..', 'dist', 'store', 'folder-hold.js')).href
+const program = (folder: string, then: string) => ['--input-type=module', '-e', `import { holdFolder } from ${JSON.stringify(MODULE)}; try { holdFolder(${JSON.stringify(folder)}); ${then} } catch (error) { console.log(error.code) }`]
+
+test('a folder that another process has is not had twice, and is had again when it lets go', () => {
+  const folder = join(home, 'a')
+  const release = holdFolder(folder)
+  expect(spawnSync(process.execPath, program(folder, 'console.log("held")'), { encoding: 'utf8' }).stdout).toBe('store-held\n')
+  expect(() => holdFolder(folder)).toThrow(/open elsewhere/)
+  release()
+  expect(spawnSync(process.execPath, program(folder, 'console.log("held")'), { encoding: 'utf8' }).stdout).toBe('held\n')
+})
+
+test('what a process that was killed left is passed over, and tidied up by who comes next', () => {
+  const folder = join(home, 'b')
+  for (let deaths = 0; deaths < 3; deaths += 1) spawnSync(process.execPath, program(folder, 'process.kill(process.pid, "SIGKILL")'))
+  expect(readdirSync(home).filter((name) => name.startsWith('b.hold'))).toHaveLength(3)
+  const release = holdFolder(folder)
+  expect(() => holdFolder(folder)).toThrow(/open elsewhere/)
+  release()
+  expect(readdirSync(home).filter((name) => name.startsWith('b.hold'))).toEqual([])
+})
+
+test('of many that come at once after a death, one has it', async () => {
+  const folder = join(home, 'c')
+  spawnSync(process.execPath, program(folder, 'process.kill(process.pid, "SIGKILL")'))
+  // Whoever has it keeps it until all have tried.
+  const children = Array.from({ length: 6 }, () => spawn(process.execPath, program(folder, 'console.log("held"); setTimeout(() => undefined, 60_000)'), { stdio: ['ignore', 'pipe', 'inherit'] }))
+  const said = await Promise.all(children.map((child) => new Promise<string>((resolve) => {
+    child.stdout.setEncoding('utf8').once('data', (text: string) => { resolve(text.trim()) })
+  })))
+  for (const child of children) child.kill('SIGKILL')
+  expect(said.filter((text) => text === 'held')).toHaveLength(1)
+  expect(said.filter((text) => text === 'store-held')).toHaveLength(5)
+})
+
+test('what is of another host, or of nobody that can be looked at, is left alone', () => {
+  const folder = join(home, 'd')
+  symlinkSync('1:1:pid:[1]:', `${folder}.hold`)
+  expect(() => holdFolder(folder)).toThrow(/open elsewhere/)
+  expect(existsSync(`${folder}.hold`) || readdirSync(home).includes('d.hold')).toBe(true)
+})
