@@ -9,6 +9,7 @@ import { createProgress } from './report/progress.mjs'
 import { formatReport } from './report/table.mjs'
 import { checkTargets } from './report/targets.mjs'
 import { runBench } from './run.mjs'
+import { benchStore } from './store.mjs'
 import { benchSustained } from './sustain.mjs'
 import { benchTools } from './tools.mjs'
 
@@ -24,6 +25,10 @@ async function main(options) {
   }
   if (options.egress) {
     await benchEgress(options)
+    return
+  }
+  if (options.store) {
+    await benchStore(options)
     return
   }
   if (options.tools) {

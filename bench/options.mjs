@@ -6,6 +6,8 @@ export const HELP = `usage: npm run bench -- [options]
   --tools            measure only calls of tools from end to end, decided and recorded
   --egress           measure only the proxy, beside a straight connection and other proxies: a request on a new
                      connection, a download, many connections
+  --store            measure only the store: calls per second on PostgreSQL and embedded, beside the same writes by
+                     pgbench; from approval to start; the same with a million old calls
   --sustain SECONDS  with --tools: keep 8 calls in flight for so long, and see that nothing grows
   --quick            fewer samples: a few minutes become half a minute
   --only NAME,...    only these contestants and measurements (bare always runs)
@@ -32,6 +34,7 @@ const MEASUREMENT_NAMES = ['start', 'rate', 'find', 'gcc', 'git', 'python', 'nod
  * @typedef {object} Options
  * @property {boolean} help
  * @property {boolean} decide
+ * @property {boolean} store
  * @property {boolean} tools
  * @property {boolean} egress
  * @property {number} sustain seconds; 0 is not at all
@@ -56,6 +59,7 @@ export function parseOptions(words) {
     options: {
       help: { type: 'boolean', default: false },
       decide: { type: 'boolean', default: false },
+      store: { type: 'boolean', default: false },
       tools: { type: 'boolean', default: false },
       egress: { type: 'boolean', default: false },
       sustain: { type: 'string', default: '0' },
@@ -77,6 +81,7 @@ export function parseOptions(words) {
   return {
     help: values.help,
     decide: values.decide,
+    store: values.store,
     tools: values.tools,
     egress: values.egress,
     sustain,
