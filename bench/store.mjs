@@ -42,10 +42,10 @@ async function foundTeam(engine) {
 
 /**
  * One call from end to end.
- * @param {{ agent: Asking, runner: Asking, tool: string }} by
+ * @param {{ agent: Asking, runner: Asking, tool: string, dispatch: 'caller' | 'runners' }} by
  */
-async function oneCall({ agent, runner, tool }) {
-  const id = await invokeTool(agent, { toolId: tool, agent: 'agent-1', input: { path: 'a' } })
+async function oneCall({ agent, runner, tool, dispatch }) {
+  const id = await invokeTool(agent, { toolId: tool, agent: 'agent-1', input: { path: 'a' }, dispatch })
   const [claimed] = await claimInvocations(runner, 'bench', { id })
   if (claimed === undefined) throw new Error('the call was not claimed')
   await completeInvocation(runner, { id, fence: claimed.fence }, { status: 'completed', output: { ok: true } })
@@ -143,9 +143,11 @@ export async function benchStore({ quick, check }) {
   writeFileSync(script, SCRIPT)
   const engines = ['agent-1', 'host-1', 'anna'].map(login => openPostgres({ url: server.url(login), connections: 64 }))
   const [agent, runner, operator] = /** @type {[Engine, Engine, Engine]} */ (engines)
-  const once = () => oneCall({ agent, runner, tool: tools.look })
+  /** @param {'caller' | 'runners'} dispatch */
+  const by = dispatch => () => oneCall({ agent, runner, tool: tools.look, dispatch })
 
-  const onServer = async () => {
+  const onServer = async (/** @type {'caller' | 'runners'} */ dispatch) => {
+    const once = by(dispatch)
     /** @type {number[]} */ const rates = []
     /** @type {number[]} */ const bare = []
     for (const inFlight of IN_FLIGHT) {
@@ -157,13 +159,15 @@ export async function benchStore({ quick, check }) {
     }
     return { rates, bare, shares: rates.map((rate, at) => rate / (bare[at] ?? Number.NaN)) }
   }
-  const young = await onServer()
+  const young = await onServer('caller')
   process.stdout.write(line('PostgreSQL, the same writes', young.bare, undefined))
-  process.stdout.write(line('PostgreSQL', young.rates, young.shares))
+  process.stdout.write(line('PostgreSQL, run by the caller', young.rates, young.shares))
+  const told = await onServer('runners')
+  process.stdout.write(line('PostgreSQL, run by others', told.rates, told.shares))
   const begun = await measureStarts({ engine: runner, agent, operator, runner, tool: tools.send }, starts)
   await addOld(owner, old)
-  const aged = await onServer()
-  process.stdout.write(line(`PostgreSQL, ${old.toLocaleString('en')} old calls`, aged.rates, aged.shares))
+  const aged = await onServer('caller')
+  process.stdout.write(line(`  the first, ${old.toLocaleString('en')} old calls`, aged.rates, aged.shares))
   await Promise.all([...engines, owner].map(engine => engine.close()))
   server.stop()
 
@@ -171,13 +175,13 @@ export async function benchStore({ quick, check }) {
   await migrate(embedded)
   const own = await foundTeam(embedded)
   await embedded.execute(TABLES)
-  const by = { agent: speakingAs(embedded, { kind: 'gateway', role: 'cordon_agent', actor: 'agent-1' }), runner: speakingAs(embedded, { kind: 'gateway', role: 'cordon_runner', actor: 'host-1' }), tool: own.look }
+  const here = { agent: speakingAs(embedded, { kind: 'gateway', role: 'cordon_agent', actor: 'agent-1' }), runner: speakingAs(embedded, { kind: 'gateway', role: 'cordon_runner', actor: 'host-1' }), tool: own.look, dispatch: /** @type {const} */ ('caller') }
   const write = sameWrites(embedded)
   /** @type {number[]} */ const plain = []
   /** @type {number[]} */ const through = []
   for (const inFlight of IN_FLIGHT) {
     plain.push(await rateOf(write, inFlight, seconds / 2))
-    through.push(await rateOf(() => oneCall(by), inFlight, seconds / 2))
+    through.push(await rateOf(() => oneCall(here), inFlight, seconds / 2))
   }
   process.stdout.write(line('embedded, the same writes', plain, undefined))
   process.stdout.write(line('embedded', through, through.map((rate, at) => rate / (plain[at] ?? Number.NaN))))

@@ -170,15 +170,21 @@ end $$;
 create trigger trg_tool_invocations_guard before update on agents.tool_invocations for each row execute function agents.fn_tool_invocations_guard();
 create trigger trg_tool_invocations_kept before delete on agents.tool_invocations for each row execute function agents.fn_refuse_change();
 
--- Who waits hears of it: the id and the new state.
+-- Who waits hears of it: the id and the new state. Nobody else is told, because those who tell something commit one
+-- after the other: a call that its caller runs itself, and nobody was asked about, has nobody who waits for it.
 create function agents.fn_tool_invocations_notify() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  is_new boolean := tg_op = 'INSERT';
+  before text := case when is_new then '' else old.status end;
 begin
-  if tg_op = 'INSERT' or new.status is distinct from old.status or new.cancel_requested is distinct from old.cancel_requested then
-    perform pg_notify('tool_invocation', new.id || ' ' || case when new.cancel_requested then 'cancel' else new.status end);
-    if new.status = 'pending' then perform pg_notify('tool_invocation_approval_required', new.id::text); end if;
-    if new.status = 'approved' then perform pg_notify('tool_invocation_ready', new.id::text); end if;
+  if not is_new and new.cancel_requested and not old.cancel_requested then perform pg_notify('tool_invocation', new.id || ' cancel'); end if;
+  if new.status = before then return null; end if;
+  if 'pending' in (before, new.status) or new.status in ('cancelled', 'expired') or (new.dispatch = 'runners' and new.status in ('completed', 'failed')) then
+    perform pg_notify('tool_invocation', new.id || ' ' || new.status);
   end if;
+  if new.status = 'pending' then perform pg_notify('tool_invocation_approval_required', new.id::text); end if;
+  if new.status = 'approved' and new.dispatch = 'runners' then perform pg_notify('tool_invocation_ready', new.id::text); end if;
   return null;
 end $$;
 create trigger trg_tool_invocations_notify after insert or update on agents.tool_invocations for each row execute function agents.fn_tool_invocations_notify();
