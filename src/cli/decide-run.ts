@@ -48,7 +48,7 @@ export const openRunGate = (services: RunServices): RunGate => {
     requestedBy: RUN_TOOL,
     origin: 'command',
     typed: describeTyped(order),
-    waysToAllow: [rule.length > LONGEST_ADVICE ? `add a rule to ${services.ruleFile} that allows the tool ${RUN_TOOL} for such a command` : `add to the rules in ${services.ruleFile}: ${rule}`, 'run it at a terminal, and answer there'],
+    waysToAllow: [rule.length > LONGEST_ADVICE ? `add a rule to ${services.ruleFile} that allows the tool ${RUN_TOOL} for such a command` : `add to the rules in ${services.ruleFile}: ${rule}`, 'run it at a terminal, and answer there', 'choose another mode'],
     approvals: session?.grants ?? [],
   }
   return { gate, sessionId, call }

@@ -1,11 +1,7 @@
 // What `cordon run` is told about the way to granted hosts.
-import { readFileSync } from 'node:fs'
-
 import { fail } from '../errors/index.js'
-import type { IpAddress } from '../policy/index.js'
-import { parseIpAddress, parseRequestHost } from '../policy/index.js'
-
-import { reasonOf } from './policy-file.js'
+import type { Boundary, IpAddress } from '../policy/index.js'
+import { parseIpAddress, parseRequestHost, strayName } from '../policy/index.js'
 
 export interface EgressOrder {
   /** `--resolve` */
@@ -19,13 +15,20 @@ export const NO_EGRESS: EgressOrder = { pins: new Map(), authorities: [] }
 /** What is typed comes last, and wins. */
 export const joinEgress = (found: EgressOrder, typed: EgressOrder): EgressOrder => ({ pins: new Map([...found.pins, ...typed.pins]), authorities: [...found.authorities, ...typed.authorities] })
 
-export const parseEgress = (resolve: readonly string[], authorityFile: string | undefined): EgressOrder => {
+export const parseEgress = async (resolve: readonly string[], authorityFile: string | undefined, network: Boundary['network']): Promise<EgressOrder> => {
   const pins = new Map<string, readonly IpAddress[]>()
   for (const text of resolve) {
     const { name, address } = parsePin(text)
     pins.set(name, [...(pins.get(name) ?? []), address])
   }
-  return { pins, authorities: authorityFile === undefined ? [] : [readAuthorities(authorityFile)] }
+  refuseStray(pins.keys(), network)
+  return { pins, authorities: authorityFile === undefined ? [] : [(await import('./upstream-authorities.js')).readAuthorities(authorityFile)] }
+}
+
+/** The name that was meant would be looked up as if nothing had been said. */
+const refuseStray = (names: Iterable<string>, network: Boundary['network']): void => {
+  const stray = strayName(names, [network])
+  if (stray !== undefined) throw fail('usage-error', { problem: `--resolve ${stray.name}: no grant covers that name`, fix: stray.near === undefined ? `grant it, too: --net ${stray.name}` : `did you mean ${stray.near}?` })
 }
 
 const parsePin = (text: string): { readonly name: string; readonly address: IpAddress } => {
@@ -34,12 +37,4 @@ const parsePin = (text: string): { readonly name: string; readonly address: IpAd
   const address = parseIpAddress(addressText)
   if (host?.kind !== 'name' || address === undefined) throw fail('usage-error', { problem: `--resolve ${text} is not HOST=ADDRESS`, fix: 'write --resolve example.org=192.0.2.1' })
   return { name: host.name, address }
-}
-
-const readAuthorities = (path: string): string => {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (cause) {
-    throw fail('usage-error', { problem: `--upstream-ca ${path} cannot be read: ${reasonOf(cause)}`, fix: 'name a file with certificates in PEM' }, cause)
-  }
 }

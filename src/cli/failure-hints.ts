@@ -10,6 +10,7 @@ import type { SandboxProfile } from '../sandbox/index.js'
 
 import type { RunOrder } from './run-request.js'
 import { asWord } from './shell-word.js'
+import { isTransfer, outputsOf, withoutMark } from './transfer-words.js'
 
 type Command = Pick<RunOrder, 'argv' | 'cwd' | 'workspace' | 'home'>
 
@@ -42,6 +43,10 @@ const lists = ({ argv, cwd }: Command): boolean => {
 /** Said also of a success, where an empty folder would be taken for the real one. */
 export const hintOnEmptyFolder = (command: Command, boundary: Boundary): readonly string[] =>
   lists(command) && !hasGrantsIn(command.cwd, boundary) ? hintOnFolder(command, boundary) : []
+
+/** Said also of a success: curl goes on without a file that it cannot read, and sends nothing in its place. */
+export const hintsOnUnsent = ({ argv, cwd }: Command, boundary: Boundary): readonly string[] =>
+  isTransfer(argv) ? argv.slice(1, MOST_ARGUMENTS).filter((word) => withoutMark(word) !== word).flatMap((word) => pathIn(withoutMark(word), cwd) ?? []).flatMap((path) => hintOnPath(path, boundary)).slice(0, MOST_HINTS) : []
 
 const hintOnFolder = (command: Command, boundary: Boundary): readonly string[] => {
   const { cwd, workspace } = command
@@ -110,8 +115,10 @@ const MOST_ARGUMENTS = 200
 const MOST_HINTS = 5
 
 const hintsOnArguments = ({ argv, cwd }: Command, boundary: Boundary): readonly { readonly path: string; readonly hint: string }[] => {
-  const isTold = cwd !== '/' && !isReadable(boundary, cwd) && !hasGrantsIn(cwd, boundary)
-  const named = argv.slice(1, MOST_ARGUMENTS).flatMap((word) => pathIn(word, cwd) ?? [])
+  // Of clients of the network it is not said that their folder is not granted: most of them need nothing of it.
+  const isTold = !isTransfer(argv) && cwd !== '/' && !isReadable(boundary, cwd) && !hasGrantsIn(cwd, boundary)
+  const made = outputsOf(argv)
+  const named = argv.slice(1, MOST_ARGUMENTS).filter((word) => !made.includes(word)).flatMap((word) => pathIn(isTransfer(argv) ? withoutMark(word) : word, cwd) ?? [])
   const others = [...new Set(named)].filter((path) => path !== cwd && !(isTold && isWithinPath(path, cwd)))
   return others.flatMap((path) => hintOnPath(path, boundary).map((hint) => ({ path, hint }))).slice(0, MOST_HINTS)
 }
@@ -149,8 +156,8 @@ const isReadableFor = ({ mode, uid, gid }: Stats): boolean => {
 const MAKING: ReadonlySet<string> = new Set(['touch', 'mkdir', 'cp', 'mv', 'tee', 'ln', 'install', 'mkfifo'])
 
 const hintsOnCreation = ({ argv, cwd }: Command, boundary: Boundary): readonly string[] => {
-  if (!MAKING.has(basename(argv[0] ?? ''))) return []
-  const made = argv.slice(1, MOST_ARGUMENTS).flatMap((word) => pathIn(word, cwd) ?? []).filter((path) => lookAt(path) === undefined && !isWritable(boundary, path))
+  const words = MAKING.has(basename(argv[0] ?? '')) ? argv.slice(1, MOST_ARGUMENTS) : outputsOf(argv)
+  const made = words.flatMap((word) => pathIn(word, cwd) ?? []).filter((path) => (lookAt(path) === undefined || isTransfer(argv)) && !isWritable(boundary, path))
   const folders = new Set(made.map(parentOf).filter((folder) => lookAt(folder) !== undefined))
   return [...folders].slice(0, MOST_HINTS).map((folder) => `nothing can be made in ${folder}, which is not granted for writing: add --write ${asWord(escapeGlob(folder))}`)
 }

@@ -10,6 +10,7 @@ import type { NetworkCall } from '../runtime/network/index.js'
 import type { CallResult } from '../sandbox/index.js'
 import { randomUUID } from 'node:crypto'
 
+import { createBareRequests } from './bare-requests.js'
 import { openRunGate, settleRun } from './decide-run.js'
 import type { RunServices } from './decide-run.js'
 import { revise } from './facts.js'
@@ -28,6 +29,8 @@ export interface PerformedRun {
   readonly problems: readonly CordonError[]
   /** Of granted hosts; null where it connected to none. */
   readonly reached: EgressSummary | null
+  /** Requests that went without a credential of their host, in words. */
+  readonly bare: readonly string[]
 }
 
 export type Launch = (argv: readonly string[], boundary: Boundary, call: Pick<NetworkCall, 'callId' | 'record'>) => Promise<CallResult>
@@ -76,9 +79,10 @@ const runPermitted = async (
   const argv = argvOf(requirePermit(permit, { tool: tool.name, arguments: inputs.call, policyHash: tool.policyHash, now: Date.now() }))
   const { boundary } = tool
   const reached = createEgressLog(events, idsOf(decision))
+  const bare = createBareRequests(boundary.credentials)
   let result: CallResult
   try {
-    result = await launch(argv, boundary, { callId: decision.call_id, record: reached.record })
+    result = await launch(argv, boundary, { callId: decision.call_id, record: async (event) => { await reached.record(event); bare.take(event) } })
   } catch (error) {
     const revised = revise(decision, error)
     if (revised !== undefined) onRevised(revised)
@@ -90,10 +94,10 @@ const runPermitted = async (
   try {
     await reached.finish()
     await Promise.all([recordEnded(events, decision, result, intrusions[0]), ended(events, 1)])
-    return { argv, boundary, result, problems: intrusions, reached: reached.summary() }
+    return { argv, boundary, result, problems: intrusions, reached: reached.summary(), bare: bare.lines() }
   } catch (error) {
     // It ran, and how it ended is not in the log: that is no success.
     if (!(error instanceof CordonError)) throw error
-    return { argv, boundary, result, problems: [...intrusions, error], reached: reached.summary() }
+    return { argv, boundary, result, problems: [...intrusions, error], reached: reached.summary(), bare: bare.lines() }
   }
 }

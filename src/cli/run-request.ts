@@ -8,7 +8,7 @@ import { fail } from '../errors/index.js'
 import { MODES } from '../gate/index.js'
 import type { Mode } from '../gate/index.js'
 import type { AbsolutePath, ToolPolicy } from '../policy/index.js'
-import { nearestKey, parseAbsolutePath, parsePolicy } from '../policy/index.js'
+import { nearestKey, parseAbsolutePath, parsePolicy, resolvePolicy } from '../policy/index.js'
 import type { Form } from '../sandbox/index.js'
 
 import type { Arguments } from './arguments.js'
@@ -65,7 +65,7 @@ export const parseRun = async (given: Arguments, environment: Readonly<Record<st
     mode: first('mode') === undefined ? undefined : oneOf('mode', first('mode') ?? '', MODES),
     ruleFiles: all('rules'),
     session: first('session'),
-    egress: joinEgress(ofClients, parseEgress(all('resolve'), first('upstream-ca'))),
+    egress: joinEgress(ofClients, await parseEgress(all('resolve'), first('upstream-ca'), resolvePolicy(policy, { workspace, home, kind: 'process' }).network)),
     grants: GRANTING.flatMap((name) => all(name).map((value) => `--${name} ${name === 'env' ? value.replace(/=.*/s, '=…') : value}`)),
     policySources: files.map(({ source }) => source),
     secrets: needsSecrets ? (await import('./secret-sources.js')).secretSources(files, { typed: all('secret'), configFolder, environment, policy }) : new Map(),

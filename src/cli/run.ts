@@ -13,7 +13,7 @@ import { explainViolations } from './explain.js'
 import { describeRun, openFactsFile, undecided } from './facts.js'
 import type { Decided, Facts, FactsFile, Outcome } from './facts.js'
 import { EXIT_REFUSED, exitStatusOf, reportFailure } from './failure.js'
-import { hintOnEmptyFolder, hintsOnFailure } from './failure-hints.js'
+import { hintOnEmptyFolder, hintsOnFailure, hintsOnUnsent } from './failure-hints.js'
 import { isInteractive } from './interactive.js'
 import { controlJob, inForeground } from './job-control.js'
 import { withLookupAdvice } from './lookup-advice.js'
@@ -43,7 +43,7 @@ export const run = async ({ given, environment }: Invocation): Promise<number> =
     order = await parseRun(given, environment)
     const services = prepareRun(order, interactive, environment)
     if (given.switches.has('dry-run')) return await (await import('./dry-run.js')).dryRun(services, reporting, environment)
-    say(warningsOf(given.values.get('env') ?? [], services.tool.boundary, environment), reporting, environment)
+    say(warningsOf({ env: given.values.get('env') ?? [], way: ['resolve', 'upstream-ca'].filter((name) => given.values.has(name)).map((name) => `--${name}`) }, services.tool.boundary, environment), reporting, environment)
     // Finding out what the host holds takes time of its own; the decision is made meanwhile.
     const sandbox = openSandbox({ form: order.form, nursery: 'none' })
     sandbox.catch(() => undefined)
@@ -56,9 +56,9 @@ export const run = async ({ given, environment }: Invocation): Promise<number> =
         const { runWithNetwork } = await import('./run-network.js')
         return runWithNetwork({ ...egress, secrets, environment }, boundary, call, ({ passed, ...granted }) => runAttached({ ...attached, ...granted }, open, passed))
       }
-      const { argv, boundary, result, problems, reached } = await performRun(services, launch, (found) => { decided = found })
+      const { argv, boundary, result, problems, reached, bare } = await performRun(services, launch, (found) => { decided = found })
       outcome = { kind: 'ran', argv, result, intrusions: problems, reached }
-      advice = [...upstreamProblems(reached), ...adviceOn(result, { ...order, argv }, boundary, reporting.observe, environment)]
+      advice = [...upstreamProblems(reached), ...bare, ...adviceOn(result, { ...order, argv }, boundary, reporting.observe, environment)]
     } finally {
       await sandbox.then((open) => open.close(), () => undefined)
     }
@@ -85,7 +85,7 @@ const explainMode = (error: unknown, order: RunOrder): unknown => {
 const adviceOn = (result: CallResult, order: RunOrder, boundary: Boundary, observed: boolean, environment: Invocation['environment']): readonly string[] => {
   const refused = explainViolations(result, observed, order.argv)
   if (result.status !== 'exited') return refused
-  if (result.exitCode === 0) return [...refused, ...hintOnEmptyFolder(order, boundary)]
+  if (result.exitCode === 0) return [...refused, ...hintOnEmptyFolder(order, boundary), ...hintsOnUnsent(order, boundary)]
   const known = [...refused, ...adviseOnStart(order, boundary, result.exitCode, environment)]
   return [...known, ...hintsOnFailure(order, boundary, result.profile, known)]
 }

@@ -20,6 +20,8 @@ export interface GateCall {
   readonly typed?: string
   /** What would allow it, where whoever makes the call knows that better than the gate: a rule that can be copied. */
   readonly waysToAllow?: readonly string[]
+  /** The same for what a person has to approve whatever rules say. */
+  readonly waysToApprove?: readonly string[]
   readonly approvals?: readonly ApprovalGrant[]
   /** The policy of the tool is one that was widened for this call, after a violation or on request. */
   readonly widening?: Widening

@@ -9,7 +9,7 @@ export const waysToAllow = ({ rules, call }: Draft, source: DecisionSource): rea
     case 'hook':
       return ['see why the hook asks']
     case 'policy':
-      return ['approve it, once or for this session']
+      return call.waysToApprove ?? ['approve it, once or for this session']
     case 'registry':
     case 'schema':
     case 'constraint':
@@ -17,7 +17,7 @@ export const waysToAllow = ({ rules, call }: Draft, source: DecisionSource): rea
     case 'classifier':
     case 'approver':
     case 'command':
-      return [...(call.waysToAllow ?? [`add a rule that allows the tool ${call.tool}, best with a condition`]), 'choose another mode']
+      return call.waysToAllow ?? [`add a rule that allows the tool ${call.tool}, best with a condition`, 'choose another mode']
   }
 }
 

@@ -2,6 +2,7 @@ import { fail } from '../errors/index.js'
 
 import type { HostAction, HostGrant } from './host-grant.js'
 import { parseDestination, renderDestination } from './host-grant.js'
+import { nearestKey } from './nearest-key.js'
 import type { PathGlob } from './path-glob.js'
 import { parsePathGlob } from './path-glob.js'
 import type { PolicyNode } from './policy-node.js'
@@ -9,6 +10,15 @@ import { invalid, itemsOf, keyOf, mappingOf, oneOf, placeOf, sourceOf, textOf } 
 
 const ACTIONS = ['allow', 'deny', 'direct'] as const
 const METHOD = /^[A-Z][A-Z-]*$/
+
+const COMMON_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+
+/** Those that are registered, and a few that well-known servers have besides; among them some that look like a slip. */
+const METHODS: readonly string[] = [
+  ...COMMON_METHODS,
+  ...['ACL', 'BIND', 'CHECKIN', 'CHECKOUT', 'CONNECT', 'COPY', 'LABEL', 'LINK', 'LOCK', 'MERGE', 'MKACTIVITY', 'MKCALENDAR', 'MKCOL', 'MKWORKSPACE', 'MOVE', 'ORDERPATCH', 'PRI', 'PROPFIND', 'PROPPATCH', 'QUERY'],
+  ...['REBIND', 'REPORT', 'SEARCH', 'TRACE', 'UNBIND', 'UNCHECKOUT', 'UNLINK', 'UNLOCK', 'UPDATE', 'VERSION-CONTROL', 'LIST', 'PURGE', 'BAN', 'NOTIFY', 'SUBSCRIBE', 'UNSUBSCRIBE', 'SOURCE', 'M-SEARCH'],
+]
 
 export const parseHostGrants = (items: readonly PolicyNode[]): readonly HostGrant[] => {
   const grants = new Map<string, HostGrant>()
@@ -65,7 +75,10 @@ const parseHostGrant = (node: PolicyNode): HostGrant => {
 const parseMethods = (node: PolicyNode): readonly string[] =>
   nonEmpty(node, 'a list of HTTP methods').map((item) => {
     const method = textOf(item, 'an HTTP method')
-    if (!METHOD.test(method)) throw invalid(item, 'an HTTP method in upper case, such as GET')
+    if (!METHOD.test(method)) throw invalid(item, 'an HTTP method in upper case, such as GET', METHODS.includes(method.toUpperCase()) ? `write ${method.toUpperCase()}` : '')
+    // Servers may have methods of their own; but what is nearly one that everybody has is a slip, and would grant nothing.
+    const near = METHODS.includes(method) ? undefined : nearestKey(method, COMMON_METHODS)
+    if (near !== undefined) throw invalid(item, 'an HTTP method', `did you mean ${near}?`)
     return method
   })
 

@@ -46,6 +46,13 @@ export const loadPolicyFile = (text: string, source: string): PolicyFile => {
 /** The same, with the examples left to whoever reads it. */
 export const readPolicyFile = (text: string, source: string): PolicyFile => parsePolicyFile(readDocument(text, source), source)
 
+/** The sections of its policy as they are written, for whoever wants a policy as a value. */
+export const policyOfFile = (text: string, source: string): Readonly<Record<string, unknown>> => {
+  const { value } = readDocument(text, source)
+  const sections: readonly string[] = POLICY_KEYS
+  return Object.fromEntries(Object.entries((value ?? {}) as Readonly<Record<string, unknown>>).filter(([key]) => sections.includes(key)))
+}
+
 const parsePolicyFile = (given: PolicyNode, source: string): PolicyFile => {
   // A file in which everything is commented out.
   const node = given.value === null ? { ...given, value: {} } : given

@@ -9,11 +9,13 @@ import type { CallOptions, CordonOptions } from './cordon-options.js'
 import type { EventContext } from './events/event.js'
 import type { RecordSettings } from './events/recorded-arguments.js'
 import type { OwnDatabase, ServedBooks } from './ledger/call-store.js'
-import { aCount, aFunction, aText, listOf, mappingWith, oneOf, such, unshown, wrongOption } from './option-checks.js'
-import type { OptionCheck } from './option-checks.js'
+import { aCount, aFunction, aText, listOf, mappingWith, oneOf, such, unshown, wrongOption, wrongUnshown } from './option-checks.js'
+import type { OptionCheck, OptionPlace } from './option-checks.js'
 import { checkRuleOption } from './rule-sets.js'
 import type { StateSettings } from './session-state.js'
+import { problemOfCertificates } from '../egress/index.js'
 import type { VaultAccess } from '../egress/index.js'
+import { fail } from '../errors/index.js'
 import type { EgressOptions } from './network/egress-options.js'
 
 /** One check for each option, and none for what is no option: the compiler holds the two together. */
@@ -56,18 +58,38 @@ const CONTEXT: ChecksOf<EventContext> = { request_id: aText('a text'), agent: aT
 
 const SANDBOX: ChecksOf<SandboxOptions> = { form: oneOf(['auto', ...FORMS]), launcher: aText('the path of the launcher'), nursery: oneOf(['start', 'none']) }
 
-const VAULT: ChecksOf<VaultAccess> = { address: such('the address of Vault', (value) => typeof value === 'string' && /^https?:\/\//.test(value), 'write it like https://vault.example.org:8200'), token: aText('a token'), namespace: aText('a name'), authorities: listOf(aText('certificates in PEM'), 'a list of certificates in PEM') }
+/** None of them is repeated: a key may have been given by mistake. */
+const certificates: OptionCheck = (value, place) => {
+  const fix = 'write it like authorities: [readFileSync("ca.pem", "utf8")]'
+  if (!Array.isArray(value)) throw wrongUnshown(place, value, 'a list of texts with certificates in PEM', fix)
+  for (const [at, text] of value.entries()) {
+    const wrong = typeof text === 'string' ? problemOfCertificates(text) : { problem: 'it is no text', fix }
+    if (wrong !== undefined) throw fail('option-invalid', { of: place.of, option: `${place.key}[${String(at)}]`, expected: 'a text with certificates in PEM', found: `this: ${wrong.problem}`, fix: wrong.problem.startsWith('it holds no certificate in PEM') ? `${fix}; ${wrong.fix}` : wrong.fix })
+  }
+}
+
+const entriesOf = (value: unknown, place: OptionPlace, expected: string, fix: string): readonly (readonly [string, unknown])[] => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrongUnshown(place, value, expected, fix)
+  return Object.entries(value)
+}
+
+const VAULT: ChecksOf<VaultAccess> = { address: such('the address of Vault', (value) => typeof value === 'string' && /^https?:\/\//.test(value), 'write it like https://vault.example.org:8200'), token: aText('a token'), namespace: aText('a name'), authorities: certificates }
 
 // Names and addresses are read with errors of their own.
 const EGRESS: ChecksOf<EgressOptions> = {
-  authorities: listOf(aText('certificates in PEM'), 'a list of certificates in PEM', 'write it like authorities: [readFileSync("ca.pem", "utf8")]'),
-  secrets: unshown(
-    such('', (value) => typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every((each) => typeof each === 'string')),
-    'a mapping of credentials to where their values come from',
-    'write it like secrets: { "github-token": "env:GITHUB_TOKEN" }',
-  ),
+  authorities: certificates,
+  secrets: (value, place) => {
+    const fix = 'write it like secrets: { "github-token": "env:GITHUB_TOKEN" }'
+    for (const [id, source] of entriesOf(value, place, 'a mapping of credentials to where their values come from', fix)) {
+      // A text may be the value itself, given in the wrong place.
+      if (typeof source !== 'string') throw wrongUnshown({ ...place, key: `${place.key}[${JSON.stringify(id)}]` }, source, 'where its value comes from, as a text', fix)
+    }
+  },
   vault: mappingWith({ options: VAULT, required: ['address', 'token'], expected: 'a mapping with address and token', fix: 'write it like vault: { address: "https://vault.example.org:8200", token }' }),
-  pins: such('a mapping of names to lists of addresses', (value) => typeof value === 'object' && value !== null && Object.values(value).every((each) => Array.isArray(each) && each.every((address) => typeof address === 'string')), 'write it like pins: { "db.internal": ["10.0.0.5"] }'),
+  pins: (value, place) => {
+    const fix = 'write it like pins: { "db.internal": ["10.0.0.5"] }'
+    for (const [name, addresses] of entriesOf(value, place, 'a mapping of names to lists of addresses', fix)) listOf(aText('an IP address', fix), 'a list of addresses', fix)(addresses, { ...place, key: `${place.key}[${JSON.stringify(name)}]` })
+  },
 }
 
 const LEDGER_NAMES = {

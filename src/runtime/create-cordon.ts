@@ -29,7 +29,7 @@ import { recordHook } from './hook-events.js'
 import { openLedger, registeredCalls } from './ledger/index.js'
 import type { CallLedger, RegisteredCalls } from './ledger/index.js'
 import { liveCall } from './life-of-a-call.js'
-import { createCallNetworks, openNetwork, pinsOf, refusePassing, secretHostOf, sourcesOf, withoutSecrets } from './network/index.js'
+import { createCallNetworks, openNetwork, pinsOf, refusePassing, refuseUnused, secretHostOf, sourcesOf, withoutSecrets } from './network/index.js'
 import { createProcessCells } from './process-cells.js'
 import { registerTool } from './registered-tool.js'
 import type { RegisteredTool } from './registered-tool.js'
@@ -133,6 +133,7 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
   let opening: Promise<Sandbox> | undefined
   const sandbox = () => (opening ??= openSandbox(options.sandbox))
   const sources = sourcesOf(options.egress?.secrets ?? {})
+  refuseUnused(options.egress ?? {}, registered.map(({ gate: { boundary } }) => boundary))
   const given = options.environment ?? {}
   // What a value is read from is nothing that a policy could pass on.
   const environment = definedOf(withoutSecrets(given, sources.values()))
@@ -165,6 +166,7 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
     invocation: session.invocation,
     requestedBy: options.requestedBy ?? 'agent',
     approvals: session.approvals(given),
+    ...waysOut(tools.get(name), options),
   })
   const context = await begin(services, telemetry, resumed?.session_id)
 
@@ -237,6 +239,21 @@ const asHook = (hook: HostHook): Hook => ({
 
 const definedOf = (environment: NonNullable<CordonOptions['environment']>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined))
+
+/** What a call that would have to be approved lacks, in words that can be copied. */
+const waysOut = (tool: RegisteredTool | undefined, { approve }: CordonOptions): Pick<GateCall, 'waysToAllow' | 'waysToApprove'> => {
+  if (tool === undefined) return {}
+  const { name, kind } = tool.definition
+  const asking = approve === undefined ? ['let somebody answer: createCordon({ approve: async ({ tool, input, reason }) => ({ kind: "approve_once", by: "ann" }), … })'] : []
+  return {
+    waysToAllow: [
+      `add a rule that allows it, best with a condition: createCordon({ rules: [{ rules: [{ effect: "allow", tool: ${JSON.stringify(name)}, because: "…" }] }], … })`,
+      ...asking,
+      ...(kind === 'in-process' ? [] : ['let its sandbox be enough: createCordon({ mode: "on_request", … })']),
+    ],
+    ...(asking.length === 0 ? {} : { waysToApprove: asking }),
+  }
+}
 
 const approvalOf = ({ approve, approval }: CordonOptions, books: RegisteredCalls | undefined): ApprovalSettings | undefined => {
   const asking = books === undefined ? approve : books.approve(approve)

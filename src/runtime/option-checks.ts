@@ -17,13 +17,16 @@ export const wrongOption = ({ of, key }: OptionPlace, value: unknown, expected: 
   fail('option-invalid', { of, option: key === '' ? 'what it is given' : key, expected, found: typeof value === 'function' ? 'a function' : describeValue(value), fix })
 
 /** For what may be a secret, given in the wrong place: no error repeats it. */
+export const wrongUnshown = ({ of, key }: OptionPlace, value: unknown, expected: string, fix = ''): CordonError =>
+  fail('option-invalid', { of, option: key, expected, found: typeof value === 'string' ? 'a text' : describeValue(value), fix })
+
 export const unshown =
   (check: OptionCheck, expected: string, fix = ''): OptionCheck =>
   (value, place) => {
     try {
       check(value, place)
     } catch {
-      throw fail('option-invalid', { of: place.of, option: place.key, expected, found: typeof value === 'string' ? 'a text' : describeValue(value), fix })
+      throw wrongUnshown(place, value, expected, fix)
     }
   }
 

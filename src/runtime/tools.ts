@@ -62,7 +62,11 @@ export const tool = <Input = Unannotated, Output = unknown>(options: FunctionToo
   if (module === undefined && options.export !== undefined) throw fail('tool-incomplete', { tool: options.name, problem: '"export" names a function of a module, and there is none (module)' })
   if (inProcess) {
     if (run === undefined) throw fail('tool-incomplete', { tool: options.name, problem: 'in this process it needs a function (run)' })
-    return { ...common(options), kind: 'in-process', run: run as ToolRun }
+    const definition = common(options)
+    const [credential] = definition.policy.credentials
+    // It would be put into requests that pass the proxy, and those of this process do not.
+    if (credential !== undefined) throw fail('tool-incomplete', { tool: options.name, problem: `in this process nothing puts in its credential "${credential.id}"; leave "inProcess" out, so that it runs in a cell` })
+    return { ...definition, kind: 'in-process', run: run as ToolRun }
   }
   const from: FunctionSource = module === undefined ? { kind: 'function', run: run as ToolRun } : { kind: 'module', path: module, name: options.export ?? 'default' }
   return { ...common(options), kind: 'function', from }

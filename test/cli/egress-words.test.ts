@@ -1,5 +1,5 @@
 // What a user is told about the way to granted hosts: what cannot be, why, and the fix that works when it is followed.
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { afterAll, describe, expect, test } from 'vitest'
@@ -8,6 +8,7 @@ import { echo, serverAuthority, startHttps } from '../egress/servers.js'
 
 import { cordon, cordonBeside, temporaryFolder } from './cordon.js'
 import type { Ran, RunOptions } from './cordon.js'
+import { STATE_FOLDER } from './own-folders.js'
 
 const HOST = 'api.test'
 const VALUE = 'value-of-a-credential-77aa88bb'
@@ -40,12 +41,16 @@ describe('a variable that contains the value of a credential', () => {
     const ran = await run([...WITH_TOKEN, ...words, '--', 'env'], { environment: { COPY: `a ${VALUE}` } })
     expect(ran).toMatchObject({ status: 125, stdout: '', stderr: expect.stringContaining(`credential-exposed: the variable ${variable} contains the value of the credential "token"`) as string })
     expect(ran.stderr).toContain(`fix: take ${variable} out`)
-    expect(JSON.stringify(ran) + cordon(['log', 'show', '--json']).stdout).not.toContain(VALUE)
+    expect(JSON.stringify(ran)).not.toContain(VALUE)
   })
 
   test('is found before anything is decided where the value is in a variable of here', async () => {
     const ran = await run(['--policy', policy, '--secret', 'token=env:MINE', ...WAY, '--env', 'COPY', '--dry-run', '--', 'env'], { environment: { MINE: VALUE, COPY: `a ${VALUE}` } })
     expect(ran).toMatchObject({ status: 125, stderr: expect.stringContaining('credential-exposed: the variable COPY') as string })
+  })
+
+  test('is in no log either', () => {
+    expect(cordon(['log', 'show', '--json']).stdout).not.toContain(VALUE)
   })
 
   test('is another matter than one that does not: that reaches the command', async () => {
@@ -89,14 +94,70 @@ describe('a run that is refused before it is judged', () => {
     ['a credential without a value', ['--policy', policy], 'the credential "token" has no value'],
     ['a contradiction', ['--policy', policy, '--policy', fileWith('denied.yaml', `network: [ { host: "${place}", action: deny } ]\n`)], `${place} is denied`],
   ])('for %s is the last one in the log', (_, words, problem) => {
-    expect(cordon(['run', '--', 'true', 'before']).status).toBe(0)
     const ran = cordon(['run', ...words, '--', 'echo', 'refused'])
     expect(ran.status).toBe(125)
     expect(ran.stderr).toMatch(/^fix: ./m)
-    const why = cordon(['why', 'last', '--json']).stdout
-    expect(why).toContain('"type":"tool.denied"')
-    expect(cordon(['why', 'last']).stdout).toMatch(new RegExp(`^ended because it was not permitted: .*${problem}`))
-    expect(cordon(['why', 'last']).stdout).toMatch(/^command +echo refused$/m)
+    expect(cordon(['why', 'last']).stdout).toMatch(new RegExp(`^ended because it was not permitted: .*${problem}[^]*^command +echo refused$`, 'm'))
+  })
+
+  test('leaves a log that verifies, and that is named after the call as well as before it', () => {
     expect(cordon(['log', 'verify']).status).toBe(0)
+    expect(cordon(['why', 'last', '--json', '--log', join(STATE_FOLDER, 'audit.jsonl')]).stdout).toContain('"type":"tool.denied"')
+  })
+})
+
+describe('what is typed', () => {
+  const refused: readonly (readonly [readonly string[], RegExp, RegExp])[] = [
+    [['--net', '*'], /host-malformed/, /^fix: list the hosts .*--net all/m],
+    [['--net', 'a.test,b.test'], /host-malformed/, /^fix: .*--net a\.test --net b\.test$/m],
+    [['--net', 'https://a.test:8443/x'], /it is a URL/, /^fix: name the host: a\.test:8443;/m],
+    [['--net', place, '--resolve', 'appi.test=127.0.0.1'], /--resolve appi\.test: no grant covers that name/, /^fix: did you mean api\.test\?$/m],
+    [['--net', place, '--resolve', 'other.example=127.0.0.1'], /no grant covers that name/, /^fix: grant it, too: --net other\.example$/m],
+    [['--net', place, '--upstream-ca', token], /it holds no certificate in PEM/, /^fix: .*openssl x509 -inform der/m],
+    [['--net', place, '--upstream-ca', fileWith('key.pem', '-----BEGIN PRIVATE KEY-----\nAA==\n-----END PRIVATE KEY-----\n')], /it holds no certificate, but a private key/, /^fix: name the certificate/m],
+    [['--net', place, '--upstream-ca', fileWith('broken.pem', '-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n')], /its certificate number 1 cannot be read/, /^fix: .*openssl x509/m],
+    [['--policy', fileWith('methods.yaml', `network: [ { host: a.test, methods: [ GETT ] } ]\n`)], /must be an HTTP method, not "GETT"/, /^fix: did you mean GET\?$/m],
+    [['--policy', policy, '--env', 'API_TOKEN=x'], /usage-error/, /^fix: /m],
+  ]
+  test.each(refused)('%j is refused, with what was meant', (words, problem, fix) => {
+    const { status, stderr } = cordon(['run', ...words, '--', 'true'])
+    expect(status).toBe(125)
+    expect(stderr).toMatch(problem)
+    expect(stderr).toMatch(fix)
+  })
+
+  test('and has no effect is told: a name for the machine itself, a way to nowhere', () => {
+    expect(cordon(['run', '--net', 'localhost:443', '--', 'true'])).toMatchObject({ status: 0, stderr: expect.stringContaining('--net 127.0.0.1:443') as string })
+    expect(cordon(['run', '--upstream-ca', authority, '--', 'true'])).toMatchObject({ status: 0, stderr: expect.stringContaining('--upstream-ca: the command is granted no host') as string })
+  })
+
+  test('as an id in secrets.yaml that nothing uses is named where one is missing', () => {
+    const config = temporaryFolder()
+    mkdirSync(join(config, 'cordon', 'policies'), { recursive: true })
+    writeFileSync(join(config, 'cordon', 'secrets.yaml'), 'tokken: env:MINE\n')
+    writeFileSync(join(config, 'cordon', 'policies', 'mine.yaml'), readFileSync(policy))
+    const ran = cordon(['run', '--policy', 'mine', '--', 'true'], { environment: { XDG_CONFIG_HOME: config } })
+    expect(ran.stderr).toMatch(/^fix: secrets\.yaml has "tokken", which nothing here uses: if that is meant, write token there/m)
+  })
+})
+
+describe('a request that only --net allows', () => {
+  test('goes without the credential of a policy, which is told', async () => {
+    const narrow = fileWith('narrow.yaml', `network: [ { host: "${place}", paths: [ /v1/** ] } ]\ncredentials: [ { id: token, inject: { host: "${place}", as: bearer } } ]\n`)
+    const words = ['--policy', narrow, '--secret', `token=file:${token}`, ...WAY]
+    const both = await run([...words, '--net', place, '--', 'curl', '-s', '-o', '/dev/null', '-o', '/dev/null', `https://${place}/v1/a`, `https://${place}/v2`])
+    expect(both).toMatchObject({ status: 0, stderr: `cordon: GET ${place}/v2 went without the credential "token": the policy that declares it does not allow that request, only another grant does (such as --net); let "network" of that policy allow it\n` })
+  })
+})
+
+describe('curl in a folder that is not granted', () => {
+  test.each([
+    ['-o', ['-o', 'out.json'], 23, '--write'],
+    ['-O', ['-sSO'], 23, '--write'],
+    ['--cacert', ['--cacert', 'authority.pem'], 77, '--read'],
+    ['-d @', ['-d', '@token', '-o', '/dev/null'], 0, '--read'],
+  ])('is told what it lacks for %s', async (_, words, status, option) => {
+    const ran = await run([...WAY, '--net', place, '--', 'curl', '-s', ...words, `https://${place}/x`])
+    expect(ran).toMatchObject({ status, stderr: expect.stringContaining(`add ${option} ${folder}`) as string })
   })
 })

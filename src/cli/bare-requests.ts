@@ -1,0 +1,32 @@
+// Requests to a host that has a credential, which went without it. The server says no more than "401", and the policy
+// that declares the credential looks as if it were used.
+import type { ConnectionEvent } from '../egress/index.js'
+import { coversEndpoint, parseRequestHost } from '../policy/index.js'
+import type { Credential } from '../policy/index.js'
+
+export interface BareRequests {
+  readonly take: (event: ConnectionEvent) => void
+  /** What is to be told, once for each host and credential. */
+  readonly lines: () => readonly string[]
+}
+
+const MOST = 5
+
+export const createBareRequests = (credentials: readonly Credential[]): BareRequests => {
+  const lines = new Map<string, string>()
+  return {
+    take: (event) => {
+      if (event.type !== 'egress.request' || credentials.length === 0) return
+      const host = parseRequestHost(event.host)
+      if (host === undefined) return
+      for (const { id, inject, hosts } of credentials) {
+        // One that takes the place of a stand-in is put in only where that stands.
+        if (inject.kind === 'placeholder' || event.credentials.includes(id) || !hosts.some((each) => coversEndpoint(each, host, event.port))) continue
+        const key = `${id} ${event.host}:${String(event.port)} ${event.scheme}`
+        const why = event.scheme === 'http' ? 'nothing secret is sent without TLS; use https' : 'the policy that declares it does not allow that request, only another grant does (such as --net); let "network" of that policy allow it'
+        if (!lines.has(key) && lines.size < MOST) lines.set(key, `${event.method} ${event.host}:${String(event.port)}${event.path} went without the credential "${id}": ${why}`)
+      }
+    },
+    lines: () => [...lines.values()],
+  }
+}
