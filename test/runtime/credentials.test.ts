@@ -86,8 +86,8 @@ describe('the value of a credential', () => {
 
   test('is in no variable of any tool: what one is read from cannot be passed on', async () => {
     const passing = processTool({ name: 'passing', policy: { environment: ['SOURCE'] }, command: () => ['env'] })
-    await expect(withSource('env:SOURCE', { tools: [passing], environment: { SOURCE: VALUE } })).rejects.toMatchObject({ code: 'policy-conflict', message: expect.stringContaining('SOURCE holds the credential "token"') as string })
-    await expect(withSource('vault:kv/agents/api#token', { tools: [processTool({ name: 'passing', policy: { environment: ['VAULT_TOKEN'] }, command: () => ['env'] })], environment: VAULT })).rejects.toMatchObject({ code: 'policy-conflict', message: expect.stringContaining('VAULT_TOKEN') as string })
+    await expect(withSource('env:SOURCE', { tools: [curling, passing], environment: { SOURCE: VALUE } })).rejects.toMatchObject({ code: 'policy-conflict', message: expect.stringContaining('SOURCE holds the credential "token"') as string })
+    await expect(withSource('vault:kv/agents/api#token', { tools: [curling, processTool({ name: 'passing', policy: { environment: ['VAULT_TOKEN'] }, command: () => ['env'] })], environment: VAULT })).rejects.toMatchObject({ code: 'policy-conflict', message: expect.stringContaining('VAULT_TOKEN') as string })
   })
 
   test.each<[string, string, string]>([
@@ -95,7 +95,7 @@ describe('the value of a credential', () => {
     ['the value, written out', `SET=token ${VALUE}`, 'SET'],
     ['the value in base64', `SET=Basic ${Buffer.from(`me:${VALUE}`).toString('base64')}`, 'SET'],
   ])('is in no variable of any tool: one with %s is refused when the runtime is made, without repeating it', async (_, entry, variable) => {
-    const making = (entries: readonly string[]) => withSource('env:SOURCE', { tools: [processTool({ name: 'copying', policy: { environment: entries }, command: () => ['env'] })], environment: { SOURCE: VALUE, COPY: `token ${VALUE}`, OTHER: 'other' } })
+    const making = (entries: readonly string[]) => withSource('env:SOURCE', { tools: [curling, processTool({ name: 'copying', policy: { environment: entries }, command: () => ['env'] })], environment: { SOURCE: VALUE, COPY: `token ${VALUE}`, OTHER: 'other' } })
     const refusal = await making(['OTHER', entry]).then(() => undefined, (error: unknown) => error)
     expect(refusal).toMatchObject({ code: 'credential-exposed', params: { variable, credential: 'token' }, fix: expect.stringContaining(`take ${variable} out`) as string })
     expect(inspect(refusal)).not.toContain(VALUE)

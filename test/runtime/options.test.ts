@@ -11,6 +11,8 @@ const { workspace, newFolder, cordon } = openStage()
 
 const run = () => null
 const TOOL = tool({ name: 'idle', run })
+const REACHING = processTool({ name: 'reaching', policy: { network: ['api.test'], credentials: [{ id: 'token', inject: { host: 'api.test', as: 'bearer' } }] }, command: () => ['true'] })
+const PEM = '-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----'
 const create = (given: Readonly<Record<string, unknown>>) => createCordon({ workspace, tools: [], ...given })
 const refusal = (code: string, message: string, fix: RegExp) => ({ code, message, fix: expect.stringMatching(fix) as string })
 const made = (make: (options: never) => unknown, options: unknown): unknown => {
@@ -54,6 +56,14 @@ describe('createCordon refuses what an option cannot be', () => {
     ['an approver that is no function', { approve: true }, /approve must be a function of the request, not the boolean true/, /approve_once/],
     ['a timeout that is a text', { approval: { timeout: '5s' } }, /approval\.timeout must be a number of milliseconds, at least 0, not "5s"/, undefined],
     ['a variable that is no text', { environment: { PORT: 80 } }, /environment\.PORT must be a text, not the number 80/, undefined],
+    ['authorities that are a text', { egress: { authorities: PEM } }, /^createCordon: egress\.authorities must be a list of texts with certificates in PEM, not a text$/, /authorities: \[readFileSync/],
+    ['an authority that is the path of one', { egress: { authorities: ['ca.pem'] } }, /egress\.authorities\[0\] must be a text with certificates in PEM, not this: it holds no certificate in PEM$/, /authorities: \[readFileSync/],
+    ['an authority that is a key', { egress: { authorities: ['-----BEGIN PRIVATE KEY-----\nAA==\n-----END PRIVATE KEY-----'] } }, /it holds no certificate, but a private key$/, /name the certificate/],
+    ['pins that have no lists', { egress: { pins: { 'api.test': '127.0.0.1' } } }, /egress\.pins\["api\.test"\] must be a list of addresses, not "127\.0\.0\.1"$/, /pins: \{ "db\.internal": \["10\.0\.0\.5"\] \}/],
+    ['pins that are a list', { egress: { pins: ['api.test'] } }, /egress\.pins must be a mapping of names to lists of addresses, not a list$/, /pins: \{/],
+    ['a source that is no text', { egress: { secrets: { token: { env: 'TOKEN' } } } }, /egress\.secrets\["token"\] must be where its value comes from, as a text, not a mapping$/, /secrets: \{/],
+    ['a pin for a host that no tool may reach', { tools: [REACHING], egress: { pins: { 'appi.test': ['127.0.0.1'] } } }, /egress\.pins must be about hosts that its tools may reach, not about "appi\.test"$/, /did you mean "api\.test"\?/],
+    ['a source for a credential that no tool has', { tools: [REACHING], egress: { secrets: { tokken: 'env:TOKEN' } } }, /egress\.secrets must be about credentials of its tools, not about "tokken"$/, /did you mean "token"\?/],
     ['a form of the sandbox that does not exist', { sandbox: { form: 'docker' } }, /sandbox\.form must be one of: auto, /, undefined],
   ])('%s', async (_, given, message, fix) => {
     const expected = { code: 'option-invalid', message: expect.stringMatching(message) as string }
