@@ -29,7 +29,7 @@ import { recordHook } from './hook-events.js'
 import { openLedger, registeredCalls } from './ledger/index.js'
 import type { CallLedger, RegisteredCalls } from './ledger/index.js'
 import { liveCall } from './life-of-a-call.js'
-import { createCallNetworks, openNetwork, pinsOf, refusePassing, refuseUnused, secretHostOf, sourcesOf, withoutSecrets } from './network/index.js'
+import { createCallNetworks, openNetwork, pinsOf, refusePassing, refuseSlips, secretHostOf, sourcesOf, withoutSecrets } from './network/index.js'
 import { createProcessCells } from './process-cells.js'
 import { registerTool } from './registered-tool.js'
 import type { RegisteredTool } from './registered-tool.js'
@@ -133,7 +133,7 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
   let opening: Promise<Sandbox> | undefined
   const sandbox = () => (opening ??= openSandbox(options.sandbox))
   const sources = sourcesOf(options.egress?.secrets ?? {})
-  refuseUnused(options.egress ?? {}, registered.map(({ gate: { boundary } }) => boundary))
+  refuseSlips(options.egress ?? {}, registered.map(({ gate: { boundary } }) => boundary))
   const given = options.environment ?? {}
   // What a value is read from is nothing that a policy could pass on.
   const environment = definedOf(withoutSecrets(given, sources.values()))

@@ -62,7 +62,7 @@ describe('createCordon refuses what an option cannot be', () => {
     ['pins that have no lists', { egress: { pins: { 'api.test': '127.0.0.1' } } }, /egress\.pins\["api\.test"\] must be a list of addresses, not "127\.0\.0\.1"$/, /pins: \{ "db\.internal": \["10\.0\.0\.5"\] \}/],
     ['pins that are a list', { egress: { pins: ['api.test'] } }, /egress\.pins must be a mapping of names to lists of addresses, not a list$/, /pins: \{/],
     ['a source that is no text', { egress: { secrets: { token: { env: 'TOKEN' } } } }, /egress\.secrets\["token"\] must be where its value comes from, as a text, not a mapping$/, /secrets: \{/],
-    ['a pin for a host that no tool may reach', { tools: [REACHING], egress: { pins: { 'appi.test': ['127.0.0.1'] } } }, /egress\.pins must be about hosts that its tools may reach, not about "appi\.test"$/, /did you mean "api\.test"\?/],
+    ['a pin for a host that no tool may reach', { tools: [REACHING], egress: { pins: { 'appi.test': ['127.0.0.1'] } } }, /egress\.pins must be about hosts of its tools, not about "appi\.test"$/, /did you mean "api\.test"\?/],
     ['a source for a credential that no tool has', { tools: [REACHING], egress: { secrets: { tokken: 'env:TOKEN' } } }, /egress\.secrets must be about credentials of its tools, not about "tokken"$/, /did you mean "token"\?/],
     ['a form of the sandbox that does not exist', { sandbox: { form: 'docker' } }, /sandbox\.form must be one of: auto, /, undefined],
   ])('%s', async (_, given, message, fix) => {

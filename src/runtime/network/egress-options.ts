@@ -1,6 +1,7 @@
 import { parseSecretSource } from '../../egress/index.js'
 import type { SecretSource, VaultAccess } from '../../egress/index.js'
 import { fail } from '../../errors/index.js'
+import type { CordonError } from '../../errors/index.js'
 import type { Boundary, IpAddress } from '../../policy/index.js'
 import { nearestKey, parseIpAddress, parseRequestHost, strayName } from '../../policy/index.js'
 
@@ -15,21 +16,23 @@ export interface EgressOptions {
   readonly vault?: VaultAccess
 }
 
-/** What nobody uses was meant for somebody: a source without its credential, a name that no tool may reach. */
-export const refuseUnused = ({ secrets = {}, pins = {} }: EgressOptions, tools: readonly Pick<Boundary, 'network' | 'credentials'>[]): void => {
-  const of = 'createCordon'
-  const ids = [...new Set(tools.flatMap(({ credentials }) => credentials.map(({ id }) => id)))]
-  const unused = Object.keys(secrets).find((id) => !ids.includes(id))
-  // What stands here by mistake may be the value itself.
-  if (unused !== undefined) throw fail('option-invalid', { of, option: 'egress.secrets', expected: 'about credentials of its tools', found: CREDENTIAL_ID.test(unused) ? `about "${unused}"` : 'about something else', fix: hint(nearestKey(unused, ids), ids, 'no tool has one') })
-  const stray = strayName(pinsOf(pins).keys(), tools.map(({ network }) => network))
-  // Settings may be shared by many runtimes, of which not every one has a tool for each host.
-  if (stray?.near !== undefined) throw fail('option-invalid', { of, option: 'egress.pins', expected: 'about hosts that its tools may reach', found: `about "${stray.name}"`, fix: `did you mean "${stray.near}"?` })
+/**
+ * What is nearly a credential or a host of one of the tools was meant for that. Anything else that nobody uses is let be:
+ * settings may be shared by many runtimes, of which not every one has each tool.
+ */
+export const refuseSlips = ({ secrets = {}, pins = {} }: EgressOptions, tools: readonly Pick<Boundary, 'network' | 'credentials'>[]): void => {
+  const slip = (option: string, what: string, given: string, near: string): CordonError => fail('option-invalid', { of: 'createCordon', option, expected: `about ${what} of its tools`, found: `about "${given}"`, fix: `did you mean "${near}"?` })
+  const used = new Set(tools.flatMap(({ credentials }) => credentials.map(({ id }) => id)))
+  const lacking = [...used].filter((id) => !Object.hasOwn(secrets, id))
+  for (const id of Object.keys(secrets)) {
+    const near = used.has(id) ? undefined : nearestKey(id, lacking)
+    if (near !== undefined) throw slip('egress.secrets', 'credentials', id, near)
+  }
+  for (const name of pinsOf(pins).keys()) {
+    const near = strayName([name], tools.map(({ network }) => network))?.near
+    if (near !== undefined) throw slip('egress.pins', 'hosts', name, near)
+  }
 }
-
-const CREDENTIAL_ID = /^[a-z0-9._-]{1,64}$/
-
-const hint = (near: string | undefined, known: readonly string[], otherwise: string): string => (near !== undefined ? `did you mean "${near}"?` : known.length === 0 ? otherwise : `there are: ${known.join(', ')}`)
 
 export const sourcesOf = (secrets: Readonly<Record<string, string>>): ReadonlyMap<string, SecretSource> =>
   new Map(Object.entries(secrets).map(([credential, text]) => [credential, parseSecretSource(credential, text)]))

@@ -1,7 +1,7 @@
 // The way to granted hosts, without the rest of the runtime.
 export { createCallNetworks } from './call-networks.js'
 export type { CallNetworks, NetworkCall } from './call-networks.js'
-export { pinsOf, refuseUnused, sourcesOf } from './egress-options.js'
+export { pinsOf, refuseSlips, sourcesOf } from './egress-options.js'
 export type { EgressOptions } from './egress-options.js'
 export { openNetwork, withViolations } from './network.js'
 export type { AdmittedCall, Admission, NetworkSettings, RuntimeNetwork } from './network.js'
