@@ -1,6 +1,6 @@
 // `npm test`: installs what is missing and may be installed, builds, checks, and runs every suite;
 // those that build cells a second time as an ordinary user. The last line sums everything up.
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -16,7 +16,7 @@ const IN_CI = Boolean(process.env.CI)
 const FOR_ONE_USER = new Set(['vm', 'architecture', 'errors', 'policy', 'gate', 'sandbox', 'egress', 'store', 'server', 'faults', 'sanitized'])
 
 /** Of the others, what decides, records, installs or reads policies: the same for every user. */
-const FILES_FOR_ONE_USER = ['bundled-policies', 'decisions', 'injection-scope', 'log', 'packed-install', 'policy-sources', 'prompt', 'serve', 'words'].map((name) => `test/cli/${name}.test.ts`)
+const FILES_FOR_ONE_USER = ['bundled-policies', 'decisions', 'cli-page', 'combine-policies', 'injection-scope', 'log', 'log-export', 'packed-install', 'policy-sources', 'prompt', 'serve', 'visible-text', 'words'].map((name) => `test/cli/${name}.test.ts`)
 
 const total = { passed: 0, failed: 0, skipped: 0 }
 const add = ({ passed, failed, skipped }) => {
@@ -32,6 +32,24 @@ const check = (name, program, args) => {
   const { status } = spawnSync(program, args, { cwd: ROOT, stdio: 'inherit' })
   add({ passed: status === 0 ? 1 : 0, failed: status === 0 ? 0 : 1, skipped: 0 })
   return status === 0
+}
+
+/** Checks that have nothing to do with each other, two at a time; each is told when it has ended. */
+const checkTogether = async (checks) => {
+  const waiting = [...checks]
+  const work = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [name, program, args] = next
+      const child = spawn(program, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] })
+      let said = ''
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (said += String(bytes)))
+      const status = await new Promise((resolve) => child.on('error', () => resolve(1)).on('close', resolve))
+      heading(name)
+      process.stdout.write(said)
+      add({ passed: status === 0 ? 1 : 0, failed: status === 0 ? 0 : 1, skipped: 0 })
+    }
+  }
+  await Promise.all([work(), work()])
 }
 
 const node = (...args) => [process.execPath, args]
@@ -66,11 +84,13 @@ const built =
   check('launcher', ...node('scripts/build-native.mjs'))
 
 if (built) {
-  for (const target of ['x86_64', 'aarch64']) check(`launcher for ${target}`, ...node('scripts/build-native.mjs', '--target', target))
-  check('launcher with sanitizers', ...node('scripts/build-native.mjs', '--sanitize'))
-  check('fuzz targets, a fixed number of runs', ...node('scripts/fuzz.mjs', '--runs', '20000'))
-  check('lint', ...tool('eslint/bin/eslint.js', '--max-warnings', '0', '.'))
-  check('types of the tests', ...tool('typescript/bin/tsc', '-p', 'test/tsconfig.json'))
+  await checkTogether([
+    ['fuzz targets, a fixed number of runs', ...node('scripts/fuzz.mjs', '--runs', '20000')],
+    ['lint', ...tool('eslint/bin/eslint.js', '--max-warnings', '0', '.')],
+    ['types of the tests', ...tool('typescript/bin/tsc', '-p', 'test/tsconfig.json')],
+    ...['x86_64', 'aarch64'].map((target) => [`launcher for ${target}`, ...node('scripts/build-native.mjs', '--target', target)]),
+    ['launcher with sanitizers', ...node('scripts/build-native.mjs', '--sanitize')],
+  ])
   heading(`vitest as ${process.getuid?.() === 0 ? 'root' : 'the current user'}`)
   add(runVitest({ checkout: ROOT, folders: suites(({ name }) => name !== 'vm') }))
   // By itself, because an emulated machine takes all that this one has.
