@@ -16,4 +16,6 @@ export const TEST_NEEDS = [
   { command: 'gnome-keyring-daemon', packages: ['gnome-keyring'], because: 'credentials are read from a real keyring' },
   { command: 'secret-tool', packages: ['libsecret-tools'], because: 'credentials are read from a real keyring' },
   { command: 'pg_ctlcluster', packages: ['postgresql'], because: 'the store is tried on a PostgreSQL server of the tests' },
+  { command: 'faketime', packages: ['faketime', 'libfaketime'], because: 'hosts get clocks that are wrong' },
+  { command: 'ip', packages: ['iproute2'], because: 'hosts get networks of their own' },
 ]

@@ -26,7 +26,7 @@ export const RUNNER_HELP: CommandHelp = {
       title: 'instead of running',
       options: [
         { name: 'prepare', help: 'bring the database up to date, with its queue, and end' },
-        { name: 'registrations', help: 'print the tools as the registry has to know them, as JSON, and end' },
+        { name: 'registration', value: 'TOOL', help: 'print a tool as `cordon tools register` takes it, and end' },
       ],
     },
   ],

@@ -18,11 +18,8 @@ export const runner = async ({ given, environment }: Invocation): Promise<number
   const many = (name: string): readonly string[] => given.values.get(name) ?? []
   const workspace = resolve(one('workspace') ?? '.')
   if (given.rest.length > 0) throw usage(`"${given.rest[0] ?? ''}" is no option`, COMMAND)
-  if (given.switches.has('registrations')) {
-    const tools = await toolsOf(many('tools'))
-    writeText(STDOUT, `${JSON.stringify(tools.map((tool) => registrationOf(tool, { workspace, home: homedir() })), undefined, 2)}\n`)
-    return 0
-  }
+  const wanted = one('registration')
+  if (wanted !== undefined) return printRegistration(await toolsOf(many('tools')), wanted, workspace)
   const url = one('database') ?? environment['CORDON_DATABASE']
   if (url === undefined || url === '') throw usage('a runner needs the database of its team: --database URL, or CORDON_DATABASE', COMMAND)
   if (given.switches.has('prepare')) return prepare(url)
@@ -50,6 +47,15 @@ export const runner = async ({ given, environment }: Invocation): Promise<number
 const toolsOf = async (places: readonly string[]): Promise<readonly RunnerTool[]> => {
   if (places.length === 0) throw usage('a runner needs tools: --tools FILE or a folder of them', COMMAND)
   return loadToolFiles(places)
+}
+
+/** In the words of a file for `cordon tools register`. */
+const printRegistration = (tools: readonly RunnerTool[], wanted: string, workspace: string): number => {
+  const tool = tools.find(({ definition: { name } }) => name === wanted)
+  if (tool === undefined) throw usage(`there is no tool "${wanted}" in these files, but ${tools.map(({ definition: { name } }) => name).join(', ')}`, COMMAND)
+  const { key, description, inputSchema, egressClass, needsBoundary, definition } = registrationOf(tool, { workspace, home: homedir() })
+  writeText(STDOUT, `${JSON.stringify({ key, description, ...(inputSchema === undefined ? {} : { input: inputSchema }), egress_class: egressClass, needs_boundary: needsBoundary, definition }, undefined, 2)}\n`)
+  return 0
 }
 
 const prepare = async (url: string): Promise<number> => {

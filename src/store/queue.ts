@@ -57,6 +57,9 @@ const PAUSES_MS = { first: 200, longest: 5_000 }
 /** One listens; the others ask and report, each for a moment. */
 const CONNECTIONS = 4
 
+/** Together and with further attempts: one by one, graphile-worker 0.18 lets a report that fails end the process. */
+const REPORTING = { completeJobBatchDelay: 0, failJobBatchDelay: 0 }
+
 export const openQueue = async ({ url, concurrency, ready, pollMs = POLL_MS }: QueueSettings): Promise<Queue> => {
   const { runTaskList, Logger } = await worker()
   const pool = await openPool({ connectionString: url, max: CONNECTIONS, application_name: 'cordon queue', keepAlive: true })
@@ -82,7 +85,7 @@ export const openQueue = async ({ url, concurrency, ready, pollMs = POLL_MS }: Q
     if (tasks.length === 0) return
     const events = new EventEmitter()
     const work = (payload: unknown) => slots.during(() => ready(idOf(payload)))
-    const workers = runTaskList({ logger, schema: SCHEMA, concurrency, noHandleSignals: true, pollInterval: pollMs, events }, Object.fromEntries(tasks.map((task) => [task, work])), pool)
+    const workers = runTaskList({ logger, schema: SCHEMA, concurrency, noHandleSignals: true, pollInterval: pollMs, events, preset: { worker: REPORTING } }, Object.fromEntries(tasks.map((task) => [task, work])), pool)
     current = { workers, tasks }
     // It can remember an error for ever; a new one begins anew.
     const replace = (): void => {

@@ -27,8 +27,9 @@ export interface Upkeep {
 
 /** Calls that nobody will run any more, and calls of runners that have become silent. Any process may do it, at any time. */
 export const keepUp = async ({ query }: Pick<Session, 'query'>, silentMs: number): Promise<Upkeep> => {
-  const [row] = await query<Upkeep>('select agents.fn_expire_invocations() as expired, agents.fn_recover_lost_invocations($1::interval) as recovered', [`${String(silentMs)} milliseconds`])
-  await query('select agents.fn_queue_forgotten(), agents.fn_tidy(), agents.fn_make_partitions()')
+  const silent = [`${String(silentMs)} milliseconds`]
+  const [row] = await query<Upkeep>('select agents.fn_expire_invocations() as expired, agents.fn_recover_lost_invocations($1::interval) as recovered', silent)
+  await query('select agents.fn_queue_forgotten($1::interval), agents.fn_tidy(), agents.fn_make_partitions()', silent)
   return row ?? { expired: 0, recovered: 0 }
 }
 

@@ -1,22 +1,101 @@
 // Runners as processes of their own, on a real server, without faults: what they take, run, tell and leave to others.
+import { readFileSync, writeFileSync } from 'node:fs'
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
+import { cancelInvocation } from '../../src/store/index.js'
+
 import { openTeam } from './team.js'
-import type { Team } from './team.js'
+import type { RunningHost, Team } from './team.js'
 
 let team: Team
-beforeAll(async () => { team = await openTeam() }, 120_000)
+let host: RunningHost
+beforeAll(async () => {
+  team = await openTeam()
+  host = team.startHost('one')
+  await host.until(({ kind }) => kind === 'ready')
+}, 120_000)
 afterAll(() => team.remove())
+const statusOf = async (id: string) => (await team.find(id)).status
 
 test('a runner takes an approved call, runs it, and completes it', async () => {
-  const host = team.startHost('one')
-  await host.until(({ kind }) => kind === 'ready')
   const id = await team.ask('pay', { id: 'first', seconds: 0 })
-  expect((await team.find(id)).status).toBe('pending')
+  expect(await statusOf(id)).toBe('pending')
   await team.approve(id)
-  await expect.poll(async () => (await team.find(id)).status, { timeout: 20_000 }).toBe('completed')
+  await expect.poll(() => statusOf(id), { timeout: 20_000 }).toBe('completed')
   expect(team.ledger()).toEqual(['pay first', 'done first'])
-  expect(await team.find(id)).toMatchObject({ output: { exit_code: 0 }, fence: '1', usage: { status: 'ok', boundary: { mode: expect.any(String) as string } } })
+  expect(await team.find(id)).toMatchObject({ output: { exit_code: 0 }, fence: '1', usage: { status: 'ok', boundary: { enforced: expect.any(Object) as object } } })
+})
+
+test('a caller elsewhere hears what the tool says while it runs, and gets its result', async () => {
+  const caller = team.startCaller('look', { id: 'far', seconds: 1 })
+  await expect.poll(() => caller.heard.join(''), { timeout: 20_000 }).toContain('far began')
+  expect(team.ledger()).toContain('look far')
+  expect(await caller.result).toMatchObject({ status: 'ok', output: { stdout: 'far began\nfar ends\n' }, registered: { runner: expect.stringMatching(/^one\//) as string } })
+})
+
+test('a call that needs what this host does not have is taken by one that has it', async () => {
+  const id = await team.ask('rare', { id: 'rare', seconds: 0 })
+  await host.until((news) => news.kind === 'left-to-others' && news.because.includes('rare-earth'))
+  expect(await statusOf(id)).toBe('approved')
+  const other = team.startHost('mine', { labels: ['rare-earth'] })
+  await expect.poll(() => statusOf(id), { timeout: 20_000 }).toBe('completed')
+  expect((await team.find(id)).runner).toMatch(/^mine\//)
+  other.process.kill('SIGTERM')
+  expect(await other.exited).toBe(0)
+})
+
+test('a tool that is not the registered one is not run', async () => {
+  const changed = `${team.tools}.changed.yaml`
+  writeFileSync(changed, readFileSync(team.tools, 'utf8').replaceAll('>> ledger', '>> ledger; true'))
+  const other = team.startHost('changed', { tools: changed, labels: ['rare-earth'] })
+  await other.until((news) => news.kind === 'left-to-others' && news.tool === 'team/rare' && news.because.includes('is another tool'))
+  const id = await team.ask('rare', { id: 'changed', seconds: 0 })
+  other.process.kill('SIGTERM')
+  expect(await other.exited).toBe(0)
+  expect(await statusOf(id)).toBe('approved')
+  expect(team.ledger()).not.toContain('rare changed')
+})
+
+test('what is cancelled while it runs is ended', async () => {
+  const id = await team.ask('look', { id: 'long', seconds: 50 })
+  await expect.poll(() => team.ledger()).toContain('look long')
+  await cancelInvocation(team.as('cordon_operator', 'anna'), id, 'enough')
+  await expect.poll(() => statusOf(id), { timeout: 20_000 }).toBe('failed')
+  expect(await team.find(id)).toMatchObject({ usage: { status: 'cancelled' } })
+})
+
+test('a pause keeps what is ready waiting, and its end sends it on', async () => {
+  await team.as('cordon_operator', 'anna').query(`select agents.fn_stop('team', 'pause', 'a look around')`)
+  const id = await team.ask('look', { id: 'paused', seconds: 0 })
+  const caller = team.startCaller('look', { id: 'also paused', seconds: 0 })
+  await caller.invocation
+  expect(team.ledger()).not.toContain('look paused')
+  await team.as('cordon_operator', 'anna').query(`select agents.fn_resume('team')`)
+  await expect.poll(() => statusOf(id), { timeout: 20_000 }).toBe('completed')
+  expect(await caller.result).toMatchObject({ status: 'ok' })
+})
+
+test('asked to end, a runner finishes what runs and takes nothing new; asked again, it ends what runs', async () => {
+  const first = team.startHost('leaving', { labels: ['rare-earth'], concurrency: 2 })
+  await first.until(({ kind }) => kind === 'ready')
   host.process.kill('SIGTERM')
   expect(await host.exited).toBe(0)
+  const running = await team.ask('look', { id: 'finishes', seconds: 2 })
+  await expect.poll(() => team.ledger(), { timeout: 10_000 }).toContain('look finishes')
+  first.process.kill('SIGTERM')
+  await first.until(({ kind }) => kind === 'draining')
+  const later = await team.ask('look', { id: 'later', seconds: 0 })
+  expect(await first.exited).toBe(0)
+  expect([await statusOf(running), await statusOf(later)]).toEqual(['completed', 'approved'])
+
+  const second = team.startHost('leaving at once', { labels: ['rare-earth'], concurrency: 2 })
+  const long = await team.ask('look', { id: 'endless', seconds: 50 })
+  await expect.poll(() => team.ledger(), { timeout: 20_000 }).toContain('look endless')
+  await expect.poll(() => statusOf(later), { timeout: 20_000 }).toBe('completed')
+  second.process.kill('SIGTERM')
+  await second.until(({ kind }) => kind === 'draining')
+  second.process.kill('SIGTERM')
+  expect(await second.exited).toBe(0)
+  expect(await statusOf(long)).toBe('failed')
 })

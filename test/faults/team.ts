@@ -56,6 +56,9 @@ export interface HostSettings {
   readonly silentMs?: number
 }
 
+/** How long a runner is silent before its calls are taken from it: short for a test, long enough for a busy machine. */
+export const SILENT_MS = 4_000
+
 export type ToolName = 'look' | 'pay' | 'rare'
 
 export interface Team {
@@ -71,7 +74,16 @@ export interface Team {
   /** Lines of the ledger, in their order. */
   readonly ledger: () => readonly string[]
   readonly startHost: (name: string, settings?: HostSettings) => RunningHost
+  /** A process that calls; with an invocation, one that goes on with it. */
+  readonly startCaller: (tool: ToolName, input: { readonly id: string; readonly seconds: number }, invocation?: string) => Caller
   readonly remove: () => Promise<void>
+}
+
+export interface Caller {
+  readonly process: ChildProcess
+  readonly invocation: Promise<string>
+  readonly heard: readonly string[]
+  readonly result: Promise<Readonly<Record<string, unknown>>>
 }
 
 export const openTeam = async (server: Server = startServer()): Promise<Team> => {
@@ -123,6 +135,7 @@ export const openTeam = async (server: Server = startServer()): Promise<Team> =>
       void host.exited.finally(() => children.delete(host))
       return host
     },
+    startCaller: (tool, input, invocation) => startCaller([server.url('agent-1'), tools, workspace, tool, JSON.stringify(input), ...(invocation === undefined ? [] : [invocation])], base),
     remove: async () => {
       for (const { process } of children) process.kill('SIGKILL')
       await Promise.all(Array.from(children, ({ exited }) => exited))
@@ -134,7 +147,7 @@ export const openTeam = async (server: Server = startServer()): Promise<Team> =>
 }
 
 const startHost = (name: string, given: { readonly base: string; readonly workspace: string; readonly tools: string; readonly url: string }, settings: HostSettings): RunningHost => {
-  const { labels = [], concurrency = 4, within = [], environment = {}, url = given.url, tools = given.tools, silentMs = 3_000 } = settings
+  const { labels = [], concurrency = 4, within = [], environment = {}, url = given.url, tools = given.tools, silentMs = SILENT_MS } = settings
   const words = [...within, process.execPath, join(ROOT, 'bin', 'cordon.js'), 'runner', '--database', url, '--tools', tools, '--name', name, '--workspace', given.workspace, '--concurrency', String(concurrency), '--json', ...labels.flatMap((label) => ['--label', label])]
   const child = spawn(words[0] ?? '', words.slice(1), {
     cwd: given.workspace,
@@ -163,4 +176,27 @@ const startHost = (name: string, given: { readonly base: string; readonly worksp
       look()
     })
   return { process: child, news, until, exited, said: () => said }
+}
+
+const startCaller = (words: readonly string[], home: string): Caller => {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'caller.mjs'), ...words], { stdio: ['ignore', 'pipe', 'inherit'], env: { PATH: process.env['PATH'], HOME: home } })
+  const heard: string[] = []
+  const told = { invocation: later<string>(), result: later<Readonly<Record<string, unknown>>>() }
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const said = JSON.parse(line) as Readonly<Record<string, unknown>>
+    if (typeof said['invocation'] === 'string') told.invocation.resolve(said['invocation'])
+    else if (typeof said['heard'] === 'string') heard.push(said['heard'])
+    else told.result.resolve(said)
+  })
+  child.on('exit', () => {
+    told.result.reject(new Error('the caller ended without a result'))
+  })
+  told.result.promise.catch(() => undefined)
+  return { process: child, invocation: told.invocation.promise, heard, result: told.result.promise }
+}
+
+const later = <Value>() => {
+  let settle: { readonly resolve: (value: Value) => void; readonly reject: (error: Error) => void } = { resolve: () => undefined, reject: () => undefined }
+  const promise = new Promise<Value>((resolve, reject) => { settle = { resolve, reject } })
+  return { promise, ...settle }
 }
