@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
 import { TEST_NEEDS } from './test-needs.mjs'
@@ -16,15 +16,18 @@ const isExecutable = (path) => {
 
 const hasCommand = (command) => (process.env.PATH ?? '').split(delimiter).some((folder) => isExecutable(join(folder, command)))
 
+/** Without them apt knows of no package, also not inside a cell. */
+const hasPackageLists = () => existsSync('/var/lib/apt/lists') && readdirSync('/var/lib/apt/lists').some((name) => /_Packages(?:\.\w+)?$/.test(name))
+
 const missing = () => TEST_NEEDS.filter(({ command }) => !hasCommand(command))
 
 /** Installs what the tests need where this is allowed; returns what is still missing, as sentences. */
 export const installNeeds = () => {
   const packages = missing().flatMap((need) => need.packages)
-  if (packages.length > 0 && process.getuid?.() === 0 && hasCommand('apt-get')) {
-    process.stdout.write(`test: installing ${packages.join(' ')}\n`)
+  if ((packages.length > 0 || !hasPackageLists()) && process.getuid?.() === 0 && hasCommand('apt-get')) {
     const options = { stdio: 'inherit', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } }
     spawnSync('apt-get', ['update', '-q'], options)
+    if (packages.length > 0) process.stdout.write(`test: installing ${packages.join(' ')}\n`)
     // One at a time: a package that this distribution lacks must not keep the others away.
     for (const name of packages) spawnSync('apt-get', ['install', '-q', '-y', '--no-install-recommends', name], options)
   }
