@@ -3,7 +3,7 @@ import type { AnswerOf } from '../store/index.js'
 
 import { APPROVALS_HELP } from './approvals-help.js'
 import type { Paint } from './console-text.js'
-import { STDERR, STDOUT, oneLine, paintFor, writeFully } from './console-text.js'
+import { STDERR, STDOUT, jsonLine, oneLine, paintFor, writeFully } from './console-text.js'
 import { isInteractive } from './interactive.js'
 import type { Invocation } from './invocation.js'
 import { renderQuestion } from './question-text.js'
@@ -53,7 +53,7 @@ const watch = async ({ store, team, switches, paint }: Desk): Promise<number> =>
 }
 
 const lineOf = (event: 'asked' | 'closed', question: Question, isJson: boolean, paint: Paint): string => {
-  if (isJson) return `${JSON.stringify({ event, ...question })}\n`
+  if (isJson) return jsonLine({ event, ...question })
   const { subjectId, tool, toolVersion, egressClass, agent, askedBy, why } = question
   return `${paint(event === 'asked' ? 'yellow' : 'dim', event.padEnd(6))} ${visible([subjectId, tool === null ? 'a run' : `${tool} ${String(toolVersion)}`, egressClass ?? '', agent ?? askedBy, why].join('  '))}\n`
 }

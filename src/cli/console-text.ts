@@ -29,6 +29,11 @@ export const writeText = (descriptor: number, text: string): void => {
 /** One line without anything that acts on a terminal or hides: names come from files and from the command itself. */
 export const oneLine = (text: string): string => visible(text.replace(/\s*\n\s*/g, ' '))
 
+const ACTING = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+
+/** JSON on one line, for programs; a terminal that shows it is not acted upon by what is in it either. */
+export const jsonLine = (value: unknown): string => `${JSON.stringify(value).replace(ACTING, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)}\n`
+
 export type Paint = (style: 'bold' | 'red' | 'green' | 'yellow' | 'dim', text: string) => string
 
 const CODES = { bold: 1, red: 31, green: 32, yellow: 33, dim: 2 } as const

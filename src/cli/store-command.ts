@@ -7,7 +7,7 @@ import type { StoreAccess } from '../store/index.js'
 import type { Arguments } from './arguments.js'
 import { parseScattered, usage } from './arguments.js'
 import type { Paint } from './console-text.js'
-import { STDOUT, paintFor, writeText } from './console-text.js'
+import { STDOUT, jsonLine, paintFor, writeText } from './console-text.js'
 import { reportFailure } from './failure.js'
 import type { CommandHelp } from './help.js'
 import { renderHelp } from './help.js'
@@ -56,7 +56,7 @@ export const runStoreCommand = async ({ name, help, actions }: StoreCommand, { g
       return await action({
         store, words, values, switches, environment, paint,
         team: () => teamOf(store, { values }, environment, command),
-        print: (value, text) => { writeText(STDOUT, switches.has('json') ? `${JSON.stringify(value)}\n` : text(paint)) },
+        print: (value, text) => { writeText(STDOUT, switches.has('json') ? jsonLine(value) : text(paint)) },
         option: (option) => values.get(option)?.[0],
         wrong: (problem) => usage(problem, command),
       })

@@ -25,7 +25,7 @@ const create = async ({ store, team, words, option, wrong, print }: Desk): Promi
   const [label, days, file] = [option('label'), option('days'), option('out')]
   const made = await store.ask('createToken', { team: await team(), actor, ...(label === undefined ? {} : { label }), ...(days === undefined ? {} : { days: Number(days) }) })
   if (file === undefined) {
-    print(made, () => `${made.token}\n`)
+    print(made, () => `${oneLine(made.token)}\n`)
     writeText(STDERR, `cordon: this is token ${made.id} of ${oneLine(actor)}; it is shown once\n`)
     return 0
   }

@@ -3,7 +3,7 @@ import type { AnswerOf } from '../store/index.js'
 
 import type { Arguments } from './arguments.js'
 import type { Paint } from './console-text.js'
-import { STDOUT, paintFor, writeText } from './console-text.js'
+import { STDOUT, jsonLine, paintFor, writeText } from './console-text.js'
 import type { Invocation } from './invocation.js'
 import { renderBoundary } from './question-text.js'
 import { openStore } from './store-options.js'
@@ -14,7 +14,7 @@ export const whyStored = async (id: string, given: Arguments, environment: Invoc
   const store = await openStore(given, environment, 'cordon why')
   try {
     const explained = await store.ask('explainInvocation', { id })
-    writeText(STDOUT, given.switches.has('json') ? `${JSON.stringify(explained)}\n` : renderExplanation(explained, paintFor(STDOUT, environment)))
+    writeText(STDOUT, given.switches.has('json') ? jsonLine(explained) : renderExplanation(explained, paintFor(STDOUT, environment)))
     return 0
   } finally {
     await store.close()

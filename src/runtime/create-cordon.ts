@@ -26,7 +26,7 @@ import { createExecutor } from './execute.js'
 import { createFunctionCells } from './function-cells.js'
 import { requirePortable } from './function-source.js'
 import { recordHook } from './hook-events.js'
-import { openLedger, registeredCalls } from './ledger/index.js'
+import { openLedger, registeredCalls, shieldBooks } from './ledger/index.js'
 import type { CallLedger, RegisteredCalls } from './ledger/index.js'
 import { liveCall } from './life-of-a-call.js'
 import { createCallNetworks, openNetwork, pinsOf, refusePassing, refuseSlips, secretHostOf, sourcesOf, withoutSecrets } from './network/index.js'
@@ -97,7 +97,8 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
   const mode = options.mode ?? 'default'
   const register = (definition: ToolDefinition): RegisteredTool => {
     const registered = registerTool(definition, places, mode)
-    const boundary = audit === undefined ? registered.gate.boundary : shieldAudit(registered.gate.boundary, audit.places)
+    const ownBoundary = shieldBooks(registered.gate.boundary, options.registry)
+    const boundary = audit === undefined ? ownBoundary : shieldAudit(ownBoundary, audit.places)
     return { ...registered, gate: { ...registered.gate, boundary } }
   }
   const registered = options.tools.map(register)

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { readFields } from '../store/index.js'
 import type { Desk } from '../store/index.js'
 
-import { knowCaller, requireKind, requireTeam } from './authenticate.js'
+import { inOwnTeam, knowCaller, requireKind, requireTeam } from './authenticate.js'
 import type { Reception } from './authenticate.js'
 import { guardRequest } from './guard-request.js'
 import { problemOf } from './problem.js'
@@ -51,7 +51,7 @@ const answerOperation = async (request: IncomingMessage, response: ServerRespons
   if (operation.method !== 'POST') refuseBody(request)
   const body = operation.method === 'POST' ? await readBody(request, answering.mostBodyBytes) : {}
   refuseTwice(body, given)
-  const read = readFields(operation.fields, { ...body, ...given })
+  const read = inOwnTeam(holder, readFields(operation.fields, { ...body, ...given }))
   requireTeam(holder, read)
   if (operation.method === 'GET') {
     const gone = new AbortController()

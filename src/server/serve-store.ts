@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:https'
 import { isIPv6 } from 'node:net'
 
 import { fail } from '../errors/index.js'
-import { countTokens, keepUp, migrate, openDesk, speakingAs } from '../store/index.js'
+import { countTokens, keepUp, migrate, openDesk, speakingAs, watchChanges } from '../store/index.js'
 import type { Engine } from '../store/index.js'
 
 import { answerRequest } from './answer-request.js'
@@ -48,6 +48,8 @@ const CHECK_MS = 1_000
 const MOST_HEADER_BYTES = 16 * 1024
 const MOST_CONNECTIONS = 2_000
 const LONGEST_WAIT_MS = 60_000
+/** Of who waits: all of them ask, so not too often. */
+const ASK_AGAIN_MS = 5_000
 const UPKEEP_MS = 30_000
 const SILENT_MS = 60_000
 const LAST_WORDS_MS = 10_000
@@ -58,7 +60,7 @@ export const serveStore = async (settings: ServeSettings): Promise<ServedStore> 
   await migrate(engine)
   if (listen !== undefined) requireSafe(listen, { hasTls: tls !== undefined, allowsPlainHttp: settings.allowsPlainHttp ?? false, usableTokens: await countTokens(engine) })
   const ending = new AbortController()
-  const desk = openDesk(engine)
+  const desk = openDesk(engine, watchChanges(engine, ASK_AGAIN_MS))
   const answering = { engine, desk, api: JSON.stringify(describeApi(settings.version)), ownerName: settings.ownerName, mostBodyBytes: settings.mostBodyBytes ?? MOST_BODY_BYTES, longestWaitMs: LONGEST_WAIT_MS, ending: ending.signal, report: settings.report }
   const servers: Server[] = []
   const addresses: string[] = []
@@ -89,6 +91,8 @@ export const serveStore = async (settings: ServeSettings): Promise<ServedStore> 
     await stop()
     throw error
   }
+  // One connection that cannot be had is no reason to leave the others.
+  for (const server of servers) server.on('error', settings.report)
   let closing: Promise<void> | undefined
   const upkeep = setInterval(() => void keepUp(speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: settings.ownerName }), SILENT_MS).catch(settings.report), UPKEEP_MS)
   upkeep.unref()

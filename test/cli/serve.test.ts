@@ -139,6 +139,7 @@ describe('a call of another process', () => {
     expect(shown.split('\n').filter((line) => line.startsWith('  tool'))).toEqual(['  tool       note, version 1: Writes a note'])
     expect(shown).toContain('\\u001b[2K')
     expect(shown).toContain('\\u{202e}')
+    expect(as('anna', 'approvals', 'show', subjectId, '--json').stdout).not.toMatch(/[\u007f-\u009f\u202e]/)
     // Nobody to ask, and no hash of what was seen: nothing is approved. With that of something else, neither.
     expect(as('anna', 'approvals', 'approve', subjectId)).toMatchObject({ status: 2, stderr: expect.stringContaining('--hash') as string })
     expect(as('anna', 'approvals', 'approve', subjectId, '--hash', `sha256:${'0'.repeat(64)}`)).toMatchObject({ status: 1, stderr: expect.stringContaining('not those that were looked at') as string })

@@ -49,9 +49,9 @@ const SCHEMA = { type: 'object', properties: { to: { type: 'string' } } }
 export const openStage = async (more: Partial<ServeSettings> = {}): Promise<Stage> => {
   const folder = mkdtempSync(join(tmpdir(), 'cordon-serve-'))
   const engine = openPglite({ folder: undefined })
-  const socket = join(folder, 'socket')
+  const socket = more.socket ?? join(folder, 'socket')
   const reported: unknown[] = []
-  const served = await serveStore({ engine, version: '0', socket, listen: { host: '127.0.0.1', port: 0 }, ownerName: 'ada', report: (error) => reported.push(error), ...more })
+  const served = await serveStore({ engine, version: '0', listen: { host: '127.0.0.1', port: 0 }, ownerName: 'ada', report: (error) => reported.push(error), ...more, socket })
   const port = Number(served.addresses.find((address) => address.startsWith('http'))?.split(':').at(-1))
   const accesses: StoreAccess[] = []
   const as = (actor: string): StoreAccess => {

@@ -128,6 +128,16 @@ describe('a token', () => {
     expect(await stage.ask('POST', `/v1/approvals/${id}/approve`, { token: stage.tokens.anna, body: { shownHash: hash } })).toMatchObject({ status: 200 })
   })
 
+  test('of one team does not speak for the runner of another that goes by the same name', async () => {
+    const mallory = stage.as('mallory')
+    await mallory.ask('addMember', { team: 'evil', actor: 'agent-1', kind: 'runner' })
+    const { token } = await mallory.ask('createToken', { team: 'evil', actor: 'agent-1' })
+    const beat = (as: string, isDraining: boolean) => stage.ask('POST', '/v1/runners/shared/heartbeat', { token: as, body: { isDraining } })
+    expect(await beat(stage.tokens['agent-1'], false)).toMatchObject({ status: 204 })
+    expect(await beat(token, true)).toMatchObject({ status: 204 })
+    expect(await stage.engine.query(`select name, is_draining as "isDraining" from agents.runners where name like '%:shared' order by name`)).toEqual([{ name: 'acme:shared', isDraining: false }, { name: 'evil:shared', isDraining: true }])
+  })
+
   test('begins no team, and calls in no name but its own', async () => {
     expect(await stage.ask('POST', '/v1/teams', { token: stage.tokens.ada, body: { team: 'new', admin: 'ada' } })).toMatchObject(refusal(403, 'request-refused'))
     const call = (agent: string) => stage.ask('POST', '/v1/teams/acme/invocations', { token: stage.tokens['agent-2'], body: { tool: 'send', agent, input: {} } })
