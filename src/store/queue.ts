@@ -32,6 +32,8 @@ export const installQueue = async (engine: Engine, url: string): Promise<void> =
 }
 
 export const hasQueue = async ({ query }: Pick<Engine, 'query'>): Promise<boolean> => {
+  const [there] = await query<{ isThere: boolean }>(`select to_regprocedure('agents.fn_has_queue()') is not null as "isThere"`)
+  if (there?.isThere !== true) return false
   const [row] = await query<{ has: boolean }>('select agents.fn_has_queue() as has')
   return row?.has === true
 }

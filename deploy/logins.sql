@@ -1,0 +1,15 @@
+-- Who may do what, by login: see docs/store.md. Run by the owner of the database, after it was prepared.
+do $$
+begin
+  if not exists (select from pg_roles where rolname = 'runner') then create role runner login password 'runner' in role cordon_runner; end if;
+  if not exists (select from pg_roles where rolname = 'agent-1') then create role "agent-1" login password 'agent' in role cordon_agent; end if;
+  if not exists (select from pg_roles where rolname = 'anna') then create role anna login password 'anna' in role cordon_operator; end if;
+end $$;
+begin;
+set local role service_role;
+select agents.fn_add_member('team', 'postgres', 'admin') where not exists (select from agents.members where owner = 'team');
+commit;
+begin;
+set local role cordon_admin;
+select agents.fn_add_member('team', 'runner', 'runner'), agents.fn_add_member('team', 'agent-1', 'agent'), agents.fn_add_member('team', 'anna', 'operator');
+commit;
