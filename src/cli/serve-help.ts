@@ -12,15 +12,15 @@ export const SERVE_HELP: CommandHelp = {
     {
       title: 'the store',
       options: [
-        { name: 'store', value: 'DIR', meantBy: ['folder', 'dir'], help: 'the folder of an embedded store, which is made if it is not there (otherwise: $CORDON_STORE, ~/.local/state/cordon/store)' },
-        { name: 'database', value: 'URL', meantBy: ['db', 'postgres'], help: 'a PostgreSQL server, with a login that is a member of cordon_gateway (otherwise: $CORDON_DATABASE)' },
-        { name: 'as', value: 'NAME', help: 'in whose name who connects to the socket speaks, unless they name another (otherwise: $CORDON_ACTOR, your login)' },
+        { name: 'store', value: 'DIR', meantBy: ['folder', 'dir'], help: 'an embedded store, made if it is not there (otherwise: $CORDON_STORE, ~/.local/state/cordon/store)' },
+        { name: 'database', value: 'URL', meantBy: ['db', 'postgres'], help: 'PostgreSQL, with a login of cordon_gateway (otherwise: $CORDON_DATABASE); see docs/serve.md' },
+        { name: 'as', value: 'NAME', help: 'who speaks through the socket, unless they say (otherwise: $CORDON_ACTOR, your login)' },
       ],
     },
     {
       title: 'where it listens',
       options: [
-        { name: 'socket', value: 'PATH', help: 'a Unix socket that you alone can connect to (otherwise: DIR/socket of an embedded store)' },
+        { name: 'socket', value: 'PATH', help: 'a Unix socket for you alone (otherwise: DIR/socket of an embedded store)' },
         { name: 'listen', value: 'ADDRESS', meantBy: ['port', 'bind', 'address'], help: 'an address for who has a token: 127.0.0.1:7070, [::1]:7070; port 0 takes a free one' },
         { name: 'host', value: 'NAME', repeatable: true, help: 'a name by which it is reached; requests for any other are refused' },
         { name: 'tls-cert', value: 'FILE', help: 'a certificate with its chain, in PEM; needed beyond this host' },

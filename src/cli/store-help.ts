@@ -2,11 +2,11 @@
 import type { Option } from './arguments.js'
 
 export const STORE_OPTIONS: readonly Option[] = [
-  { name: 'store', value: 'DIR', meantBy: ['folder', 'dir'], help: 'the folder of an embedded store (otherwise: $CORDON_STORE, ~/.local/state/cordon/store); through the cordon serve that has it open, where there is one' },
-  { name: 'server', value: 'URL', meantBy: ['url', 'host'], help: 'a cordon serve: https://HOST:PORT, http://127.0.0.1:PORT or unix:PATH (otherwise: $CORDON_SERVER); its token comes from $CORDON_TOKEN or --token-file' },
-  { name: 'token-file', value: 'FILE', help: 'a file that only its owner can read, with the token in it' },
-  { name: 'database', value: 'URL', meantBy: ['db', 'postgres'], help: 'a PostgreSQL server (otherwise: $CORDON_DATABASE, where a password is not seen by others)' },
-  { name: 'as', value: 'NAME', meantBy: ['actor', 'user'], help: 'in whose name; only who has the store itself can say so (otherwise: $CORDON_ACTOR, your login)' },
+  { name: 'store', value: 'DIR', meantBy: ['folder', 'dir'], help: 'an embedded store (otherwise: $CORDON_STORE, ~/.local/state/cordon/store)' },
+  { name: 'server', value: 'URL', meantBy: ['url', 'host'], help: 'a cordon serve: https://HOST:PORT, unix:PATH (otherwise: $CORDON_SERVER)' },
+  { name: 'token-file', value: 'FILE', help: 'a file of yours alone with its token (otherwise: $CORDON_TOKEN)' },
+  { name: 'database', value: 'URL', meantBy: ['db', 'postgres'], help: 'a PostgreSQL server (otherwise: $CORDON_DATABASE, which others do not see)' },
+  { name: 'as', value: 'NAME', meantBy: ['actor', 'user'], help: 'in whose name, for who has the store itself (otherwise: $CORDON_ACTOR, your login)' },
   { name: 'team', value: 'NAME', help: 'the team (otherwise: $CORDON_TEAM, or the only one that you are in)' },
 ]
 

@@ -6,7 +6,8 @@ export const TOOLS_HELP: CommandHelp = {
   summary: 'the tools of a team, and which agent may call them',
   description: [
     'register reads tools from YAML or JSON files (- is standard input), and makes each or its next version; what was',
-    'approved of the version before does not count for the new one. assign lets an agent call it, revoke ends that. disable ends it for all.',
+    'approved of the version before does not count for the new one. assign lets an agent call a tool, revoke ends that,',
+    'and disable ends it for all.',
   ],
   groups: [
     { title: 'options', options: [{ name: 'profile', value: 'NAME', help: 'the profile that calls of this agent go by (assign)' }, JSON_OPTION] },
