@@ -23,7 +23,6 @@
 #include <unistd.h>
 
 #define NAMES_PORT 53
-#define SOON 1000 /* milliseconds; on the loopback it takes none, and the tool's other calls wait meanwhile */
 
 static struct sockaddr_in loopback_at(uint16_t port)
 {
@@ -148,29 +147,17 @@ static int connect_soon(const struct stand_in *ours, const union address *to, so
 
 	/* Or nothing would happen before the tool's first byte. */
 	setsockopt(ours->socket, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, &no, sizeof no);
-	if (connect(ours->socket, &to->any, length) == 0)
-		return 0;
-	if (errno != EINPROGRESS || !(ours->flags & O_NONBLOCK))
-		return errno;
+	error = connect_in_time(ours->socket, &to->any, length);
+	if (error != EINPROGRESS)
+		return error == EINTR ? EINPROGRESS : error;
 	if (poll(&(struct pollfd){ .fd = ours->socket, .events = POLLOUT }, 1, SOON) <= 0)
 		return EINPROGRESS;
+	error = 0;
 	if (getsockopt(ours->socket, SOL_SOCKET, SO_ERROR, &error, &size) < 0 || error)
 		return error ? error : errno;
 	/* The kernel says once more that it is connected to who asks again. That is us. */
-	return connect(ours->socket, &to->any, length) < 0 && errno != EISCONN ? errno : 0;
-}
-
-/* The same for a socket that waits: for as long as we can, and not for as long as the tool would. */
-static int connect_in_time(const struct stand_in *ours, const union address *to, socklen_t length)
-{
-	struct timeval own, time = { .tv_sec = SOON / 1000 };
-	socklen_t size = sizeof own;
-
-	if (getsockopt(ours->socket, SOL_SOCKET, SO_SNDTIMEO, &own, &size) < 0 || setsockopt(ours->socket, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time) < 0)
-		return errno;
-	int error = connect_soon(ours, to, length);
-	setsockopt(ours->socket, SOL_SOCKET, SO_SNDTIMEO, &own, sizeof own);
-	return error;
+	error = connect_in_time(ours->socket, &to->any, length);
+	return error == EISCONN ? 0 : error == EINTR ? EINPROGRESS : error;
 }
 
 static bool is_same_end(const union address *left, const union address *right)
@@ -217,7 +204,7 @@ static int lead_to_proxy(const struct notification *call, const struct stand_in 
 	socklen_t length = loopback_for(ours, family, ntohs(call->broker->door_address.sin_port), &door);
 
 	turn_strangers_away(call->broker);
-	int error = ours->flags & O_NONBLOCK ? connect_soon(ours, &door, length) : connect_in_time(ours, &door, length);
+	int error = connect_soon(ours, &door, length);
 	if (error)
 		return error == EINPROGRESS ? ETIMEDOUT : error;
 	CLOSE_ON_RETURN int other_end = accept_from(call->broker->door, ours->socket);

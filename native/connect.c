@@ -16,6 +16,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <signal.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 void describe_address(const union address *address, char *into, size_t room)
@@ -128,10 +130,37 @@ static int judge(const struct notification *call, union address *address, sockle
 	}
 }
 
-static void connect_and_respond(const struct notification *call, const struct stand_in *ours, const union address *address, socklen_t length)
+static void wake(int signal)
+{
+	(void)signal;
+}
+
+/*
+ * The tool shares its sockets' flags and options with us, and can make any of them one that waits, for as long as it
+ * likes. A timer ends that; again and again, should its signal come in the moment before.
+ */
+int connect_in_time(int socket, const struct sockaddr *address, socklen_t length)
+{
+	const struct itimerval none = { 0 }, time = { .it_interval.tv_usec = 50000, .it_value.tv_usec = SOON * 1000 };
+	const struct sigaction action = { .sa_handler = wake }; /* without SA_RESTART */
+	sigset_t alarm;
+
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	sigprocmask(SIG_UNBLOCK, &alarm, NULL);
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &time, NULL);
+	int error = connect(socket, address, length) < 0 ? errno : 0;
+	setitimer(ITIMER_REAL, &none, NULL);
+	return error;
+}
+
+static void connect_and_respond(const struct notification *call, const struct stand_in *ours, const union address *address, socklen_t length, bool may_wait)
 {
 	bool borrowed = ours->descriptor < 0;
-	int error = borrowed ? (connect(ours->socket, &address->any, length) < 0 ? errno : 0) : connect_stand_in(ours, &address->any, length);
+	int error = !borrowed ? connect_stand_in(ours, &address->any, length)
+		    : may_wait ? (connect(ours->socket, &address->any, length) < 0 ? errno : 0)
+			       : connect_in_time(ours->socket, &address->any, length);
 
 	if (!borrowed && (error == 0 || error == EINPROGRESS) && !put_in_place(call, ours))
 		error = EACCES;
@@ -153,7 +182,7 @@ int take_socket(const struct notification *call, struct stand_in *ours)
 void connect_as_asked(const struct notification *call, const struct stand_in *ours, const union address *address, socklen_t length)
 {
 	if (ours->flags & O_NONBLOCK) {
-		connect_and_respond(call, ours, address, length);
+		connect_and_respond(call, ours, address, length, false);
 		return;
 	}
 	/* It may take long, and other threads of the tool must not wait for it: a child of ours does it. */
@@ -161,7 +190,7 @@ void connect_as_asked(const struct notification *call, const struct stand_in *ou
 	if (child < 0)
 		respond(call, 0, EAGAIN);
 	if (child == 0) {
-		connect_and_respond(call, ours, address, length);
+		connect_and_respond(call, ours, address, length, true);
 		_exit(0);
 	}
 }

@@ -185,12 +185,22 @@ void look_at_cgroup(struct call *call)
 		tell_violation(call, "processes", processes, processes + 1, "refused");
 }
 
+#define PATIENCE 3000 /* milliseconds */
+
+void insist_on_end(const struct call *call, uint64_t now)
+{
+	if (call->killed && now - call->killed_at >= PATIENCE)
+		kill(call->keeper, SIGKILL);
+}
+
 int time_to_wait(const struct call *call, uint64_t now)
 {
 	const struct limits *limits = &call->plan->limits;
 	uint64_t until = UINT64_MAX;
 
-	if (!call->started || call->killed)
+	if (call->killed)
+		return now - call->killed_at >= PATIENCE ? 100 : (int)(PATIENCE - (now - call->killed_at));
+	if (!call->started)
 		return -1;
 	if (limits->wall && call->begun)
 		until = call->began + limits->wall;

@@ -37,6 +37,7 @@ void kill_cell(struct call *call)
 	if (call->killed)
 		return;
 	call->killed = true;
+	call->killed_at = milliseconds();
 	kill_cgroup(call->cgroup);
 	if (call->plan->form == FORM_NAMESPACES) {
 		kill(call->keeper, SIGKILL);
@@ -269,6 +270,7 @@ static bool turn(struct call *call)
 		terminal_leave(&call->terminal);
 		kill_cell(call);
 	}
+	insist_on_end(call, milliseconds());
 	look_whether_gone(call);
 	return !call->exit_known && !(polled[0].revents & POLLIN);
 }

@@ -21,6 +21,7 @@ struct call {
 	bool scratch_told;
 	bool begun; /* its clocks run */
 	uint64_t cpu_before; /* milliseconds used while it waited for its call */
+	uint64_t killed_at;
 	bool applied, started, host_gone, killed, exit_known;
 	int exit_status;
 	unsigned long long cpu; /* milliseconds */
@@ -60,6 +61,8 @@ void begin_clocks(struct call *call);
 void look_after_limits(struct call *call, uint64_t now);
 /* What the kernel counted and refused, once everything is over. */
 void look_at_cgroup(struct call *call);
+/* A keeper that does not end what it was told to end is ended itself. */
+void insist_on_end(const struct call *call, uint64_t now);
 /* Milliseconds until a limit must be looked at, as poll() takes them. */
 int time_to_wait(const struct call *call, uint64_t now);
 

@@ -287,25 +287,31 @@ static void check_send(struct program *program, int flags)
 }
 
 /*
- * Where a packet leaves by, whatever its address says. The keeper connects the
- * tool's own sockets to the loopback; one that is bound to another interface, or
- * routed by way of another host, would send to that instead (without a network
- * namespace, in which there is no other).
+ * The keeper connects the tool's own sockets to the loopback. One that is bound to
+ * another interface, or routed by way of another host, would send to that instead
+ * (without a network namespace, in which there is no other). One that drops what it
+ * is answered would keep the keeper waiting.
  */
 static void check_option(struct program *program, const struct plan *plan)
 {
 	static const struct {
 		unsigned level, name;
-	} routing[] = {
-		{ 1 /* SOL_SOCKET */, 25 /* SO_BINDTODEVICE */ }, { 1, 62 /* SO_BINDTOIFINDEX */ },
-		{ 0 /* IPPROTO_IP */, 4 /* IP_OPTIONS */ }, { 0, 50 /* IP_UNICAST_IF */ },
+		bool everywhere;
+	} refused[] = {
+		{ 1 /* SOL_SOCKET */, 25 /* SO_BINDTODEVICE */, false }, { 1, 62 /* SO_BINDTOIFINDEX */, false },
+		{ 0 /* IPPROTO_IP */, 4 /* IP_OPTIONS */, false }, { 0, 50 /* IP_UNICAST_IF */, false },
+		{ 0, 21 /* IP_MINTTL */, true }, { 41 /* IPPROTO_IPV6 */, 73 /* IPV6_MINHOPCOUNT */, true },
+		{ 1, 26 /* SO_ATTACH_FILTER */, true }, { 1, 50 /* SO_ATTACH_BPF */, true },
+		{ 6 /* IPPROTO_TCP */, 14 /* TCP_MD5SIG */, true }, { 6, 32 /* TCP_MD5SIG_EXT */, true }, { 6, 38 /* TCP_AO_ADD_KEY */, true },
 	};
 
-	for (size_t i = 0; plan->form == FORM_LANDLOCK && !plan->network_all && i < sizeof routing / sizeof *routing; i++) {
+	for (size_t i = 0; !plan->network_all && i < sizeof refused / sizeof *refused; i++) {
+		if (plan->form != FORM_LANDLOCK && !refused[i].everywhere)
+			continue;
 		load_argument(program, 1);
-		emit(program, BPF_JMP | BPF_JEQ | BPF_K, routing[i].level, 0, 3);
+		emit(program, BPF_JMP | BPF_JEQ | BPF_K, refused[i].level, 0, 3);
 		load_argument(program, 2);
-		if_equal_answer(program, routing[i].name, SECCOMP_RET_ERRNO | EPERM);
+		if_equal_answer(program, refused[i].name, SECCOMP_RET_ERRNO | EPERM);
 	}
 	answer(program, SECCOMP_RET_ALLOW);
 }

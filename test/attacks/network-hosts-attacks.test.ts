@@ -237,6 +237,16 @@ describeForms('a grant of hosts', (cell) => {
     expect(told).toContain("b'own'")
   })
 
+  test('lets no socket drop what the keeper is answered, which it would wait for', async () => {
+    const { stdout } = await run(python(
+      'def tried(make, level, name, value):\n  try: make().setsockopt(level, name, value); return "done"\n  except OSError as e: return errno.errorcode.get(e.errno, str(e))',
+      'v4, v6 = (lambda: socket.socket()), (lambda: socket.socket(socket.AF_INET6))',
+      'print(tried(v4, 0, 21, 255), tried(v6, 41, 73, 255), tried(v4, 6, 14, bytes(216)), tried(v4, 6, 32, bytes(216)), tried(v4, 1, 26, bytes(16)), tried(v4, 1, 50, 0))',
+      'print(tried(v4, 0, 2, 64), tried(v4, 6, 1, 1))',
+    ), [REPEATER_GRANT])
+    expect(stdout).toBe('EPERM EPERM EPERM EPERM EPERM EPERM\ndone done\n')
+  })
+
   test('leaves nobody to listen, and no other way for a packet to leave', async () => {
     const { stdout } = await run(python(
       'def tried(act):\n  try: act(); return "done"\n  except OSError as e: return errno.errorcode.get(e.errno, str(e))',

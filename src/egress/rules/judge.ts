@@ -2,11 +2,11 @@ import { compileNetwork, coversHost, parseUrlPath } from '../../policy/index.js'
 import type { Boundary, CompiledNetwork, HostGrant, NetworkAnswer } from '../../policy/index.js'
 import type { Endpoint } from '../endpoint.js'
 import type { HeaderList } from '../http/header-list.js'
-import { headersLike } from '../http/header-list.js'
+import { headersLike, looseName } from '../http/header-list.js'
 
 import type { Denial } from './denial.js'
 import { denial, grantLine } from './denial.js'
-import { METHOD_OVERRIDES, METHOD_PARAMETER, PATH_OVERRIDES } from './overrides.js'
+import { METHOD_OVERRIDES, METHOD_PARAMETERS, PATH_OVERRIDES } from './overrides.js'
 
 export interface Judge {
   /** Before anything was sent. */
@@ -84,9 +84,13 @@ const judgeRequest = (compiled: CompiledNetwork, endpoint: Endpoint, { method, t
   return { kind: 'grant', rule: ruleOf(answers[0]) }
 }
 
+/** By either mark that servers divide them at, and a list's as the one that it is of. */
+const parametersOf = (target: string): readonly (readonly [string, string])[] =>
+  [...new URLSearchParams(target.replace(/^[^?]*\??/, '').replaceAll(';', '&'))].map(([name, value]) => [name.replace(/\[.*$/s, ''), value] as const)
+
 /** Methods that somebody may take the request to have. */
 const otherMethods = (target: string, headers: HeaderList): readonly string[] =>
-  [...headersLike(headers, METHOD_OVERRIDES).map(([, value]) => value), ...new URLSearchParams(target.replace(/^[^?]*/, '')).getAll(METHOD_PARAMETER)]
+  [...headersLike(headers, METHOD_OVERRIDES).map(([, value]) => value), ...parametersOf(target).filter(([name]) => METHOD_PARAMETERS.has(looseName(name))).map(([, value]) => value)]
     .flatMap((value) => value.split(',')).map((value) => value.trim().toUpperCase())
 
 const ruleOf = (answer: NetworkAnswer | undefined): string => (answer?.kind === 'allowed' && answer.entry !== undefined ? renderRule(answer.entry) : 'all')

@@ -2,10 +2,10 @@
 // Names are as `looseName` writes them.
 
 /** The method is taken from here. */
-export const METHOD_OVERRIDES: ReadonlySet<string> = new Set(['x-http-method-override', 'x-http-method', 'x-method-override', 'x-method', 'http-method-override', 'x-original-method', 'x-forwarded-method'])
+export const METHOD_OVERRIDES: ReadonlySet<string> = new Set(['x-http-method-override', 'x-http-method', 'x-method-override', 'x-method', 'http-method-override', 'x-original-method', 'x-forwarded-method', 'x-http-method-name'])
 
-/** The same in a query, as frameworks for forms have it. */
-export const METHOD_PARAMETER = '_method'
+/** The same in a query, as frameworks for forms have it; some take the names of the headers there, too. */
+export const METHOD_PARAMETERS: ReadonlySet<string> = new Set(['-method', ...METHOD_OVERRIDES])
 
 /** The path is taken from here, or a second one is named: where to copy to, or from. */
 export const PATH_OVERRIDES: ReadonlySet<string> = new Set([
