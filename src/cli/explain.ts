@@ -10,13 +10,32 @@ import { asWord } from './shell-word.js'
 
 const MOST_LINES = 20
 
+const MOST_DESTINATIONS = 3
+
 /**
- * Limits are always told, and protected names that could not be changed: many a program goes on without them and calls
- * that a success. Other refusals, when the command failed or was observed. What was set aside is an error of its own.
+ * Limits are always told, and protected names that could not be changed, and what the proxy refused: many a program goes
+ * on without them and calls that a success. Other refusals, when the command failed or was observed. What was set aside
+ * is an error of its own.
  */
 export const explainViolations = (result: CallResult, observed: boolean, argv: readonly string[]): readonly string[] => {
-  const told = result.violations.filter((violation) => isForEyes(violation) && !isIdle(violation, argv) && (isAlwaysTold(violation) || hasFailed(result) || observed))
-  return atMost(MOST_LINES, [...new Set(told.map(withRealProgram).map((violation) => `${describeViolation(violation)}${wayOut(violation)}`))])
+  const told = result.violations.filter((violation) => isForEyes(violation) && !isIdle(violation, argv))
+  if (hasFailed(result) || observed) return atMost(MOST_LINES, linesOf(told))
+  return [...atMost(MOST_LINES, linesOf(told.filter(isAlwaysTold))), ...refusedByProxy(told)]
+}
+
+const linesOf = (violations: readonly Violation[]): readonly string[] => [...new Set(violations.map(withRealProgram).map((violation) => `${describeViolation(violation)}${wayOut(violation)}`))]
+
+/** Of a success one line for each destination, and few of them: it may have gone on without them rightly. */
+const refusedByProxy = (violations: readonly Violation[]): readonly string[] => {
+  const first = new Map<string, Violation>()
+  const refused = violations.filter((violation) => violation.kind === 'egress')
+  for (const violation of refused) {
+    const destination = `${violation.host}:${String(violation.port)}`
+    if (!first.has(destination)) first.set(destination, violation)
+  }
+  const shown = linesOf([...first.values()].slice(0, MOST_DESTINATIONS))
+  const more = linesOf(refused).length - shown.length
+  return more === 0 ? shown : [...shown, `the proxy refused ${String(more)} more; see: cordon why last`]
 }
 
 /** A shell tries every folder of PATH, and /bin is /usr/bin on most systems. */

@@ -150,6 +150,24 @@ describe('a request that only --net allows', () => {
   })
 })
 
+describe('what the proxy refuses', () => {
+  const narrow = fileWith('reads.yaml', `network: [ { host: "${place}", methods: [ GET ], paths: [ /v1/** ] } ]\n`)
+  const curl = (...paths: readonly string[]) => ['--policy', narrow, ...WAY, '--', 'curl', '-s', ...paths.flatMap((path) => ['-o', '/dev/null', `https://${place}${path}`])]
+
+  test('is told at once with the line that would allow it, also when the command calls that a success', async () => {
+    const ran = await run(curl('/v2'))
+    expect(ran).toMatchObject({ status: 0, stderr: expect.stringMatching(new RegExp(`^cordon: refused GET ${place}/v2: .*: a policy would have to say .*/v2.*\\n$`)) as string })
+    expect(cordon(['why', 'last']).stdout).toContain(ran.stderr.replace(/^cordon: refused /, '').trim())
+    expect(await run(curl('/v1/a'))).toEqual({ status: 0, stdout: '', stderr: '' })
+  })
+
+  test('is told once for each destination, and the rest counted', async () => {
+    const { stderr } = await run(curl('/v2', '/v3', '/v4'))
+    expect(stderr.trim().split('\n')).toEqual([expect.stringContaining(`refused GET ${place}/v2`), 'cordon: the proxy refused 2 more; see: cordon why last'])
+    expect((await run(['--quiet', ...curl('/v2')])).stderr).toBe('')
+  })
+})
+
 describe('curl in a folder that is not granted', () => {
   test.each([
     ['-o', ['-o', 'out.json'], 23, '--write'],
