@@ -32,9 +32,16 @@ const refuseStray = (names: Iterable<string>, network: Boundary['network']): voi
 }
 
 const parsePin = (text: string): { readonly name: string; readonly address: IpAddress } => {
-  const [, hostText = '', addressText = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? []
+  const [, hostText = '', addressText = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? /^([^:]+:\d+):(.*)$/s.exec(text) ?? []
   const host = parseRequestHost(hostText)
   const address = parseIpAddress(addressText)
-  if (host?.kind !== 'name' || address === undefined) throw fail('usage-error', { problem: `--resolve ${text} is not HOST=ADDRESS`, fix: 'write --resolve example.org=192.0.2.1' })
+  if (host?.kind !== 'name' || address === undefined) throw fail('usage-error', { problem: `--resolve ${text} is not HOST=ADDRESS`, fix: `write --resolve ${meantPin(hostText, addressText) ?? 'example.org=192.0.2.1'}` })
   return { name: host.name, address }
+}
+
+/** As other programs have it: with a port, or all parts apart by colons. A pin is of a name, whatever the port. */
+const meantPin = (hostText: string, addressText: string): string | undefined => {
+  const host = parseRequestHost(hostText.replace(/:\d+$/, ''))
+  const meant = [addressText, addressText.replace(/^\[(.+)\](?::\d+)?$/, '$1'), addressText.replace(/:\d+$/, '')].find((text) => parseIpAddress(text) !== undefined)
+  return host?.kind === 'name' && meant !== undefined ? `${host.name}=${meant}` : undefined
 }

@@ -25,7 +25,7 @@ export const loadPolicy = (word: string, places: PolicyPlaces): LoadedPolicy => 
   const file = loadPolicyFile(text, source)
   if (found === undefined) return { ...file, from: 'file', isVouched: false }
   const isVouched = found.project === undefined || isVouchedFor(found.project, places)
-  if (!isVouched) refuseGrants(file, found)
+  if (!isVouched) refuseGrants(file, found, places)
   return { ...file, from: found.source, isVouched }
 }
 
@@ -74,11 +74,11 @@ const unknownName = (word: string, known: readonly FoundPolicy[]): CordonError =
 }
 
 /** What came with a project that nobody here vouches for may take away, and give nothing. */
-const refuseGrants = ({ policy, hostsFrom, whereIs }: PolicyFile, { project }: Pick<FoundPolicy, 'project'>): void => {
+const refuseGrants = ({ policy, hostsFrom, whereIs }: PolicyFile, { project }: Pick<FoundPolicy, 'project'>, { configFolder }: Pick<PolicyPlaces, 'configFolder'>): void => {
   const grant = hostsFrom === undefined ? firstGrant(policy) : 'network'
   if (grant === undefined) return
   const folder = project ?? ''
-  throw fail('policy-untrusted', { source: whereIs(grant), folder, what: grant, fix: `read it, and name it by its path; or add to rules.yaml of yours: trusted_projects: [ ${folder} ]` })
+  throw fail('policy-untrusted', { source: whereIs(grant), folder, what: grant, fix: `read it, and name it by its path; or add to ${join(configFolder, 'rules.yaml')}: trusted_projects: [ ${folder} ]` })
 }
 
 const firstGrant = ({ filesystem, network, environment, credentials, exec, presets }: ToolPolicy): 'read' | 'write' | 'network' | 'environment' | 'credentials' | 'exec' | 'presets' | undefined => {

@@ -12,13 +12,13 @@ import { nearestKey, parseAbsolutePath, parsePolicy, resolvePolicy } from '../po
 import type { Form } from '../sandbox/index.js'
 
 import type { Arguments } from './arguments.js'
-import { usage } from './arguments.js'
 import { combinePolicies } from './combine-policies.js'
 import { NO_EGRESS, joinEgress, parseEgress } from './egress-order.js'
 import type { EgressOrder } from './egress-order.js'
 import { configFolderOf } from './own-folders.js'
 import { loadPolicy } from './policy-file.js'
 import { BACKENDS, FORMS, LIMIT_OPTIONS } from './run-options.js'
+import { asWord } from './shell-word.js'
 
 export interface RunOrder {
   readonly argv: readonly string[]
@@ -148,6 +148,6 @@ const listOrNothing = (items: readonly string[]): readonly string[] | undefined 
 const wordOrList = (option: string, items: readonly string[]): readonly string[] | 'none' | 'all' | undefined => {
   const word = items.find((item): item is 'none' | 'all' => item === 'none' || item === 'all')
   if (word === undefined) return listOrNothing(items)
-  if (items.some((item) => item !== word)) throw usage(`--${option} ${word} cannot stand beside another --${option}`, COMMAND)
+  if (items.some((item) => item !== word)) throw fail('usage-error', { problem: `--${option} ${word} cannot stand beside another --${option}`, fix: `leave one out: --${option} ${word}, or ${items.filter((item) => item !== word).map((item) => `--${option} ${asWord(item)}`).join(' ')}` })
   return word
 }

@@ -35,7 +35,7 @@ export const secretSources = (policies: readonly LoadedPolicy[], words: SecretWo
   const sources = new Map(credentials.map(({ credential, isVouched, at }) => {
     const { id } = credential
     const source = typed.get(id) ?? (isVouched ? (kept.get(id) ?? ofVariable(credential, words.environment)) : undefined)
-    if (source === undefined) throw missing(credential, isVouched, at, nearestKey(id, [...kept.keys()].filter((other) => !credentials.some((each) => each.credential.id === other))))
+    if (source === undefined) throw missing(credential, { isVouched, at, kept: join(words.configFolder, NAME) }, nearestKey(id, [...kept.keys()].filter((other) => !credentials.some((each) => each.credential.id === other))))
     return [id, source] as const
   }))
   refusePassing(sources, words)
@@ -50,11 +50,18 @@ const refusePassing = (sources: Sources, { environment: host, policy: { environm
 
 const FORMS = 'env:NAME, file:PATH, command:…, keyring:SERVICE/ACCOUNT or vault:MOUNT/PATH#FIELD'
 
-const missing = ({ id, placeholder }: Credential, isVouched: boolean, at: string, near: string | undefined): Error => {
+interface Declared {
+  readonly isVouched: boolean
+  readonly at: string
+  /** The path of the user's `secrets.yaml`. */
+  readonly kept: string
+}
+
+const missing = ({ id, placeholder }: Credential, { isVouched, at, kept }: Declared, near: string | undefined): Error => {
   if (!isVouched) return fail('credential-missing', { credential: id, problem: `${at} is not one of your own policies, so it is given only what is typed with it`, fix: `say where it comes from: --secret ${id}=SOURCE, which is ${FORMS}` })
-  const slip = near === undefined ? '' : `secrets.yaml has "${near}", which nothing here uses: if that is meant, write ${id} there; or `
+  const slip = near === undefined ? '' : `${kept} has "${near}", which nothing here uses: if that is meant, write ${id} there; or `
   const variable = placeholder === undefined ? '' : `set ${placeholder.name} here, or `
-  return fail('credential-missing', { credential: id, problem: placeholder === undefined ? 'nobody said where it comes from' : `the variable ${placeholder.name} is not set`, fix: `${slip}${variable}say where it comes from: --secret ${id}=SOURCE, or "${id}: SOURCE" in secrets.yaml, where SOURCE is ${FORMS}` })
+  return fail('credential-missing', { credential: id, problem: placeholder === undefined ? 'nobody said where it comes from' : `the variable ${placeholder.name} is not set`, fix: `${slip}${variable}say where it comes from: --secret ${id}=SOURCE, or "${id}: SOURCE" in ${kept}, where SOURCE is ${FORMS}` })
 }
 
 /** The variable by whose name the tool finds the stand-in. */

@@ -153,5 +153,5 @@ const textMatching = (node: PolicyNode, pattern: string, expected: string): stri
   const text = textOf(node, expected)
   if (new RegExp(pattern, 'u').test(text)) return text
   // Whoever writes a value into a policy by mistake should not find it in a log as well.
-  throw fail('policy-invalid-value', { source: sourceOf(node), where: keyOf(node), expected, found: `these ${String(text.length)} characters`, hint: 'a policy has no values of secrets in it; they are given by --secret or secrets.yaml' })
+  throw fail('policy-invalid-value', { source: sourceOf(node), where: keyOf(node), expected, found: `these ${String(text.length)} characters`, hint: 'a policy has no values of secrets in it; they are given by --secret, or in ~/.config/cordon/secrets.yaml' })
 }

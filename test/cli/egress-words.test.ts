@@ -113,6 +113,11 @@ describe('what is typed', () => {
     [['--net', 'https://a.test:8443/x'], /it is a URL/, /^fix: name the host: a\.test:8443;/m],
     [['--net', place, '--resolve', 'appi.test=127.0.0.1'], /--resolve appi\.test: no grant covers that name/, /^fix: did you mean api\.test\?$/m],
     [['--net', place, '--resolve', 'other.example=127.0.0.1'], /no grant covers that name/, /^fix: grant it, too: --net other\.example$/m],
+    [['--net', place, '--resolve', `${place}=127.0.0.1`], /is not HOST=ADDRESS/, /^fix: write --resolve api\.test=127\.0\.0\.1$/m],
+    [['--net', place, '--resolve', `${place}:127.0.0.1`], /is not HOST=ADDRESS/, /^fix: write --resolve api\.test=127\.0\.0\.1$/m],
+    [['--net', place, '--resolve', `${HOST}=[::1]:443`], /is not HOST=ADDRESS/, /^fix: write --resolve api\.test=::1$/m],
+    [['--net', place, '--resolve', `${HOST}=localhost`], /is not HOST=ADDRESS/, /^fix: write --resolve example\.org=192\.0\.2\.1$/m],
+    [['--net', 'all', '--net', HOST], /--net all cannot stand beside another --net/, /^fix: leave one out: --net all, or --net api\.test$/m],
     [['--net', place, '--upstream-ca', token], /it holds no certificate in PEM/, /^fix: .*openssl x509 -inform der/m],
     [['--net', place, '--upstream-ca', fileWith('key.pem', '-----BEGIN PRIVATE KEY-----\nAA==\n-----END PRIVATE KEY-----\n')], /it holds no certificate, but a private key/, /^fix: name the certificate/m],
     [['--net', place, '--upstream-ca', fileWith('broken.pem', '-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n')], /its certificate number 1 cannot be read/, /^fix: .*openssl x509/m],
@@ -137,7 +142,7 @@ describe('what is typed', () => {
     writeFileSync(join(config, 'cordon', 'secrets.yaml'), 'tokken: env:MINE\n')
     writeFileSync(join(config, 'cordon', 'policies', 'mine.yaml'), readFileSync(policy))
     const ran = cordon(['run', '--policy', 'mine', '--', 'true'], { environment: { XDG_CONFIG_HOME: config } })
-    expect(ran.stderr).toMatch(/^fix: secrets\.yaml has "tokken", which nothing here uses: if that is meant, write token there/m)
+    expect(ran.stderr).toMatch(new RegExp(`^fix: ${join(config, 'cordon', 'secrets.yaml')} has "tokken", which nothing here uses: if that is meant, write token there; .*"token: SOURCE" in ${join(config, 'cordon', 'secrets.yaml')}, where`, 'm'))
   })
 })
 

@@ -55,7 +55,7 @@ describe('words that make no sense', () => {
     [['run', '--read', '/usr'], 'no command given', 'cordon run [options] -- COMMAND…'],
     [['run', '--mode', 'paln', '--', 'true'], '--mode does not know "paln"', 'did you mean plan?'],
     [['run', '--backend', 'xen', '--', 'true'], '--backend does not know "xen"', 'one of: auto, native, bubblewrap, firejail, seatbelt, container'],
-    [['run', '--net', 'none', '--net', 'example.org', '--', 'true'], '--net none cannot stand beside another --net', 'see: cordon run --help'],
+    [['run', '--net', 'none', '--net', 'example.org', '--', 'true'], '--net none cannot stand beside another --net', 'leave one out: --net none, or --net example.org'],
     [['run', '--policy', 'githbu', '--', 'true'], 'there is no policy named "githbu"', 'did you mean --policy github?'],
     [['run', '--policy', 'nothing-like-it', '--', 'true'], 'there is no policy named "nothing-like-it"', 'see: cordon policy list; a file is named by its path, such as --policy ./nothing-like-it.yaml'],
     [['run', '--secret', 'a=env:B', '--', 'true'], '--secret a: no policy of this run has a credential by that name', 'name a policy that has credentials: --policy NAME'],

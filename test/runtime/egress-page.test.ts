@@ -43,14 +43,21 @@ describe('docs/egress.md', () => {
     const printed = /```js\n([^]*?)```/.exec(page('egress.md').slice(page('egress.md').indexOf('## Credentials')))?.[1] ?? ''
     const pinned = printed.replaceAll(/(?<=['/])api\.github\.com(?=['/])/g, `${HOST}:${String(server.port)}`).replace('egress: { secrets', `egress: { pins: { '${HOST}': ['127.0.0.1'] }, authorities: [readFileSync('ca.pem', 'utf8')], secrets`)
     writeFileSync(join(place, 'example.mjs'), `import { readFileSync } from 'node:fs'\n${pinned}`)
-    const child = spawn(process.execPath, ['example.mjs'], { cwd: place, env: { ...process.env, GITHUB_TOKEN: TOKEN } })
-    let text = ''
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (more: string) => { text += more })
-    const status = await new Promise((resolve) => child.on('close', resolve))
+    const run = async (environment: NodeJS.ProcessEnv) => {
+      const child = spawn(process.execPath, ['example.mjs'], { cwd: place, env: environment })
+      let said = ''
+      for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (more: string) => { said += more })
+      return { status: await new Promise((resolve) => child.on('close', resolve)), text: said }
+    }
+    const { GITHUB_TOKEN: _, ...without } = process.env
+    const { status, text } = await run({ ...without, GITHUB_TOKEN: TOKEN })
     expect(text).toMatch(/^ok \{/)
     expect(status).toBe(0)
     expect(authorizations).toEqual([`Bearer ${TOKEN}`])
     expect(text).not.toContain(TOKEN)
+    // A variable that was forgotten is named, with what to do.
+    const forgotten = await run(without)
+    expect(forgotten.text).toMatch(/^the credential "github-token" .*GITHUB_TOKEN[^]*^fix: \S/m)
   })
 
   test('tells of a denial without a rule, whose fix works when it is followed', async () => {
