@@ -217,6 +217,7 @@ bool tell_fallen_seal(const struct plan *plan, int supervisor);
 
 void drop_privileges(void);
 void apply_resource_limits(const struct plan *plan);
+void limit_descriptors(const struct plan *plan);
 int landlock_abi(void);
 /* `terminal`: the cell's own, or -1 */
 void apply_landlock(const struct plan *plan, int terminal);

@@ -44,19 +44,6 @@ static void set_limit(int resource, uint64_t soft, uint64_t hard)
 		die("limits", NULL);
 }
 
-/*
- * Descriptors that wait in sockets are counted for all of a user together, and compared with the limit of whoever
- * sends one more: with a higher one than any tool has, we still can.
- */
-static void leave_descriptors_to_us(void)
-{
-	struct rlimit own;
-
-	if (getrlimit(RLIMIT_NOFILE, &own) < 0)
-		die("limits", NULL);
-	set_limit(RLIMIT_NOFILE, own.rlim_cur, own.rlim_max - own.rlim_max / 4);
-}
-
 void apply_resource_limits(const struct plan *plan)
 {
 	const struct limits *limits = &plan->limits;
@@ -68,9 +55,6 @@ void apply_resource_limits(const struct plan *plan)
 	/* Counts all processes of the user, which only in a user namespace of its own are those of the cell. */
 	if (limits->user_processes && plan->form == FORM_NAMESPACES)
 		set_limit(RLIMIT_NPROC, limits->user_processes, limits->user_processes);
-	leave_descriptors_to_us();
-	if (limits->files)
-		set_limit(RLIMIT_NOFILE, limits->files, limits->files);
 	if (limits->file_size)
 		set_limit(RLIMIT_FSIZE, limits->file_size, limits->file_size);
 	if (limits->cpu) {
@@ -78,4 +62,20 @@ void apply_resource_limits(const struct plan *plan)
 		uint64_t seconds = (limits->cpu + 999) / 1000;
 		set_limit(RLIMIT_CPU, seconds + 1, seconds + 2);
 	}
+}
+
+/*
+ * Descriptors that wait in sockets are counted for all of a user together, and compared with the limit of whoever
+ * sends one more: with a higher limit than any tool has, we still can. So this is the last of the limits, behind
+ * what is sent on behalf of the tool.
+ */
+void limit_descriptors(const struct plan *plan)
+{
+	struct rlimit own;
+
+	if (getrlimit(RLIMIT_NOFILE, &own) < 0)
+		die("limits", NULL);
+	set_limit(RLIMIT_NOFILE, own.rlim_cur, own.rlim_max - own.rlim_max / 4);
+	if (plan->limits.files)
+		set_limit(RLIMIT_NOFILE, plan->limits.files, plan->limits.files);
 }

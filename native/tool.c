@@ -100,6 +100,7 @@ _Noreturn void become_tool(const struct plan *plan, int host, int supervisor, in
 		send_packet(keeper, PACKET_LISTENER, 0, NULL, listener);
 		close(listener);
 	}
+	limit_descriptors(plan);
 	send_packet(supervisor, PACKET_LISTENER, landlock_abi(), NULL, -1);
 
 	struct command command = { 0 };
