@@ -79,12 +79,15 @@ const namesOwn = (command: Command): boolean =>
 /** Programs that write where they are, or what `-o` names. */
 const BUILDING: ReadonlySet<string> = new Set(['make', 'npm', 'npx', 'pnpm', 'yarn', 'cargo', 'go', 'tsc', 'cc', 'gcc', 'g++', 'c++', 'clang', 'rustc', 'sed', 'patch', 'tar', 'unzip', 'git'])
 
+/** The files that a script writes to by `>`, as they are written there. */
+const redirectionsIn = (command: Command): readonly string[] =>
+  isScript(command) ? Array.from(command.argv.join(' ').matchAll(/>>?\s*([^\s;|&<>()'"`]+)/g), ([, target = '']) => target) : []
+
 /** A file cannot be made or changed where only reading is granted, and nobody sees the kernel say so. */
 const hintOnReadOnly = (command: Command, boundary: Boundary): readonly string[] => {
   const { argv, cwd, workspace } = command
-  const targets = isScript(command) ? Array.from(argv.join(' ').matchAll(/>>?\s*([^\s;|&<>()'"`]+)/g), ([, target = '']) => target) : []
   const folders = [
-    ...targets.flatMap((target) => pathIn(target, cwd) ?? []).map(parentOf),
+    ...redirectionsIn(command).flatMap((target) => pathIn(target, cwd) ?? []).map(parentOf),
     ...([argv[0] ?? '', ...(isScript(command) ? wordsOf(command) : [])].some((word) => BUILDING.has(basename(word))) ? [cwd] : []),
   ]
   const [folder] = folders.filter((path) => isReadable(boundary, path) && !isWritable(boundary, path) && lookAt(path) !== undefined)
@@ -160,6 +163,18 @@ const hintsOnCreation = ({ argv, cwd }: Command, boundary: Boundary): readonly s
   const made = words.flatMap((word) => pathIn(word, cwd) ?? []).filter((path) => (lookAt(path) === undefined || isTransfer(argv)) && !isWritable(boundary, path))
   const folders = new Set(made.map(parentOf).filter((folder) => lookAt(folder) !== undefined))
   return [...folders].slice(0, MOST_HINTS).map((folder) => `nothing can be made in ${folder}, which is not granted for writing: add --write ${asWord(escapeGlob(folder))}`)
+}
+
+/** The cell's own in the namespaces form: a folder beneath it that is not granted is there, empty, and goes with the cell. */
+const TEMPORARY = '/tmp' as AbsolutePath
+
+/** Said of a success: what was written was kept nowhere. Only what the words name is known. */
+export const hintOnThrowaway = (command: Command, boundary: Boundary, { form }: SandboxProfile): readonly string[] => {
+  const { argv, cwd, workspace } = command
+  if (form !== 'namespaces' || !isWithinPath(cwd, TEMPORARY) || isReadable(boundary, cwd) || isWritable(boundary, cwd)) return []
+  const words = [...(MAKING.has(basename(argv[0] ?? '')) ? argv.slice(1, MOST_ARGUMENTS) : outputsOf(argv)), ...redirectionsIn(command).filter((word) => !word.includes('$'))]
+  const isLost = words.flatMap((word) => pathIn(word, cwd) ?? []).some((path) => path !== cwd && isWithinPath(path, cwd) && !isReadable(boundary, path))
+  return isLost ? [`the working directory ${cwd} is not granted, so that what the command wrote there went with the cell: if it is to be kept, add --write ${cwd === workspace ? '.' : asWord(escapeGlob(cwd))}`] : []
 }
 
 const hintOnClosedFolders = ({ closed_folders: closed, sealed }: SandboxProfile): readonly string[] => {

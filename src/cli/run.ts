@@ -13,7 +13,7 @@ import { explainViolations } from './explain.js'
 import { describeRun, openFactsFile, undecided } from './facts.js'
 import type { Decided, Facts, FactsFile, Outcome } from './facts.js'
 import { EXIT_REFUSED, exitStatusOf, reportFailure } from './failure.js'
-import { hintOnEmptyFolder, hintsOnFailure, hintsOnUnsent } from './failure-hints.js'
+import { hintOnEmptyFolder, hintOnThrowaway, hintsOnFailure, hintsOnUnsent } from './failure-hints.js'
 import { isInteractive } from './interactive.js'
 import { controlJob, inForeground } from './job-control.js'
 import { withLookupAdvice } from './lookup-advice.js'
@@ -85,7 +85,7 @@ const explainMode = (error: unknown, order: RunOrder): unknown => {
 const adviceOn = (result: CallResult, order: RunOrder, boundary: Boundary, observed: boolean, environment: Invocation['environment']): readonly string[] => {
   const refused = explainViolations(result, observed, order.argv)
   if (result.status !== 'exited') return refused
-  if (result.exitCode === 0) return [...refused, ...hintOnEmptyFolder(order, boundary), ...hintsOnUnsent(order, boundary)]
+  if (result.exitCode === 0) return [...refused, ...hintOnEmptyFolder(order, boundary), ...hintsOnUnsent(order, boundary), ...hintOnThrowaway(order, boundary, result.profile)]
   const known = [...refused, ...adviseOnStart(order, boundary, result.exitCode, environment)]
   return [...known, ...hintsOnFailure(order, boundary, result.profile, known)]
 }

@@ -108,7 +108,7 @@ const RUN_PAGE = [
   'nothing, variables that are not set and options about the way to hosts that have no effect are told. After a run, limits',
   'that were hit are told always, and so are granted servers that could not be used, requests that went without the credential',
   'of their host, what the proxy refused (one line for each destination, with what would allow it), and files that curl was',
-  'to send and could not read;',
+  'to send and could not read, and files that a command was to write, by its words, into a folder that goes with the cell;',
   'refused connections, programs and, with `--observe`, files are told when the command failed or',
   '`--observe` is given. When the command failed, what it may have lacked is told, too: a working directory',
   'or an argument that is not granted, a protected name, libraries; which files a command was refused for',

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
@@ -37,6 +37,27 @@ describeForms('hints of a command that lacked something', (run, form) => {
     expect(made('--read', 'data')).toEqual([`cordon: nothing can be made in ${folder}/data, which is not granted for writing: add --write ${folder}/data`])
     expect(made('--write', `${folder}/data`)).toEqual([])
     rmSync(join(folder, 'data', 'new'))
+  })
+
+  test('what was written into a folder that goes with the cell is told of a success, where the words name it', () => {
+    const place = realpathSync(mkdtempSync('/tmp/cordon-hints-'))
+    try {
+      const lost = `cordon: the working directory ${place} is not granted, so that what the command wrote there went with the cell: if it is to be kept, add --write .\n`
+      const ran = (...words: readonly string[]) => run(words, { cwd: place })
+      if (form === 'namespaces') {
+        expect(ran('--', 'touch', 'made')).toEqual({ status: 0, stdout: '', stderr: lost })
+        expect(ran('--', 'sh', '-c', 'echo x > made; cat made')).toEqual({ status: 0, stdout: 'x\n', stderr: lost })
+      } else {
+        // There is no such folder in this form: nothing can be made, and the command fails.
+        expect(ran('--', 'touch', 'made')).toMatchObject({ status: 1, stderr: expect.stringContaining(`add --write ${place}`) as string })
+      }
+      expect(ran('--', 'sh', '-c', 'echo x > /dev/null 2>&1; echo y > "$TMPDIR/y"')).toEqual({ status: 0, stdout: '', stderr: '' })
+      expect(ran('--write', '.', '--', 'touch', 'made')).toEqual({ status: 0, stdout: '', stderr: '' })
+      mkdirSync(join(place, 'own'))
+      expect(ran('--write', 'own', '--', 'touch', 'own/made')).toEqual({ status: 0, stdout: '', stderr: '' })
+    } finally {
+      rmSync(place, { recursive: true })
+    }
   })
 
   test('a file is to be written where only reading is granted', () => {
