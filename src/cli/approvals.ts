@@ -72,7 +72,7 @@ const approve = async (desk: Desk): Promise<number> => {
   const given = option('hash')
   if (given !== undefined) return told(desk, id, await store.ask('approve', { id, shownHash: given, ...more }))
   const shown = await store.ask('showQuestion', { id })
-  if (!isInteractive()) throw desk.wrong('there is no terminal to ask at; look at it with cordon approvals show, and name what it printed with --hash')
+  if (!isInteractive()) throw desk.wrong(`there is no terminal to ask at; look at it: cordon approvals show ${id}; then name the hash that it printed: cordon approvals approve ${id} --hash HASH`)
   const dialog = openDialog()
   try {
     dialog.say(`${paintFor(STDERR, environment)('bold', 'cordon: may this run?')}\n${renderQuestion(shown, paintFor(STDERR, environment))}`)

@@ -44,7 +44,7 @@ export const renderQuestion = (shown: Shown, paint: Paint, now = Date.now()): st
 
 /** How a tool runs and what it may touch, as the registry has it. */
 export const renderBoundary = (tool: Tool, paint: Paint): readonly string[] => {
-  const { kind, command, policy, ...others } = tool.definition as { readonly kind?: unknown; readonly command?: unknown; readonly policy?: unknown }
+  const { kind, command, policy, ...others } = tool.definition as { readonly kind?: unknown; readonly hash?: unknown; readonly command?: unknown; readonly policy?: unknown }
   const facts: readonly (readonly [string, string])[] = [
     ...(kind === undefined ? [] : [['kind', textOf(kind)] as const]),
     ...(command === undefined ? [] : [['command', Array.isArray(command) ? command.map((word) => asWord(textOf(word))).join(' ') : textOf(command)] as const]),
@@ -55,7 +55,15 @@ export const renderBoundary = (tool: Tool, paint: Paint): readonly string[] => {
     ...(tool.needsBoundary.length === 0 ? [] : [['held by', tool.needsBoundary.join(', ')] as const]),
     ...(tool.needsLabels.length === 0 ? [] : [['runs on', tool.needsLabels.join(', ')] as const]),
   ]
-  return [...renderFacts(facts, paint), `  ${paint('dim', 'boundary')}`, ...renderQuoted(boundaryText(policy))]
+  return [...renderFacts([...facts, ['checked', checkedText({ kind, command, policy, hash: others.hash })]], paint), `  ${paint('dim', 'boundary')}`, ...renderQuoted(boundaryText(policy))]
+}
+
+/** What whoever runs it compares with what it has, and what is only said here. */
+const checkedText = ({ hash, ...parts }: { readonly hash: unknown; readonly kind: unknown; readonly command: unknown; readonly policy: unknown }): string => {
+  if (typeof hash === 'string') return 'by its hash: a runtime or runner that has another tool by this name does not run it'
+  const compared = Object.entries(parts).filter(([name, value]) => value !== undefined && (name !== 'command' || Array.isArray(value))).map(([name]) => name)
+  const claimed = 'claimed, not checked: it was registered without a hash'
+  return compared.length === 0 ? claimed : `${compared.join(', ')}, by the runtime that calls; what else it does is ${claimed}`
 }
 
 const boundaryText = (policy: unknown): string => {

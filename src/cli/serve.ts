@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path'
 
 import { CordonError, fail } from '../errors/index.js'
 import { parseSize } from '../policy/index.js'
-import { parseListenAddress, serveStore } from '../server/index.js'
+import { isAnswered, parseListenAddress, serveStore } from '../server/index.js'
 import type { ServeSettings } from '../server/index.js'
 
 import type { Arguments } from './arguments.js'
@@ -21,8 +21,10 @@ const EXIT_USAGE = 2
 export const serve = async ({ given, environment }: Invocation): Promise<number> => {
   try {
     if (given.rest.length > 0) throw usage(`it takes options only: ${given.rest.join(' ')}`, COMMAND)
+    await requireUnserved(given, environment)
+    const settings = settingsOf(given, environment)
     const ended = endingSignal()
-    const served = await serveStore(settingsOf(given, environment))
+    const served = await serveStore(settings)
     const paint = paintFor(STDOUT, environment)
     writeText(STDOUT, given.switches.has('json') ? `${JSON.stringify({ listening: served.addresses })}\n` : served.addresses.map((address) => `${paint('green', 'listening')} ${oneLine(address)}\n`).join(''))
     await ended
@@ -33,6 +35,13 @@ export const serve = async ({ given, environment }: Invocation): Promise<number>
     reportFailure(error, environment)
     return error.code === 'usage-error' ? EXIT_USAGE : EXIT_REFUSED
   }
+}
+
+/** Whoever finds it served wants to know where, rather than that it is held. */
+const requireUnserved = async ({ values }: Arguments, environment: Invocation['environment']): Promise<void> => {
+  const place = placeOf({ values }, { ...environment, CORDON_SERVER: undefined }, COMMAND)
+  if (place.kind !== 'folder' || !(await isAnswered(socketOf(place.folder)))) return
+  throw fail('listen-refused', { where: place.folder, problem: `it is served already, at unix:${socketOf(place.folder)}`, fix: `use that one: commands with --store ${place.folder} find it; to serve it otherwise end that one first` })
 }
 
 /** A second one ends it at once, as it would any program. */

@@ -52,6 +52,8 @@ export const openStore = async (words: Pick<Arguments, 'values'>, environment: E
     case 'server': {
       const token = readToken(words.values.get('token-file')?.[0], environment)
       if (token !== undefined && named !== undefined) throw usage('--as cannot be used with a token, which speaks for one member', command)
+      if (token === undefined && !place.server.startsWith('unix:'))
+        throw fail('request-unauthenticated', { problem: `there is no token for ${place.server}`, fix: 'give one in CORDON_TOKEN, or name its file with --token-file (CORDON_TOKEN_FILE); an admin makes one: cordon tokens create NAME --out FILE' })
       return openRemoteAccess({ server: place.server, ...(token === undefined ? { actor } : { token }) })
     }
     case 'database': {

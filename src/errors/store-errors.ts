@@ -6,11 +6,13 @@ export const STORE_ERRORS = {
     when: 'The database does not allow it to this caller, or not now: assignment, profile, budget, kill switch, self-approval.',
     message: 'refused by the store: {problem}',
     agent: 'This was refused: {problem}.',
+    fix: 'cordon team show says who is what; an admin changes it: cordon team add NAME operator (or admin, agent, runner), cordon tools assign TOOL AGENT',
   },
   'store-missing': {
     when: 'A tool, an invocation or something else that was named is not in the store.',
     message: 'not in the store: {problem}',
     agent: 'It does not exist: {problem}.',
+    fix: 'see what there is: cordon tools list, cordon team show, cordon approvals list; an admin adds members: cordon team add NAME agent',
   },
   'store-state': {
     when: 'What was asked for does not fit the state of the row, or its input does not fit its schema.',
@@ -23,6 +25,12 @@ export const STORE_ERRORS = {
     message: 'the store at {where} cannot be reached: {problem}',
     agent: 'The registry of tools cannot be reached.',
     fix: 'see that the server runs and the URL is right; a folder can be opened by one process at a time',
+  },
+  'tool-not-as-registered': {
+    when: 'A runtime has another tool than the registration of the same name, which is what people approve.',
+    message: 'the tool "{tool}" of this runtime is not the one that is registered (version {version}): {problem}',
+    agent: 'This tool is not the one that was registered, and was not run.',
+    fix: 'register this version: cordon runner --tools FILE --registration {tool} > {tool}.json && cordon tools register {tool}.json; or use the tool as it is registered: cordon tools show {tool}',
   },
   'store-newer': {
     when: 'The database was made by a newer version of Cordon.',

@@ -26,7 +26,7 @@ import { createExecutor } from './execute.js'
 import { createFunctionCells } from './function-cells.js'
 import { requirePortable } from './function-source.js'
 import { recordHook } from './hook-events.js'
-import { openLedger, registeredCalls, shieldBooks } from './ledger/index.js'
+import { openLedger, registeredCalls, sameTool, shieldBooks } from './ledger/index.js'
 import type { CallLedger, RegisteredCalls } from './ledger/index.js'
 import { liveCall } from './life-of-a-call.js'
 import { createCallNetworks, openNetwork, pinsOf, refusePassing, refuseSlips, secretHostOf, sourcesOf, withoutSecrets } from './network/index.js'
@@ -72,7 +72,7 @@ export interface Cordon {
 
 const MAIN_SESSION = 'main'
 
-export const createCordon = async (options: CordonOptions): Promise<Cordon> => openCordon(options, () => (options.registry === undefined ? undefined : openLedger(options.registry)))
+export const createCordon = async (options: CordonOptions): Promise<Cordon> => openCordon(options, () => (options.registry === undefined ? undefined : openLedger(options.registry, sameTool(options.tools))))
 
 /** With books that are given. */
 export const openCordon = async (options: CordonOptions, openBooks: () => CallLedger | undefined | Promise<CallLedger>): Promise<Cordon> => {

@@ -29,7 +29,7 @@ export const knowCaller = async ({ headers }: IncomingMessage, { engine, door, o
     if (typeof named !== 'string' || !NAME.test(named)) throw fail('request-invalid', { problem: 'Cordon-Actor is no name', fix: 'name one person or agent' })
     return { caller: { kind: 'somebody', actor: named }, holder: undefined }
   }
-  if (actor !== undefined) throw fail('request-refused', { problem: 'a token speaks for one member, and Cordon-Actor names another', fix: 'leave it out' })
+  if (actor !== undefined && authorization !== undefined) throw fail('request-refused', { problem: 'a token speaks for one member, and Cordon-Actor names another', fix: 'leave it out' })
   const token = /^Bearer ([A-Za-z0-9_-]{1,200})$/i.exec(authorization ?? '')?.[1]
   if (token === undefined) throw fail('request-unauthenticated', { problem: 'it shows no token', fix: 'send Authorization: Bearer TOKEN; cordon tokens create makes one' })
   const holder = await authenticate(engine, token)

@@ -26,12 +26,18 @@ export interface Exposure {
   readonly usableTokens: number
 }
 
-/** Beyond this host nobody listens in the clear, or where there is nobody yet who could be known. */
-export const requireSafe = ({ host, port }: ListenAddress, { hasTls, allowsPlainHttp, usableTokens }: Exposure): void => {
+/** Beyond this host nobody listens in the clear. Known before the store is opened. */
+export const requireEncrypted = ({ host, port }: ListenAddress, { hasTls, allowsPlainHttp }: Omit<Exposure, 'usableTokens'>): void => {
   if (isLoopback(host)) return
   const where = renderAddress({ host, port })
   if (!hasTls && !allowsPlainHttp) throw fail('listen-refused', { where, problem: 'tokens would go over the network in the clear', fix: 'use --tls-cert and --tls-key, or listen on 127.0.0.1 behind a proxy that encrypts; where that proxy is on another host: --plain-http' })
-  if (usableTokens === 0) throw fail('listen-refused', { where, problem: 'there is no token yet by which anybody could be known', fix: 'make one first: cordon tokens create' })
+}
+
+/** Nor where there is nobody yet who could be known. */
+export const requireSafe = (address: ListenAddress, exposure: Exposure): void => {
+  requireEncrypted(address, exposure)
+  const where = renderAddress(address)
+  if (!isLoopback(address.host) && exposure.usableTokens === 0) throw fail('listen-refused', { where, problem: 'there is no token yet by which anybody could be known', fix: 'make one first: cordon tokens create' })
 }
 
 export const renderAddress = ({ host, port }: ListenAddress): string => (isIPv6(host) ? `[${host}]:${String(port)}` : `${host}:${String(port)}`)

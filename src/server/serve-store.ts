@@ -11,7 +11,7 @@ import type { Engine } from '../store/index.js'
 import { answerRequest } from './answer-request.js'
 import type { Answering } from './answer-request.js'
 import type { Door } from './guard-request.js'
-import { isLoopback, renderAddress, requireSafe } from './listen-address.js'
+import { isLoopback, renderAddress, requireEncrypted, requireSafe } from './listen-address.js'
 import type { ListenAddress } from './listen-address.js'
 import { listenOnSocket } from './listen-socket.js'
 import { describeApi } from './openapi.js'
@@ -57,8 +57,16 @@ const LAST_WORDS_MS = 10_000
 export const serveStore = async (settings: ServeSettings): Promise<ServedStore> => {
   const { engine, socket, listen, tls } = settings
   if (socket === undefined && listen === undefined) throw fail('listen-refused', { where: 'nothing', problem: 'neither a socket nor an address is named', fix: 'name --socket or --listen' })
-  await migrate(engine)
-  if (listen !== undefined) requireSafe(listen, { hasTls: tls !== undefined, allowsPlainHttp: settings.allowsPlainHttp ?? false, usableTokens: await countTokens(engine) })
+  const exposure = { hasTls: tls !== undefined, allowsPlainHttp: settings.allowsPlainHttp ?? false }
+  if (listen !== undefined) requireEncrypted(listen, exposure)
+  try {
+    await migrate(engine)
+    if (listen !== undefined) requireSafe(listen, { ...exposure, usableTokens: await countTokens(engine) })
+  } catch (error) {
+    // An engine that is left open keeps the process, and the folder from others.
+    await engine.close()
+    throw error
+  }
   const ending = new AbortController()
   const desk = openDesk(engine, watchChanges(engine, ASK_AGAIN_MS))
   const answering = { engine, desk, api: JSON.stringify(describeApi(settings.version)), ownerName: settings.ownerName, mostBodyBytes: settings.mostBodyBytes ?? MOST_BODY_BYTES, longestWaitMs: LONGEST_WAIT_MS, ending: ending.signal, report: settings.report }

@@ -24,6 +24,17 @@ export const findSelf = async ({ query }: Asking): Promise<Self> => {
 export const listMembers = ({ query }: Asking, team: string): Promise<readonly Member[]> =>
   query('select actor, array_agg(kind order by kind) as kinds from agents.members where owner = $1 group by actor order by actor', [team])
 
+export const requireAgent = async ({ query }: Asking, team: string, actor: string): Promise<void> => {
+  const [there] = await query("select from agents.members where owner = $1 and actor = $2 and kind = 'agent'", [team, actor])
+  if (there === undefined) throw fail('store-missing', { problem: `${actor} is no agent of ${team}` })
+}
+
+/** A team that is there has admins, who let others in. */
+export const requireNewTeam = async ({ query }: Asking, team: string): Promise<void> => {
+  const [there] = await query('select from agents.members where owner = $1 limit 1', [team])
+  if (there !== undefined) throw fail('store-state', { problem: `the team ${team} is there already`, hint: `see who is in it: cordon team show --team ${team}; its admins add others: cordon team add NAME operator` })
+}
+
 export const removeMember = async ({ query }: Asking, team: string, actor: string, kind: MemberKind): Promise<void> => {
   const [there] = await query('select from agents.members where owner = $1 and actor = $2 and kind = $3', [team, actor, kind])
   if (there === undefined) throw fail('store-missing', { problem: `${actor} is no ${kind} of ${team}` })

@@ -2,7 +2,7 @@
 // person at a terminal.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -67,6 +67,7 @@ afterAll(async () => {
   if (server.exitCode === null) await endServer()
 })
 
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const RUNTIME = fileURLToPath(new URL('../../dist/runtime/index.js', import.meta.url))
 
 /** Another process, with a runtime whose calls are in the books of the team. */
@@ -78,7 +79,7 @@ const callNote = (input: object): { readonly process: ChildProcess; readonly res
     const cordon = await createCordon({
       workspace, registry: { server, token: readFileSync(tokenFile, 'utf8').trim(), owner: 'acme', agent: 'agent-1', runner: 'app' },
       rules: [{ rules: [{ effect: 'allow', tool: ['note'], because: 'the registry decides' }] }],
-      tools: [processTool({ name: 'note', description: 'writes', input: { type: 'object' }, policy: { filesystem: { write: ['.'] } }, command: ({ file }) => ['sh', '-c', 'echo noted > "$0"', file] })],
+      tools: [processTool({ name: 'note', description: 'writes', input: { type: 'object' }, policy: { filesystem: { write: ['.'] }, network: ['api.example.org'] }, command: ({ file }) => ['sh', '-c', 'echo noted > "$0"', file] })],
     })
     const { status, reason } = await cordon.call('note', JSON.parse(input))
     await cordon.close()
@@ -108,6 +109,8 @@ describe('a call of another process', () => {
   test('waits for a person at a terminal, who sees exactly what will run and within which boundary, and then runs', async () => {
     const { result } = callNote({ file: 'yes.txt' })
     const { subjectId } = await onlyQuestion()
+    expect(as('anna', 'approvals', 'approve', subjectId).stderr).toContain(`cordon approvals show ${subjectId}; then name the hash that it printed: cordon approvals approve ${subjectId} --hash HASH`)
+    expect(as('anna', 'approvals', 'show', subjectId).stdout).toMatch(/checked +kind, command, policy, by the runtime that calls; what else it\s+does is claimed, not checked/)
     const { output, status } = atTerminal([process.execPath, CORDON, 'approvals', 'approve', subjectId.slice(-12), '--store', store, '--as', 'anna'], [{ expect: 'yes or no? ' }, { send: 'yes\r' }])
     expect(status).toBe(0)
     for (const part of ['note, version 1: Writes a note', 'write: it may change', 'agent-1', '  | {', '"file": "yes.txt"', 'sha256:', `sh -c 'echo noted > "$0"' '{file}'`, '  |   write:', '  |   - api.example.org', `approved\u001b[0m ${subjectId}`]) expect(output).toContain(part)
@@ -178,7 +181,28 @@ describe('a token', () => {
 test('a folder that is served is not opened by another process', () => {
   const { status, stderr } = cordon(['serve', '--store', store, '--socket', join(folder, 'other')])
   expect(status).toBe(1)
-  expect(stderr).toMatch(/store-held: .*process \d+.*\nfix: /)
+  expect(stderr).toMatch(/listen-refused: .*it is served already, at unix:.*\/store\/socket\nfix: use that one/)
+})
+
+test('a server that may not or cannot listen there says so and ends, and leaves the store to others', () => {
+  const own = join(folder, 'unserved')
+  expect(cordon(['serve', '--store', own, '--listen', '0.0.0.0:0'])).toMatchObject({ status: 1, stderr: expect.stringContaining('in the clear') as string })
+  expect(existsSync(join(own, 'data'))).toBe(false)
+  expect(cordon(['serve', '--store', own, '--listen', '0.0.0.0:0', '--plain-http'])).toMatchObject({ status: 1, stderr: expect.stringContaining('there is no token yet') as string })
+  expect(cordon(['serve', '--store', own, '--listen', address.replace('http://', '')])).toMatchObject({ status: 1, stderr: expect.stringContaining('EADDRINUSE') as string })
+  expect(cordon(['team', 'create', 'other', '--store', own]).status).toBe(0)
+})
+
+test('who has no token is told that, and how to give one', () => {
+  const { status, stderr } = cordon(['approvals', 'list', '--server', address])
+  expect(status).toBe(1)
+  expect(stderr).toMatch(/there is no token for http:.*\nfix: give one in CORDON_TOKEN, or name its file with --token-file/)
+})
+
+test('what is refused comes with the command that helps', () => {
+  expect(as('ada', 'team', 'create', 'acme')).toMatchObject({ status: 1, stderr: expect.stringMatching(/the team acme is there already\nfix: .*cordon team add NAME operator/) as string })
+  expect(as('ada', 'tools', 'assign', 'note', 'nobody')).toMatchObject({ status: 1, stderr: expect.stringMatching(/nobody is no agent of acme\nfix: .*cordon team add NAME agent/) as string })
+  expect(as('agent-1', 'team', 'pause', '--reason', 'x')).toMatchObject({ status: 1, stderr: expect.stringContaining('cordon team add NAME operator') as string })
 })
 
 test('what is stopped is not called until it goes on', () => {
@@ -203,4 +227,19 @@ test.each([[['approvals']], [['approvals', 'aprove']], [['approvals', 'show']], 
 
 test('a server that is not there is told with what to do', () => {
   expect(cordon(['approvals', 'list', '--server', `unix:${join(folder, 'nowhere')}`, '--team', 'acme'])).toMatchObject({ status: 1, stderr: expect.stringMatching(/server-unavailable[^]*fix: see that cordon serve runs/) as string })
+})
+
+test('the program of docs/serve.md runs as printed, with the tool as printed', async () => {
+  const page = readFileSync(join(ROOT, 'docs', 'serve.md'), 'utf8')
+  const printed = (language: string): string => new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(page)?.[1] ?? expect.fail(language)
+  expect(as('ada', 'tools', 'register', file('printed.yaml', printed('yaml'))).status).toBe(0)
+  mkdirSync(join(folder, 'node_modules'))
+  symlinkSync(ROOT, join(folder, 'node_modules', 'cordon'))
+  const program = file('printed.mjs', printed('js').replace('http://127.0.0.1:7070', address))
+  const child = spawn(process.execPath, [program], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'], timeout: 50_000 })
+  const said = new Promise((resolve) => child.stdout.setEncoding('utf8').once('data', resolve))
+  const { subjectId, argumentsHash } = await onlyQuestion()
+  expect(as('anna', 'approvals', 'approve', subjectId, '--hash', argumentsHash).status).toBe(0)
+  expect(await said).toBe('ok\n')
+  expect(readFileSync(join(folder, 'a.txt'), 'utf8')).toBe('noted\n')
 })

@@ -1,11 +1,11 @@
 // A runtime whose books are at a server: what its tools may not touch, and that it needs no more than a token.
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { createCordon, processTool } from '../../src/runtime/index.js'
+import { createCordon, processTool, registrationOf, toolHash } from '../../src/runtime/index.js'
 
 import { openStage } from './stage.js'
 import type { Stage } from './stage.js'
@@ -51,4 +51,62 @@ test('a tool that may write to the workspace finds neither the socket nor the da
 
 test('a tool whose grant begins in the store is refused', async () => {
   await expect(createCordon(look('store/data', 'true'))).rejects.toMatchObject({ code: 'store-exposed' })
+})
+
+describe('a tool by the name of a registered one', () => {
+  const POLICY = { filesystem: { write: ['.'] } }
+  const WORDS = ['sh', '-c', 'echo noted > "$0"', '{file}']
+  const here = (policy: object, script: string) => ({
+    ...look('.', 'true'),
+    rules: [{ rules: [{ effect: 'allow' as const, tool: ['note'], because: 'the registry decides' }] }],
+    tools: [processTool({ name: 'note', description: 'notes', input: { type: 'object' }, policy, command: ({ file }: { file: string }) => ['sh', '-c', script, file] })],
+  })
+  const register = async (definition: Record<string, unknown>) => {
+    const ada = stage.as('ada')
+    await ada.ask('registerTool', { team: 'acme', key: 'note', egressClass: 'none', requiresApproval: false, definition })
+    await ada.ask('assignTool', { team: 'acme', tool: 'note', agent: 'agent-1' })
+  }
+  const callOnce = async (options: Parameters<typeof createCordon>[0], file: string, meanwhile = () => Promise.resolve()) => {
+    const cordon = await createCordon(options)
+    try {
+      await meanwhile()
+      return await cordon.call('note', { file })
+    } finally {
+      await cordon.close()
+    }
+  }
+
+  test('runs where it is what was registered: kind, policy and words', async () => {
+    await register({ kind: 'process', command: WORDS, policy: POLICY })
+    expect(await callOnce(here(POLICY, 'echo noted > "$0"'), 'same.txt')).toMatchObject({ status: 'ok' })
+    expect(readFileSync(join(workspace, 'same.txt'), 'utf8')).toBe('noted\n')
+  })
+
+  test('does not run with other words than were registered', async () => {
+    await register({ kind: 'process', command: WORDS, policy: POLICY })
+    expect(await callOnce(here(POLICY, 'echo stolen > "$0"'), 'words.txt')).toMatchObject({ status: 'denied', reason: expect.stringContaining('register this version') as string })
+    expect(existsSync(join(workspace, 'words.txt'))).toBe(false)
+  })
+
+  test('is refused from the start with another policy, or another hash', async () => {
+    await register({ kind: 'process', command: WORDS, policy: { filesystem: { read: ['.'] } } })
+    await expect(createCordon(here(POLICY, 'true'))).rejects.toMatchObject({ code: 'tool-not-as-registered', fix: expect.stringContaining('cordon tools register note.json') as string })
+    await register({ kind: 'process', hash: `sha256:${'0'.repeat(64)}` })
+    await expect(createCordon(here(POLICY, 'true'))).rejects.toMatchObject({ code: 'tool-not-as-registered' })
+  })
+
+  test('runs with the hash that the registration has, as a runner would register it', async () => {
+    const options = { ...here(POLICY, 'true'), tools: [processTool({ name: 'note', description: 'notes', input: { type: 'object' }, policy: POLICY, command: ({ file }: { file: string }) => ['touch', file] })] }
+    const [definition = expect.fail()] = options.tools
+    await register({ ...registrationOf({ definition, hash: toolHash(definition), file: 'tools.mjs' }, { workspace }).definition })
+    expect(await callOnce(options, 'hashed.txt')).toMatchObject({ status: 'ok' })
+    expect(existsSync(join(workspace, 'hashed.txt'))).toBe(true)
+  })
+
+  test('does not run any more when another one is registered meanwhile', async () => {
+    await register({ kind: 'process', command: WORDS, policy: POLICY })
+    const other = () => register({ kind: 'process', command: ['true'], policy: POLICY })
+    expect(await callOnce(here(POLICY, 'echo noted > "$0"'), 'later.txt', other)).toMatchObject({ status: 'denied' })
+    expect(existsSync(join(workspace, 'later.txt'))).toBe(false)
+  })
 })

@@ -61,7 +61,7 @@ describe('a token', () => {
 
   test('cannot name another, and who has no token cannot either', async () => {
     expect(await me(stage.tokens['agent-1'], { 'cordon-actor': 'anna' })).toMatchObject(refusal(403, 'request-refused'))
-    expect(await me(undefined, { 'cordon-actor': 'anna' })).toMatchObject({ status: 403 })
+    expect(await me(undefined, { 'cordon-actor': 'anna' })).toMatchObject({ status: 401 })
     expect(await stage.ask('GET', '/v1/me', { socket: true, headers: { 'cordon-actor': 'anna', host: 'localhost' } })).toMatchObject({ status: 200, json: { actor: 'anna' } })
   })
 

@@ -12,6 +12,7 @@ import type { LedgerSettings, SeenCall } from './call-store.js'
 import { deliverCompletion, whileUnavailable } from './deliver.js'
 import { waitElsewhere } from './elsewhere.js'
 import type { RemoteListening } from './elsewhere.js'
+import type { SameTool } from './same-tool.js'
 
 export interface LedgerRequest {
   readonly tool: string
@@ -54,18 +55,29 @@ const HEARTBEAT_MS = 10_000
 const ASK_MS = 25_000
 const COMPLETE_MS = 60_000
 
-export const openLedger = async (settings: LedgerSettings): Promise<CallLedger> => {
+/** `same`: whether what is registered is what this process would run. */
+export const openLedger = async (settings: LedgerSettings, same: SameTool): Promise<CallLedger> => {
   const store = openCallStore(settings)
   const { execution = 'here' } = settings
   const leaving = new AbortController()
   // A process that runs nothing is no runner, and needs no right to be one.
   const alive = () => (execution === 'runners' ? Promise.resolve() : store.heartbeat())
-  await alive()
+  try {
+    await alive()
+    // Of a call that runners take, they look at it themselves.
+    if (execution === 'here') for (const registration of await store.registrations()) same.require(registration)
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+  const requireSame = async (tool: string, input: JsonValue): Promise<void> => {
+    if (execution === 'here') same.requireCall(await store.registration(tool), input)
+  }
   // One that fails is made up for by the next; a database that is away for longer takes the calls of this process back.
   const beat = setInterval(() => void alive().catch(() => undefined), settings.heartbeatMs ?? HEARTBEAT_MS)
   beat.unref()
 
-  const entryOf = (id: string): LedgerEntry => {
+  const entryOf = (id: string, tool: string, input: JsonValue): LedgerEntry => {
     const over = new AbortController()
     const cancelled = new AbortController()
     let claimed: SeenCall | undefined
@@ -91,6 +103,8 @@ export const openLedger = async (settings: LedgerSettings): Promise<CallLedger> 
         }
       },
       start: async () => {
+        // It may be registered anew since it was asked for. From the claim on the database sees to that.
+        await requireSame(tool, input)
         claimed = await store.claim(id)
         if (claimed === undefined) throw fail('store-state', { problem: `invocation ${id} cannot be started: it is paused, stopped, or taken by another`, hint: 'see: cordon why' })
         const told = store.wait(id, ({ isCancelRequested }) => isCancelRequested, over.signal)
@@ -110,15 +124,17 @@ export const openLedger = async (settings: LedgerSettings): Promise<CallLedger> 
       leaving.abort(fail('runtime-closed', {}))
     },
     ask: async ({ tool, input, resume }) => {
+      // Before people are asked about something that is not what would run.
+      await whileUnavailable(() => requireSame(tool, input), AbortSignal.timeout(ASK_MS))
       if (resume !== undefined) {
         const { tool: known, input: before } = await store.find(resume)
         // The database keeps keys in an order of its own; what counts is that it is the same value.
         if (known !== tool || canonicalJson(before as JsonValue) !== canonicalJson(input)) throw fail('store-state', { problem: `invocation ${resume} is about something else`, hint: 'resume it with the tool and the input that it was asked for with' })
-        return entryOf(resume)
+        return entryOf(resume, tool, input)
       }
       // The same request again is the same call, also when only the answer was lost.
       const request = randomUUID()
-      return entryOf(await whileUnavailable(() => store.invoke(tool, input, { request, dispatch: execution === 'runners' ? 'runners' : 'caller' }), AbortSignal.timeout(ASK_MS)))
+      return entryOf(await whileUnavailable(() => store.invoke(tool, input, { request, dispatch: execution === 'runners' ? 'runners' : 'caller' }), AbortSignal.timeout(ASK_MS)), tool, input)
     },
     close: async () => {
       clearInterval(beat)

@@ -2,8 +2,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 import { CordonError } from '../../errors/index.js'
-import { cancelInvocation, claimInvocations, completeInvocation, invokeTool, openRemoteAccess, requireInvocation, requireTool, sendHeartbeat, speakingAs, watchInvocations, watchOutput } from '../../store/index.js'
+import { cancelInvocation, claimInvocations, completeInvocation, invokeTool, listTools, openRemoteAccess, requireInvocation, requireTool, sendHeartbeat, speakingAs, watchInvocations, watchOutput } from '../../store/index.js'
 import type { Completion, Engine, Invocation, InvocationRequest, OutputChunk, ServerSettings } from '../../store/index.js'
+
+import type { Registration } from './same-tool.js'
 
 interface Names {
   readonly owner: string
@@ -30,6 +32,8 @@ export type LedgerSettings = OwnDatabase | ServedBooks
 export type SeenCall = Pick<Invocation, 'id' | 'tool' | 'input' | 'status' | 'approvalDecidedBy' | 'approvalReason' | 'isCancelRequested' | 'fence' | 'output' | 'error' | 'runner' | 'usage'>
 
 export interface CallStore {
+  readonly registrations: () => Promise<readonly Registration[]>
+  readonly registration: (tool: string) => Promise<Registration>
   readonly invoke: (tool: string, input: unknown, how: Required<Pick<InvocationRequest, 'request' | 'dispatch'>>) => Promise<string>
   readonly find: (id: string) => Promise<SeenCall>
   readonly wait: (id: string, until: (call: SeenCall) => boolean, signal?: AbortSignal) => Promise<SeenCall>
@@ -50,6 +54,8 @@ const inDatabase = ({ engine, owner, agent, runner, speaks }: OwnDatabase): Call
   const watch = watchInvocations(engine)
   const outputs = watchOutput(engine)
   return {
+    registrations: () => listTools(asAgent, owner),
+    registration: (tool) => requireTool(asAgent, owner, tool),
     invoke: async (tool, input, how) => invokeTool(asAgent, { toolId: (await requireTool(asAgent, owner, tool)).id, agent, input, ...how }),
     find: (id) => requireInvocation(asAgent, id),
     wait: (id, until, signal) => watch.wait(asAgent, id, { until, ...(signal === undefined ? {} : { signal }) }),
@@ -71,6 +77,8 @@ const WAIT_MS = 25_000
 const atServer = ({ server, token, authorities, owner: team, agent, runner }: ServedBooks): CallStore => {
   const store = openRemoteAccess({ server, ...(token === undefined ? { actor: agent } : { token }), ...(authorities === undefined ? {} : { authorities }) })
   return {
+    registrations: () => store.ask('listTools', { team }),
+    registration: (tool) => store.ask('showTool', { team, tool }),
     invoke: async (tool, input, how) => (await store.ask('invoke', { team, tool, agent, input, ...how })).id,
     find: (id) => store.ask('findInvocation', { id }),
     wait: async (id, until, signal) => {

@@ -54,7 +54,7 @@ export const registeredCalls = (ledger: CallLedger): RegisteredCalls => {
       call.onInvocation(call.entry.id)
     } catch (error) {
       if (!(error instanceof CordonError)) throw error
-      return { decision: 'deny', reason: error.message }
+      return { decision: 'deny', reason: error.fix === undefined || error.code !== 'tool-not-as-registered' ? error.message : `${error.message}; ${error.fix}` }
     }
     call.decision = await call.entry.now()
     if (call.decision === undefined) return { decision: 'ask', reason: `the registry wants it approved (${call.entry.id})`, auditRefs: [call.entry.id] }

@@ -18,12 +18,12 @@ export const egressClassOf = (definition: ToolDefinition, { workspace, home }: H
   registerTool(definition, { workspace: parseAbsolutePath(workspace, 'workspace'), home: parseAbsolutePath(home ?? homedir(), 'home') }, 'default').gate.boundary.egressClass.level
 
 /** Everything but the owner and who may call it. `requiresApproval` is the registry's to decide: it is on unless somebody says otherwise. */
-export const registrationOf = ({ definition, hash, command }: RunnerTool, home: Home): Omit<ToolRegistration, 'owner'> => ({
+export const registrationOf = ({ definition, hash, command, stdin }: RunnerTool, home: Home): Omit<ToolRegistration, 'owner'> => ({
   key: definition.name,
   description: definition.description,
   ...(definition.schema === undefined || isStandardSchema(definition.schema) ? {} : { inputSchema: definition.schema }),
   egressClass: egressClassOf(definition, home),
-  definition: { kind: definition.kind, ...(command === undefined ? {} : { command }), hash, policy: policyOf(definition) },
+  definition: { kind: definition.kind, ...(command === undefined ? {} : { command }), ...(stdin === undefined ? {} : { stdin }), hash, policy: policyOf(definition) },
   needsBoundary: definition.policy.require,
 })
 

@@ -21,6 +21,8 @@ export interface RunnerTool {
   readonly hash: string
   /** Its words as they are written, where they are. */
   readonly command?: readonly string[]
+  /** What goes into its standard input, as it is written. */
+  readonly stdin?: string
   /** For people: the file that it is from. */
   readonly file: string
 }
@@ -78,7 +80,7 @@ const toolOf = (file: string, node: PolicyNode): RunnerTool => {
     command: (input: JsonValue) => wordsOf(name, words, input),
     ...(stdin === undefined ? {} : { stdin: (input: JsonValue) => filledIn(name, stdin, input) }),
   })
-  return { definition, hash: toolHash(definition, template), command: words, file }
+  return { definition, hash: toolHash(definition, template), command: words, ...(stdin === undefined ? {} : { stdin }), file }
 }
 
 const valuesOf = <Key extends string>(given: Readonly<Partial<Record<Key, PolicyNode>>>, keys: readonly Key[]): Readonly<Record<string, never>> =>

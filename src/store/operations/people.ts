@@ -1,5 +1,5 @@
 // Who is in a team, what is stopped, and what people are known by.
-import { findSelf, listBudgets, listMembers, listProfiles, listStops, removeMember, resumeTeam, setBudget, setProfile, stopTeam } from '../members.js'
+import { findSelf, listBudgets, listMembers, listProfiles, listStops, removeMember, requireNewTeam, resumeTeam, setBudget, setProfile, stopTeam } from '../members.js'
 import { addMember } from '../registry.js'
 import { createToken, listTokens, revokeToken } from '../tokens.js'
 
@@ -16,7 +16,10 @@ export const PEOPLE = {
   foundTeam: operation({
     method: 'POST', path: '/v1/teams', summary: 'a new team with its first admin', role: 'service_role', who: 'owner',
     fields: { team: name(), admin: name() },
-    perform: (asking, { team, admin }) => addMember(asking, team, admin, 'admin'),
+    perform: async (asking, { team, admin }) => {
+      await requireNewTeam(asking, team)
+      return addMember(asking, team, admin, 'admin')
+    },
   }),
   listMembers: operation({ method: 'GET', path: '/v1/teams/{team}/members', summary: 'who is in a team', role: 'cordon_agent', who: EVERYBODY, fields: { team: name() }, perform: (asking, { team }) => listMembers(asking, team) }),
   addMember: operation({

@@ -1,4 +1,5 @@
 // Which tools there are, and who may call them.
+import { requireAgent } from '../members.js'
 import { assignTool, listAssignments, listTools, registerTool, requireTool, revokeTool, setToolStatus } from '../registry.js'
 
 import { list, mapping, name, oneOf, optional, text, toolKey, whole, yesOrNo } from './field.js'
@@ -30,7 +31,12 @@ export const TOOLS = {
   assignTool: operation({
     method: 'POST', path: '/v1/teams/{team}/assignments', summary: 'lets an agent call a tool', role: 'cordon_admin', who: ['admin'],
     fields: { team: name(), agent: name(), tool: toolKey(), profile: optional(name()) },
-    perform: async (asking, { team, agent, tool, profile }) => assignTool(asking, agent, (await requireTool(asking, team, tool)).id, profile),
+    perform: async (asking, { team, agent, tool, profile }) => {
+      const { id } = await requireTool(asking, team, tool)
+      // To a name that nobody has it would be assigned in vain, or to whoever comes by it later.
+      await requireAgent(asking, team, agent)
+      return assignTool(asking, agent, id, profile)
+    },
   }),
   revokeTool: operation({
     method: 'DELETE', path: '/v1/teams/{team}/assignments/{agent}/{tool}', summary: 'an agent may not call a tool any more', role: 'cordon_admin', who: ['admin'],
