@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os'
+
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
@@ -6,8 +8,8 @@ export default defineConfig({
     globalSetup: ['test/own-folders.ts'],
     // A cell is a process tree of its own: tests that start some need forks, not worker threads.
     pool: 'forks',
-    // Otherwise one core is left to vitest itself, and on a machine with two the files run one after the other.
-    maxWorkers: '100%',
+    // One more than there are cores: much of the time is spent waiting for programs, limits and silence.
+    maxWorkers: availableParallelism() + 1,
     testTimeout: 60_000,
     hookTimeout: 120_000,
   },

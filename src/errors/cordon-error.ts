@@ -6,9 +6,18 @@ export interface CordonErrorTexts {
   readonly fix: string | undefined
 }
 
+const BRAND = Symbol.for('cordon.error')
+
 /** Made only by `fail`, so that every message comes from the table. */
 export class CordonError extends Error {
   override readonly name = 'CordonError'
+  /** One that another copy of this module made is one as well: bundles of the command line, a package that is installed twice. */
+  readonly [BRAND] = true
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === 'object' && value !== null && BRAND in value
+  }
+
   readonly code: ErrorCode
   /** Safe to show to a model: reveals nothing about the host. */
   readonly agentMessage: string

@@ -26,6 +26,12 @@ export const STORE_ERRORS = {
     agent: 'The registry of tools cannot be reached.',
     fix: 'see that the server runs and the URL is right; a folder can be opened by one process at a time',
   },
+  'queue-not-installed': {
+    when: 'Runners take calls through graphile-worker, which is installed by who has runners.',
+    message: 'graphile-worker is not installed, through which runners take their calls',
+    agent: 'The registry of tools cannot be reached.',
+    fix: 'install it beside cordon: npm install graphile-worker@0.18',
+  },
   'tool-not-as-registered': {
     when: 'A runtime has another tool than the registration of the same name, which is what people approve.',
     message: 'the tool "{tool}" of this runtime is not the one that is registered (version {version}): {problem}',

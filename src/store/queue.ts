@@ -4,13 +4,22 @@ import { EventEmitter } from 'node:events'
 
 import type { WorkerPool } from 'graphile-worker'
 
+import { fail } from '../errors/index.js'
+
 import type { Engine } from './engine.js'
 import { openPool } from './postgres-engine.js'
 import { createSlots } from './slots.js'
 
 const SCHEMA = 'cordon_queue'
 
-const worker = () => import('graphile-worker')
+/** Who has no runners does not install it. */
+const worker = async () => {
+  try {
+    return await import('graphile-worker')
+  } catch (error) {
+    throw fail('queue-not-installed', {}, error)
+  }
+}
 
 /** Puts the queue beside the store. For who may create schemas; done again, it does nothing, or brings it up to date. */
 export const installQueue = async (engine: Engine, url: string): Promise<void> => {
