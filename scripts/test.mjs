@@ -12,7 +12,7 @@ import { runVitest } from './vitest-run.mjs'
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
 const IN_CI = Boolean(process.env.CI)
 
-/** Suites that need no second user: those that start no cell here, and the sanitizers, which watch our code and not the boundary. */
+/** Suites that need no second user: those that start no cell, those whose cells others try as every user, and the sanitizers, which watch our code and not the boundary. */
 const FOR_ONE_USER = new Set(['vm', 'architecture', 'errors', 'policy', 'gate', 'sandbox', 'egress', 'runtime', 'field', 'store', 'server', 'faults', 'sanitized'])
 
 /** Of the others, what decides, records, installs, reads policies or says something: the same for every user. */
