@@ -51,5 +51,5 @@ test('the compose file and the unit use options that exist', () => {
   const compose = JSON.stringify(readDocument(readFileSync(join(ROOT, 'deploy', 'docker-compose.yaml'), 'utf8'), 'docker-compose.yaml').value)
   const unit = readFileSync(join(ROOT, 'deploy', 'cordon-runner.service'), 'utf8')
   const help = cordon('runner', '--help')
-  for (const [, option = ''] of `${compose.replaceAll('--yes', '').replaceAll(/--(?:set|file)=/g, '')} ${/^ExecStart=.*$/m.exec(unit)?.[0] ?? ''}`.matchAll(/(--[a-z]+)/g)) expect(help).toContain(`${option} `)
+  for (const [, option = ''] of `${compose.replaceAll('--yes', '').replaceAll(/--(?:set|file|package)=/g, '')} ${/^ExecStart=.*$/m.exec(unit)?.[0] ?? ''}`.matchAll(/(--[a-z]+)/g)) expect(help).toContain(`${option} `)
 })
