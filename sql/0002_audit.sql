@@ -38,6 +38,14 @@ create table agents.audit_checkpoints (
   primary key (chain, sequence)
 );
 
+-- What the first entry that is there has to follow.
+create view agents.audit_beginnings as
+  select c.chain, coalesce(k.sequence, 0) as sequence, coalesce(k.hash, '') as hash from agents.audit_chains c
+    left join lateral (select * from agents.audit_checkpoints k where k.chain = c.chain order by k.sequence desc limit 1) k on true;
+
+create function agents.fn_entry_hash(p_previous text, p_line text) returns text
+language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$ select encode(sha256(convert_to(p_previous || E'\n' || p_line, 'UTF8')), 'hex') $$;
+
 create function agents.fn_chain_of(p_subject text) returns smallint
 language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$ select abs(hashtextextended(p_subject, 0) % 64)::smallint $$;
 
@@ -59,7 +67,7 @@ begin
   moment := clock_timestamp();
   entry_line := jsonb_build_object('chain', place, 'sequence', before.sequence + 1, 'at', to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
     'owner', p_owner, 'subject', p_subject, 'type', p_type, 'actor', agents.fn_actor(), 'details', p_details)::text;
-  entry_hash := encode(sha256(convert_to(before.hash || E'\n' || entry_line, 'UTF8')), 'hex');
+  entry_hash := agents.fn_entry_hash(before.hash, entry_line);
   insert into agents.audit_events (at, chain, sequence, owner, subject, type, actor, line, previous_hash, hash)
     values (moment, place, before.sequence + 1, p_owner, p_subject, p_type, agents.fn_actor(), entry_line, before.hash, entry_hash);
   update agents.audit_chains set sequence = before.sequence + 1, hash = entry_hash where chain = place;
@@ -78,15 +86,12 @@ create trigger trg_audit_checkpoints_unchanged before update or delete on agents
 -- What is wrong with the record, if anything: nothing is a good answer.
 create function agents.fn_verify_audit() returns table (chain smallint, sequence bigint, problem text)
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
-  with beginnings as (
-    select c.chain, coalesce(k.sequence, 0) as sequence, coalesce(k.hash, '') as hash from agents.audit_chains c
-      left join lateral (select * from agents.audit_checkpoints k where k.chain = c.chain order by k.sequence desc limit 1) k on true
-  ), entries as (
+  with entries as (
     select e.*, coalesce(lag(e.hash) over chain_order, b.hash) as expected_hash, coalesce(lag(e.sequence) over chain_order, b.sequence) as before_it
-    from agents.audit_events e join beginnings b on b.chain = e.chain window chain_order as (partition by e.chain order by e.sequence)
+    from agents.audit_events e join agents.audit_beginnings b on b.chain = e.chain window chain_order as (partition by e.chain order by e.sequence)
   ), problems as (
     select e.chain, e.sequence, 'its content does not fit its hash' as problem from entries e
-      where e.hash <> encode(sha256(convert_to(e.previous_hash || E'\n' || e.line, 'UTF8')), 'hex')
+      where e.hash <> agents.fn_entry_hash(e.previous_hash, e.line)
     union all
     select e.chain, e.sequence, 'its columns are not what its line says' from entries e
       where (e.line::jsonb ->> 'sequence')::bigint is distinct from e.sequence or e.line::jsonb ->> 'type' is distinct from e.type
@@ -96,7 +101,7 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $$
       where e.sequence <> e.before_it + 1 or e.previous_hash <> e.expected_hash
     union all
     select c.chain, c.sequence, 'the last entries are missing' from agents.audit_chains c
-      join beginnings b on b.chain = c.chain
+      join agents.audit_beginnings b on b.chain = c.chain
       left join agents.audit_events e on e.chain = c.chain and e.sequence = c.sequence
       where (c.sequence > b.sequence and e.hash is distinct from c.hash) or c.sequence < b.sequence or (c.sequence = b.sequence and c.hash <> b.hash)
   )

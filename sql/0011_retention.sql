@@ -16,15 +16,12 @@ declare
   broken text;
 begin
   execute format($query$
-    with beginnings as (
-      select c.chain, coalesce(k.sequence, 0) as sequence, coalesce(k.hash, '') as hash from agents.audit_chains c
-        left join lateral (select * from agents.audit_checkpoints k where k.chain = c.chain order by k.sequence desc limit 1) k on true
-    ), entries as (
+    with entries as (
       select e.*, coalesce(lag(e.hash) over chain_order, b.hash) as expected_hash, coalesce(lag(e.sequence) over chain_order, b.sequence) as before_it
-      from agents.%1$I e join beginnings b on b.chain = e.chain window chain_order as (partition by e.chain order by e.sequence)
+      from agents.%1$I e join agents.audit_beginnings b on b.chain = e.chain window chain_order as (partition by e.chain order by e.sequence)
     )
     select format('entry %%s of chain %%s', e.sequence, e.chain) from entries e
-      where e.sequence <> e.before_it + 1 or e.previous_hash <> e.expected_hash or e.hash <> encode(sha256(convert_to(e.previous_hash || E'\n' || e.line, 'UTF8')), 'hex') limit 1
+      where e.sequence <> e.before_it + 1 or e.previous_hash <> e.expected_hash or e.hash <> agents.fn_entry_hash(e.previous_hash, e.line) limit 1
   $query$, p_part) into broken;
   if broken is not null then
     raise exception '%: % is not what was written, and is kept', p_part, broken using errcode = '22023', hint = 'see what is wrong: cordon log verify';

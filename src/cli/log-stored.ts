@@ -1,7 +1,7 @@
 // `cordon log` of the record of a team, which is in a store.
 import type { Arguments } from './arguments.js'
 import { usage } from './arguments.js'
-import { STDOUT, paintFor, writeText } from './console-text.js'
+import { STDOUT, jsonLine, paintFor, writeText } from './console-text.js'
 import type { Invocation } from './invocation.js'
 import { exportStored } from './log-export.js'
 import type { ExportSettings } from './log-export.js'
@@ -23,7 +23,7 @@ export const logStored = async (action: 'export' | 'verify' | 'prune', { given, 
   const store = await openStore(given, environment, COMMAND)
   const paint = paintFor(STDOUT, environment)
   const print = (value: unknown, text: string) => {
-    writeText(STDOUT, given.switches.has('json') ? `${JSON.stringify(value)}\n` : `${text}\n`)
+    writeText(STDOUT, given.switches.has('json') ? jsonLine(value) : `${text}\n`)
   }
   try {
     switch (action) {

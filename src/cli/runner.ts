@@ -8,22 +8,12 @@ import { installQueue, migrate, openPostgres } from '../store/index.js'
 
 import { usage } from './arguments.js'
 import { STDERR, STDOUT, oneLine, writeText } from './console-text.js'
-import { reportFailure } from './failure.js'
 import type { Invocation } from './invocation.js'
 import { auditPathOf, configFolderOf } from './own-folders.js'
 
 const COMMAND = 'cordon runner'
 
-/** Says itself what goes wrong: it is bundled apart (see scripts/bundle-cli.mjs), and its errors are not those of `main`. */
-export const runner = async (invocation: Invocation): Promise<number> => {
-  try {
-    return await start(invocation)
-  } catch (error) {
-    return reportFailure(error, invocation.environment)
-  }
-}
-
-const start = async ({ given, environment }: Invocation): Promise<number> => {
+export const runner = async ({ given, environment }: Invocation): Promise<number> => {
   const one = (name: string): string | undefined => given.values.get(name)?.[0]
   const many = (name: string): readonly string[] => given.values.get(name) ?? []
   const workspace = resolve(one('workspace') ?? '.')
