@@ -92,6 +92,8 @@ struct territory {
 
 /* territories.c */
 #define MOST_TERRITORIES 64
+/* Of those, without a call: each has one of the 128 instances of inotify that a user has in all. */
+#define MOST_IDLE 8
 
 struct territories {
 	struct territory *list[MOST_TERRITORIES];

@@ -23,15 +23,30 @@ static void drop(struct territories *all, size_t index)
 	all->list[index] = all->list[--all->count];
 }
 
-static void make_room(struct territories *all)
+/* Forgets the roots unused for longest until no more than `most` are kept for a call that may come. */
+static void forget_idle(struct territories *all, size_t most)
 {
-	size_t oldest = MOST_TERRITORIES;
-
-	for (size_t i = 0; i < all->count; i++)
-		if (!all->list[i]->calls && (oldest == MOST_TERRITORIES || all->list[i]->used < all->list[oldest]->used))
-			oldest = i;
-	if (all->count == MOST_TERRITORIES && oldest < MOST_TERRITORIES)
+	for (;;) {
+		size_t idle = 0, oldest = 0;
+		for (size_t i = 0; i < all->count; i++)
+			if (!all->list[i]->calls && (idle++ == 0 || all->list[i]->used < all->list[oldest]->used))
+				oldest = i;
+		if (idle <= most)
+			return;
 		drop(all, oldest);
+	}
+}
+
+/* Instances of inotify are a user's, not ours: when they are used up, those that only wait for a next call are given back. */
+static struct territory *open_watched(struct territories *all, const char *root)
+{
+	struct territory *territory = open_territory(root);
+
+	if (!territory || territory->inotify >= 0)
+		return territory;
+	close_territory(territory);
+	forget_idle(all, 0);
+	return open_territory(root);
 }
 
 struct territory *territory_of(struct territories *all, const char *root)
@@ -46,9 +61,9 @@ struct territory *territory_of(struct territories *all, const char *root)
 		if (!known->calls)
 			drop(all, i);
 	}
-	make_room(all);
+	forget_idle(all, MOST_IDLE - 1);
 	errno = EMFILE;
-	struct territory *territory = all->count < MOST_TERRITORIES ? open_territory(root) : NULL;
+	struct territory *territory = all->count < MOST_TERRITORIES ? open_watched(all, root) : NULL;
 	if (territory)
 		all->list[all->count++] = territory;
 	return territory;

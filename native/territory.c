@@ -30,15 +30,18 @@ struct territory *open_territory(const char *root)
 	territory->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	if (territory->root && territory->fd >= 0)
 		return territory;
-	free(territory->root);
-	free(territory);
+	int problem = errno;
+	close_territory(territory);
+	errno = problem;
 	return NULL;
 }
 
 void close_territory(struct territory *territory)
 {
-	close(territory->fd);
-	close(territory->inotify);
+	if (territory->fd >= 0)
+		close(territory->fd);
+	if (territory->inotify >= 0)
+		close(territory->inotify);
 	for (size_t i = 0; i < territory->folder_room; i++)
 		free(territory->folders[i].path);
 	free(territory->folders);

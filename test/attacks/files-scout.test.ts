@@ -1,12 +1,12 @@
 // Against the process that watches over write roots: links, folders that were closed, and very much at once.
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, relative } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { IS_ROOT, describeForms } from './harness.js'
+import { IS_ROOT, describeForms, mustRun } from './harness.js'
 import type { Cell } from './harness.js'
 import { playground } from './playground.js'
 
@@ -197,6 +197,25 @@ for i in range(1000):
   })
 })
 
+describeForms('many write roots', (cell) => {
+  /** Of every process beneath this one. */
+  const watchers = (pid: number): number => {
+    const own = readdirSync(`/proc/${String(pid)}/fd`).filter((fd) => linkOf(`/proc/${String(pid)}/fd/${fd}`) === 'anon_inode:inotify').length
+    const children = readdirSync(`/proc/${String(pid)}/task`).flatMap((thread) => readFileSync(`/proc/${String(pid)}/task/${thread}/children`, 'utf8').split(' ').filter((text) => text !== ''))
+    return children.reduce((sum, child) => sum + watchers(Number(child)), own)
+  }
+  const linkOf = (path: string): string => (lstatSync(path, { throwIfNoEntry: false }) === undefined ? '' : readlinkSync(path))
+
+  // Who else may not look into the launchers' processes.
+  test.runIf(IS_ROOT)('do not use up the watches of their user, one after the other', async () => {
+    const roots = Array.from({ length: 24 }, () => playground().inside)
+    for (const root of roots) mustRun(await shell(cell, root, 'true'))
+    expect(watchers(process.pid)).toBeLessThan(12)
+    expect(mustRun(await shell(cell, roots[0] ?? '', 'mkdir -p .git/hooks; touch .git/hooks/pre-commit; true')).kind).toBe('ran')
+    expect(liveHooks(roots[0] ?? '')).toEqual([])
+  })
+})
+
 describeForms('a write root that cannot be looked through', (cell) => {
   // Deeper than a path can name. That there are too many folders is found out and told in the same way.
   const DEEP = 'import os\nfor i in range(20): os.mkdir("d" * 250); os.chdir("d" * 250)'
@@ -284,7 +303,7 @@ describeForms('where git is sent by what a repository holds', (cell) => {
     file('inside/scripts/hooks/pre-commit', 'original\n')
     const build = file('inside/scripts/tools/build', 'original\n')
     execFileSync('git', ['-C', inside, 'config', 'core.hooksPath', 'scripts/hooks'])
-    await shell(cell, inside, 'echo new > scripts/tools/build')
+    expect(mustRun(await shell(cell, inside, 'echo new > scripts/tools/build')).stderr).toBe('')
     expect(readFileSync(build, 'utf8')).toBe('new\n')
   })
 })
