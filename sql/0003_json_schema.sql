@@ -6,8 +6,31 @@ create function agents.fn_schema_keywords() returns text[]
 language sql immutable set search_path = pg_catalog, pg_temp as $$
   select array['$schema', '$id', 'title', 'description', 'default', 'examples', 'deprecated', 'x-cordon',
     'type', 'enum', 'const', 'properties', 'required', 'additionalProperties', 'minProperties', 'maxProperties',
-    'items', 'minItems', 'maxItems', 'uniqueItems', 'minLength', 'maxLength', 'pattern', 'format',
+    'items', 'minItems', 'maxItems', 'uniqueItems', 'minLength', 'maxLength', 'pattern',
     'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'anyOf', 'oneOf', 'allOf', 'not']
+$$;
+
+-- Whether a keyword says something that can be checked: null, say, would be taken for nothing said.
+create function agents.fn_keyword_fits(p_keyword text, p_value jsonb) returns boolean
+language sql immutable set search_path = pg_catalog, pg_temp as $$
+  select case
+    when p_keyword = 'type' then
+      (jsonb_typeof(p_value) = 'string' or (jsonb_typeof(p_value) = 'array' and jsonb_array_length(p_value) > 0))
+      and not exists (select from jsonb_array_elements(case jsonb_typeof(p_value) when 'array' then p_value else jsonb_build_array(p_value) end) as each(name)
+        where name not in ('"object"', '"array"', '"string"', '"number"', '"integer"', '"boolean"', '"null"'))
+    when p_keyword = 'enum' then jsonb_typeof(p_value) = 'array'
+    when p_keyword = 'required' then jsonb_typeof(p_value) = 'array' and not exists (select from jsonb_array_elements(p_value) as each(name) where jsonb_typeof(name) <> 'string')
+    when p_keyword in ('anyOf', 'oneOf', 'allOf') then jsonb_typeof(p_value) = 'array' and jsonb_array_length(p_value) > 0
+    when p_keyword = 'properties' then jsonb_typeof(p_value) = 'object'
+    when p_keyword in ('items', 'additionalProperties', 'not') then jsonb_typeof(p_value) in ('object', 'boolean')
+    when p_keyword in ('minProperties', 'maxProperties', 'minItems', 'maxItems', 'minLength', 'maxLength') then
+      jsonb_typeof(p_value) = 'number' and p_value >= '0' and p_value <= '2147483647' and (p_value #>> '{}')::numeric % 1 = 0
+    when p_keyword in ('minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum') then jsonb_typeof(p_value) = 'number'
+    when p_keyword = 'multipleOf' then jsonb_typeof(p_value) = 'number' and p_value > '0'
+    when p_keyword = 'uniqueItems' then jsonb_typeof(p_value) = 'boolean'
+    when p_keyword = 'pattern' then jsonb_typeof(p_value) = 'string'
+    else true
+  end
 $$;
 
 -- What is wrong with a schema: null, or the first problem, with its place.
@@ -22,7 +45,11 @@ begin
   if p_schema is null or jsonb_typeof(p_schema) <> 'object' then return p_place || ' is no schema'; end if;
   select key into keyword from jsonb_object_keys(p_schema) as key where key <> all (agents.fn_schema_keywords()) limit 1;
   if keyword is not null then return format('%s has the keyword %s, which is not checked here', p_place, keyword); end if;
+  select key into keyword from jsonb_each(p_schema) as each(key, value) where not agents.fn_keyword_fits(key, value) limit 1;
+  if keyword is not null then return format('%s has the keyword %s with a value that cannot be checked', p_place, keyword); end if;
   if p_schema ? 'pattern' then
+    -- What was matched before, matched again, can take for ever.
+    if p_schema ->> 'pattern' ~ '\\[1-9]' then return format('%s has a pattern with a reference back', p_place); end if;
     begin
       perform '' ~ (p_schema ->> 'pattern');
     exception when others then return format('%s has a pattern that cannot be read', p_place);
@@ -106,6 +133,7 @@ begin
     written := p_value #>> '{}';
     if char_length(written) < (p_schema ->> 'minLength')::int then return format('%s is too short', p_place); end if;
     if char_length(written) > (p_schema ->> 'maxLength')::int then return format('%s is too long', p_place); end if;
+    if p_schema ? 'pattern' and char_length(written) > 100000 then return format('%s is too long for a pattern', p_place); end if;
     if p_schema ? 'pattern' and written !~ (p_schema ->> 'pattern') then return format('%s does not fit its pattern', p_place); end if;
   elsif kind = 'number' then
     if (p_value #>> '{}')::numeric < (p_schema ->> 'minimum')::numeric then return format('%s is too small', p_place); end if;
@@ -130,6 +158,22 @@ begin
     if fitting <> 1 then return format('%s does not fit exactly one of its forms', p_place); end if;
   end if;
   if p_schema ? 'not' and agents.fn_input_problem(p_value, p_schema -> 'not', p_place) is null then return format('%s has a form that it must not have', p_place); end if;
+  return null;
+end $$;
+
+-- What is wrong with a value before anything else is asked about it. Numbers are as every program reads them: one that
+-- a person was shown, and a program takes for another, was not approved.
+create function agents.fn_json_problem(p_value jsonb) returns text
+language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+begin
+  if p_value is null then return 'is missing'; end if;
+  if jsonb_path_exists(p_value, '$.** ? (@.type() == "number" && (@ > 9007199254740991 || @ < -9007199254740991 || (@ > -1e-30 && @ < 1e-30 && @ != 0)))') then
+    return 'has a number that is too large or too small to be the same everywhere; write it as a text';
+  end if;
+  if exists (select from jsonb_path_query(p_value, '$.** ? (@.type() == "number")') as number where to_jsonb((number #>> '{}')::float8) <> number) then
+    return 'has a number with more digits than are the same everywhere; write it as a text';
+  end if;
+  if octet_length(p_value::text) > 4194304 then return 'is larger than 4 MB'; end if;
   return null;
 end $$;
 

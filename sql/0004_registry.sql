@@ -237,6 +237,8 @@ declare
   result uuid;
 begin
   perform agents.fn_require_member(p_owner, array['admin']);
+  -- A month is not as long as any other, and spans are counted from one fixed moment.
+  if p_span < interval '1 second' or extract(year from p_span) <> 0 or extract(month from p_span) <> 0 then raise exception 'the span of a budget is in days, hours, minutes or seconds' using errcode = '22023'; end if;
   insert into agents.budgets (owner, scope, subject, span, max_calls, max_cost) values (p_owner, p_scope, p_subject, p_span, p_max_calls, p_max_cost) returning id into result;
   perform agents.fn_audit(p_owner, 'budget:' || result, 'budget.set', jsonb_build_object('scope', p_scope, 'subject', p_subject, 'span', p_span::text, 'max_calls', p_max_calls, 'max_cost', p_max_cost));
   return result;

@@ -40,6 +40,7 @@ begin
     select * from agents.standing_approvals s
       where s.tool_id = p_tool.id and s.revoked_at is null and s.uses_left > 0 and s.expires_at > now() and s.tool_version = p_tool.version
         and (s.agent is null or s.agent = p_agent) and s.author <> p_agent and s.author <> agents.fn_actor()
+        and exists (select from agents.members m where m.owner = s.owner and m.actor = s.author and m.kind = 'operator')
       order by s.expires_at for update
   loop
     if agents.fn_input_problem(p_input, given.arguments) is null then
@@ -50,10 +51,10 @@ begin
   return null;
 end $$;
 
-create function agents.fn_ask(p_owner text, p_kind text, p_subject uuid, p_hash text, p_version int, p_needed int, p_why text, p_expires timestamptz) returns uuid
+create function agents.fn_ask(p_owner text, p_kind text, p_subject uuid, p_hash text, p_version int, p_needed int, p_why text, p_expires timestamptz, p_asked_by text default agents.fn_actor()) returns uuid
 language sql security definer set search_path = pg_catalog, pg_temp as $$
   insert into agents.approvals (owner, subject_kind, subject_id, arguments_hash, tool_version, asked_by, needed, why, expires_at)
-    values (p_owner, p_kind, p_subject, p_hash, p_version, agents.fn_actor(), p_needed, p_why, p_expires) returning id
+    values (p_owner, p_kind, p_subject, p_hash, p_version, p_asked_by, p_needed, p_why, p_expires) returning id
 $$;
 
 create function agents.fn_invoke_tool(
@@ -94,7 +95,7 @@ begin
   problem := agents.fn_find_stop(tool.owner, array['kill'], p_agent, tool.key, profile.name);
   if problem is not null then raise exception 'stopped: %', problem using errcode = '42501', detail = 'kill_switch'; end if;
 
-  problem := case when jsonb_typeof(p_input) is null then 'input is missing' else agents.fn_input_problem(p_input, tool.schema_input) end;
+  problem := coalesce('input ' || agents.fn_json_problem(p_input), agents.fn_input_problem(p_input, tool.schema_input));
   if problem is not null then raise exception '%', problem using errcode = '22023', detail = 'schema'; end if;
 
   if p_run is not null and not exists (select from agents.team_runs where id = p_run and owner = tool.owner and status = 'approved' and expires_at > now()) then
@@ -160,7 +161,10 @@ begin
   perform agents.fn_require_member(tool.owner, array['operator']);
   problem := agents.fn_schema_problem(p_arguments);
   if problem is not null then raise exception 'the form of the arguments cannot be enforced: %', problem using errcode = '22023'; end if;
-  if p_arguments in ('{}', 'true') then raise exception 'a standing approval says which arguments it is for' using errcode = '22023', hint = 'name at least one property and its value'; end if;
+  if p_arguments -> 'type' is distinct from '"object"' or p_arguments -> 'additionalProperties' is distinct from 'false' or jsonb_array_length(coalesce(p_arguments -> 'required', '[]')) = 0 then
+    raise exception 'a standing approval says which arguments it is for' using errcode = '22023',
+      hint = 'write type: object, the properties with their values, all that matter in required, and additionalProperties: false';
+  end if;
   if p_uses < 1 or p_valid <= interval '0' or p_valid > interval '1 year' then raise exception 'a standing approval is for a number of uses, and up to a year' using errcode = '22023'; end if;
   if tool.approvals_needed > 1 then raise exception '% needs % people for each call', tool.key, tool.approvals_needed using errcode = '42501'; end if;
   insert into agents.standing_approvals (owner, tool_id, tool_version, agent, arguments, uses_left, expires_at, reason)

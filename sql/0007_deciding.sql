@@ -24,7 +24,9 @@ begin
     update agents.approvals set status = 'rejected', decided_at = clock_timestamp() where id = asked.id;
     return true;
   end if;
-  select count(*) into agreed from agents.approval_votes where approval_id = asked.id and verdict = 'approve';
+  -- Who is no operator any more has no word any more.
+  select count(*) into agreed from agents.approval_votes v join agents.members m on m.owner = asked.owner and m.actor = v.voter and m.kind = 'operator'
+    where v.approval_id = asked.id and v.verdict = 'approve';
   if agreed < asked.needed then return false; end if;
   update agents.approvals set status = 'approved', decided_at = clock_timestamp() where id = asked.id;
   return true;
@@ -40,6 +42,13 @@ begin
   return invocation;
 end $$;
 
+-- Whether it could be asked for now, too: an assignment that was revoked, and an agent that is gone, end what waits.
+create function agents.fn_may_still_call(p_invocation agents.tool_invocations) returns boolean
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+  select exists (select from agents.tool_assignments a where a.agent = p_invocation.agent and a.tool_id = p_invocation.tool_id and a.allowed)
+    and (p_invocation.invoked_by <> p_invocation.agent or exists (select from agents.members m where m.owner = p_invocation.owner and m.actor = p_invocation.agent and m.kind = 'agent'))
+$$;
+
 create function agents.fn_decide(p_id uuid, p_verdict text, p_reason text, p_hash text) returns text
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -51,6 +60,9 @@ begin
   perform agents.fn_require_member(invocation.owner, array['operator']);
   if invocation.status <> 'pending' then raise exception 'invocation % is %', p_id, invocation.status using errcode = '22023'; end if;
   if p_verdict = 'approve' then
+    if not agents.fn_may_still_call(invocation) then
+      raise exception 'the tool % is not assigned to % any more', invocation.tool_key, invocation.agent using errcode = '42501', detail = 'assignment';
+    end if;
     if not exists (select from agents.tools_registry where id = invocation.tool_id and version = invocation.tool_version and status <> 'disabled') then
       raise exception 'the tool % has changed since it was asked for', invocation.tool_key using errcode = '22023', hint = 'reject it; the agent has to ask again';
     end if;

@@ -8,6 +8,9 @@ create table agents.runners (
   holds text[] not null default '{}',
   facts jsonb not null default '{}',
   is_draining boolean not null default false,
+  -- For how long it may be silent. Said by itself: it ends what it runs when it was silent for so long, and nobody
+  -- else can say that it is lost.
+  lease interval not null default interval '1 minute',
   first_seen timestamptz not null default clock_timestamp(),
   last_seen timestamptz not null default clock_timestamp()
 );
@@ -16,11 +19,13 @@ create policy runners_seen on agents.runners for select using (true);
 grant select on agents.runners to cordon_admin, cordon_operator, cordon_runner, service_role;
 
 -- Only the clock of the database counts, so the clocks of hosts may be wrong.
-create function agents.fn_heartbeat(p_runner text, p_labels text[] default '{}', p_holds text[] default '{}', p_facts jsonb default '{}', p_is_draining boolean default false) returns void
+create function agents.fn_heartbeat(p_runner text, p_labels text[] default '{}', p_holds text[] default '{}', p_facts jsonb default '{}', p_is_draining boolean default false, p_lease interval default interval '1 minute') returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
-  insert into agents.runners as r (name, labels, holds, facts, is_draining) values (p_runner, p_labels, p_holds, p_facts, p_is_draining)
-    on conflict (name) do update set labels = excluded.labels, holds = excluded.holds, facts = excluded.facts, is_draining = excluded.is_draining, last_seen = clock_timestamp()
+  if p_lease not between interval '1 second' and interval '1 hour' then raise exception 'a runner may be silent for a second to an hour' using errcode = '22023'; end if;
+  if pg_column_size(p_facts) > 65536 or pg_column_size(p_labels) + pg_column_size(p_holds) > 65536 then raise exception 'a runner says less of itself' using errcode = '22023'; end if;
+  insert into agents.runners as r (name, labels, holds, facts, is_draining, lease) values (p_runner, p_labels, p_holds, p_facts, p_is_draining, p_lease)
+    on conflict (name) do update set labels = excluded.labels, holds = excluded.holds, facts = excluded.facts, is_draining = excluded.is_draining, lease = excluded.lease, last_seen = clock_timestamp()
       where r.actor = agents.fn_actor();
   if not found then raise exception 'the runner % is somebody else''s', p_runner using errcode = '42501'; end if;
 end $$;
@@ -41,7 +46,7 @@ begin
       left join agents.tool_profiles p on p.id = i.profile_id
       where i.status = 'approved' and i.expires_at > now() and not i.cancel_requested
         and (case when p_id is null then i.dispatch = 'runners' else i.id = p_id and i.created_at = agents.fn_time_of(p_id) end)
-        and t.needs_labels <@ taker.labels and t.needs_boundary <@ taker.holds
+        and t.needs_labels <@ taker.labels and t.needs_boundary <@ taker.holds and agents.fn_may_still_call(i)
         and exists (select from agents.members m where m.owner = i.owner and m.actor = agents.fn_actor() and m.kind = 'runner') and agents.fn_is_about(i.owner)
         and not exists (select from agents.controls c where c.owner = i.owner
           and (c.scope = 'all' or (c.scope = 'agent' and c.subject = i.agent) or (c.scope = 'tool' and c.subject = i.tool_key) or (c.scope = 'profile' and c.subject = p.name)))
@@ -62,6 +67,7 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   invocation agents.tool_invocations := agents.fn_lock_invocation(p_id);
 begin
+  if p_cost in ('NaN', 'Infinity', '-Infinity') then raise exception 'a cost is a number' using errcode = '22023'; end if;
   if p_status not in ('completed', 'failed') then raise exception 'a call ends completed or failed, not %', p_status using errcode = '22023'; end if;
   if not exists (select from agents.runners r where r.name = invocation.runner and r.actor = agents.fn_actor()) then
     raise exception 'invocation % is not run by %', p_id, agents.fn_actor() using errcode = '42501';
@@ -85,16 +91,15 @@ end $$;
 
 -- Calls of runners that are silent. What only reads is run again; what writes may have happened, and a person decides.
 -- While the server was down nobody could be heard: after its start each has the same time again.
-create function agents.fn_recover_lost_invocations(p_silent interval default interval '1 minute') returns int
+create function agents.fn_recover_lost_invocations() returns int
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   lost agents.tool_invocations;
   recovered int := 0;
 begin
-  if p_silent < interval '1 second' then raise exception 'a runner may be silent for a second' using errcode = '22023'; end if;
   for lost in
     select * from (select i.* from agents.tool_invocations i left join agents.runners r on r.name = i.runner
-      where i.status = 'running' and greatest(r.last_seen, pg_postmaster_start_time()) < clock_timestamp() - p_silent for update of i skip locked) silent order by agents.fn_chain_of('invocation:' || silent.id)
+      where i.status = 'running' and greatest(r.last_seen, pg_postmaster_start_time()) < clock_timestamp() - coalesce(r.lease, interval '1 minute') for update of i skip locked) silent order by agents.fn_chain_of('invocation:' || silent.id)
   loop
     recovered := recovered + 1;
     if lost.egress_class in ('none', 'read_only') then
@@ -105,8 +110,9 @@ begin
       perform agents.fn_audit(lost.owner, 'invocation:' || lost.id, 'invocation.requeued', jsonb_build_object('runner', lost.runner, 'fence', lost.fence));
     else
       update agents.tool_invocations set status = 'pending', approval_status = 'pending', runner = null, cancel_requested = false where id = lost.id and created_at = lost.created_at;
-      perform agents.fn_ask(lost.owner, 'tool_invocation', lost.id, lost.input_hash, lost.tool_version, 1,
-        format('its runner %s became silent while it ran: it may have happened already', lost.runner), greatest(lost.expires_at, now() + interval '1 day'));
+      perform agents.fn_ask(lost.owner, 'tool_invocation', lost.id, lost.input_hash, lost.tool_version,
+        coalesce((select t.approvals_needed from agents.tools_registry t where t.id = lost.tool_id), 1),
+        format('its runner %s became silent while it ran: it may have happened already', lost.runner), greatest(lost.expires_at, now() + interval '1 day'), lost.invoked_by);
       perform agents.fn_audit(lost.owner, 'invocation:' || lost.id, 'invocation.doubtful', jsonb_build_object('runner', lost.runner, 'fence', lost.fence));
     end if;
   end loop;
@@ -129,35 +135,51 @@ begin
   return expired;
 end $$;
 
+-- False when another has some of it.
+create function agents.fn_make_partition(p_parent text, p_part text, p_from timestamp, p_to timestamp) returns boolean
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  if to_regclass('agents.' || p_part) is null then
+    execute format('create table agents.%I partition of agents.%I for values from (%L) to (%L)', p_part, p_parent, p_from at time zone 'UTC', p_to at time zone 'UTC');
+  end if;
+  return true;
+exception when invalid_object_definition then return false;
+end $$;
+
 -- Partitions made ahead, by month or, where there are millions of calls a day, by day. What is older than the
--- retention goes as a whole (0011). A day that a month has already is left to that.
+-- retention goes as a whole (0011). A day that a month has already is left to that; a month of which some days have
+-- their own gets the others.
 create function agents.fn_make_partitions(p_ahead int default 3, p_span text default 'month') returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   -- Without a time zone, which is that of UTC: a day is as long as any other.
-  first_moment timestamp;
+  span_start timestamp;
+  day_start timestamp;
   step interval := ('1 ' || p_span)::interval;
   parent text;
-  part text;
 begin
   if p_span not in ('day', 'month') or p_ahead not between 0 and 366 then raise exception 'partitions are made by day or month, up to 366 ahead' using errcode = '22023'; end if;
-  for first_moment in select date_trunc(p_span, now() at time zone 'UTC') + n * step from generate_series(0, p_ahead) as n loop
-    foreach parent in array array['tool_invocations', 'audit_events'] loop
-      part := parent || '_' || to_char(first_moment, case p_span when 'day' then 'YYYY_MM_DD' else 'YYYY_MM' end);
-      begin
-        if to_regclass('agents.' || part) is null then
-          execute format('create table agents.%I partition of agents.%I for values from (%L) to (%L)', part, parent, first_moment at time zone 'UTC', (first_moment + step) at time zone 'UTC');
-        end if;
-      exception when invalid_object_definition then null; -- another has some of it
-      end;
+  foreach parent in array array['tool_invocations', 'audit_events'] loop
+    for span_start in select date_trunc(p_span, now() at time zone 'UTC') + n * step from generate_series(0, p_ahead) as n loop
+      if agents.fn_make_partition(parent, parent || '_' || to_char(span_start, case p_span when 'day' then 'YYYY_MM_DD' else 'YYYY_MM' end), span_start, span_start + step) or p_span = 'day' then
+        continue;
+      end if;
+      for day_start in select generate_series(span_start, span_start + step - interval '1 day', interval '1 day') loop
+        perform agents.fn_make_partition(parent, parent || '_' || to_char(day_start, 'YYYY_MM_DD'), day_start, day_start + interval '1 day');
+      end loop;
     end loop;
   end loop;
 end $$;
+
+-- What upkeep does of it, which anybody may do who runs.
+create function agents.fn_make_next_partitions() returns void
+language sql security definer set search_path = pg_catalog, pg_temp as $$ select agents.fn_make_partitions() $$;
 select agents.fn_make_partitions();
 
 revoke execute on all functions in schema agents from public;
-grant execute on function agents.fn_heartbeat(text, text[], text[], jsonb, boolean), agents.fn_claim_tool_invocations(text, int, uuid),
+grant execute on function agents.fn_heartbeat(text, text[], text[], jsonb, boolean, interval), agents.fn_claim_tool_invocations(text, int, uuid),
   agents.fn_complete_tool_invocation(uuid, text, jsonb, text, numeric, bigint, jsonb) to cordon_runner, service_role;
-grant execute on function agents.fn_recover_lost_invocations(interval), agents.fn_expire_invocations(), agents.fn_make_partitions(int, text) to cordon_runner, cordon_admin, service_role;
+grant execute on function agents.fn_recover_lost_invocations(), agents.fn_expire_invocations(), agents.fn_make_next_partitions() to cordon_runner, cordon_admin, service_role;
+grant execute on function agents.fn_make_partitions(int, text) to service_role;
 
 reset role;

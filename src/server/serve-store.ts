@@ -51,7 +51,6 @@ const LONGEST_WAIT_MS = 60_000
 /** Of who waits: all of them ask, so not too often. */
 const ASK_AGAIN_MS = 5_000
 const UPKEEP_MS = 30_000
-const SILENT_MS = 60_000
 const LAST_WORDS_MS = 10_000
 
 export const serveStore = async (settings: ServeSettings): Promise<ServedStore> => {
@@ -102,7 +101,7 @@ export const serveStore = async (settings: ServeSettings): Promise<ServedStore> 
   // One connection that cannot be had is no reason to leave the others.
   for (const server of servers) server.on('error', settings.report)
   let closing: Promise<void> | undefined
-  const upkeep = setInterval(() => void keepUp(speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: settings.ownerName }), SILENT_MS).catch(settings.report), UPKEEP_MS)
+  const upkeep = setInterval(() => void keepUp(speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: settings.ownerName })).catch(settings.report), UPKEEP_MS)
   upkeep.unref()
   return {
     addresses,

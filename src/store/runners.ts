@@ -8,12 +8,16 @@ export interface RunnerFacts {
   /** Mechanisms that the host can hold, as `cordon doctor` names them. */
   readonly holds: readonly string[]
   readonly isDraining: boolean
+  /** For how long it may be silent before others take its calls for lost. It ends them itself before. */
+  readonly leaseMs?: number
   /** What people may want to know of its host. */
   readonly facts?: object
 }
 
-export const sendHeartbeat = async ({ query }: Pick<Session, 'query'>, { name, labels, holds, isDraining, facts = {} }: RunnerFacts): Promise<void> => {
-  await query('select agents.fn_heartbeat($1, $2, $3, $4, $5)', [name, labels, holds, JSON.stringify(facts), isDraining])
+const LEASE_MS = 60_000
+
+export const sendHeartbeat = async ({ query }: Pick<Session, 'query'>, { name, labels, holds, isDraining, leaseMs = LEASE_MS, facts = {} }: RunnerFacts): Promise<void> => {
+  await query('select agents.fn_heartbeat($1, $2, $3, $4, $5, $6::interval)', [name, labels, holds, JSON.stringify(facts), isDraining, `${String(leaseMs)} milliseconds`])
 }
 
 /** Takes approved calls that this runner may run; each belongs to it alone from then on. */
@@ -26,10 +30,9 @@ export interface Upkeep {
 }
 
 /** Calls that nobody will run any more, and calls of runners that have become silent. Any process may do it, at any time. */
-export const keepUp = async ({ query }: Pick<Session, 'query'>, silentMs: number): Promise<Upkeep> => {
-  const silent = [`${String(silentMs)} milliseconds`]
-  const [row] = await query<Upkeep>('select agents.fn_expire_invocations() as expired, agents.fn_recover_lost_invocations($1::interval) as recovered', silent)
-  await query('select agents.fn_queue_forgotten($1::interval), agents.fn_tidy(), agents.fn_make_partitions()', silent)
+export const keepUp = async ({ query }: Pick<Session, 'query'>, forgottenMs = LEASE_MS): Promise<Upkeep> => {
+  const [row] = await query<Upkeep>('select agents.fn_expire_invocations() as expired, agents.fn_recover_lost_invocations() as recovered')
+  await query('select agents.fn_queue_forgotten($1::interval), agents.fn_tidy(), agents.fn_make_next_partitions()', [`${String(forgottenMs)} milliseconds`])
   return row ?? { expired: 0, recovered: 0 }
 }
 

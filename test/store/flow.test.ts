@@ -92,7 +92,7 @@ describe.each(ENGINES)('a call on %s', (name) => {
   })
 
   test('is approved in advance where somebody did', async () => {
-    await approveInAdvance(anna(), { toolId: tool, arguments: { properties: { to: { const: 'carol' } }, required: ['to'] }, uses: 1, validMs: 60_000, reason: 'the weekly mail' })
+    await approveInAdvance(anna(), { toolId: tool, arguments: { type: 'object', properties: { to: { const: 'carol' } }, required: ['to'], additionalProperties: false }, uses: 1, validMs: 60_000, reason: 'the weekly mail' })
     expect(await requireInvocation(agent(), await ask('carol'))).toMatchObject({ status: 'approved', approvalReason: 'approved in advance' })
     expect(await requireInvocation(agent(), await ask('carol'))).toMatchObject({ status: 'pending' })
   })
@@ -107,7 +107,7 @@ describe.each(ENGINES)('a call on %s', (name) => {
 
   test('expires when nobody answers in time', async () => {
     const id = await invokeTool(agent(), { toolId: tool, agent: 'agent-1', input: { to: 'dora' }, validMs: 1 })
-    await expect.poll(async () => (await keepUp(as('cordon_admin', 'ada'), 60_000)).expired).toBeGreaterThan(0)
+    await expect.poll(async () => (await keepUp(as('cordon_admin', 'ada'))).expired).toBeGreaterThan(0)
     expect(await requireInvocation(agent(), id)).toMatchObject({ status: 'expired' })
   })
 

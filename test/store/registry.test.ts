@@ -1,35 +1,12 @@
 // What the database itself holds, whoever asks and however. Defects of an earlier design of this registry are among the
 // claims: see "what went wrong elsewhere".
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
-import type { Engine } from '../../src/store/index.js'
+import { BAD_STATE, MISSING, REFUSED, describeRegistry } from './describe-registry.js'
+import { actorOf } from './registry.js'
 
-import { ENGINES, openEngine } from './engines.js'
-import { actorOf, newRegistry } from './registry.js'
-import type { Registry } from './registry.js'
-
-const REFUSED = { code: 'store-refused' }
-const BAD_STATE = { code: 'store-state' }
-const MISSING = { code: 'store-missing' }
-
-describe.each(ENGINES)('the registry on %s', (name) => {
-  let engine: Engine
-  let close: () => Promise<void>
-  let team = 0
-  const fresh = (): Promise<Registry & { readonly owner: string }> => {
-    const owner = `team-${String((team += 1))}`
-    return newRegistry(engine, owner).then((registry) => ({ ...registry, owner }))
-  }
-  beforeAll(async () => {
-    ({ engine, close } = await openEngine(name))
-  }, 120_000)
-  afterAll(async () => {
-    await close()
-  })
-  const claim = async (registry: Registry & { readonly owner: string }, id: string) =>
-    (await registry.runner.query<{ fence: string; status: string }>('select * from agents.fn_claim_tool_invocations($1, 10, $2)', [`${registry.owner}-runner`, id]))[0]
-  const complete = (registry: Registry, id: string, fence: unknown, status = 'completed', cost: number | null = null) =>
-    registry.runner.query('select agents.fn_complete_tool_invocation($1, $2, $3, null, $4, $5)', [id, status, '{"ok":true}', cost, fence])
+describeRegistry('the registry', (stage) => {
+  const { claim, complete, fresh } = stage
 
   describe('the life of a call', () => {
     test('a call that writes waits for a person, is claimed, and completes', async () => {
@@ -62,7 +39,7 @@ describe.each(ENGINES)('the registry on %s', (name) => {
     test('who waits hears of every step', async () => {
       const registry = await fresh()
       const heard: string[] = []
-      const stop = await engine.listen('tool_invocation', (text) => heard.push(text))
+      const stop = await stage.engine.listen('tool_invocation', (text) => heard.push(text))
       const id = await registry.invoke(await registry.register('send'))
       await registry.anna.query('select agents.fn_approve_tool_invocation($1)', [id])
       await expect.poll(() => heard).toEqual([`${id} pending`, `${id} approved`])
@@ -95,7 +72,7 @@ describe.each(ENGINES)('the registry on %s', (name) => {
       const tool = await registry.register('send')
       const id = await registry.invoke(tool)
       for (const role of ['cordon_agent', 'cordon_operator', 'cordon_runner', 'cordon_admin', 'service_role'] as const) {
-        const actor = actorOf(engine, role, 'agent-1')
+        const actor = actorOf(stage.engine, role, 'agent-1')
         for (const sql of [
           `update agents.tool_invocations set status = 'approved', approval_status = 'approved' where id = '${id}'`,
           `update agents.tool_invocations set input = '{}' where id = '${id}'`,
@@ -118,24 +95,24 @@ describe.each(ENGINES)('the registry on %s', (name) => {
     test('the owner of the tables does not skip a state either', async () => {
       const registry = await fresh()
       const id = await registry.invoke(await registry.register('send'))
-      await expect(engine.query(`update agents.tool_invocations set status = 'completed' where id = $1`, [id])).rejects.toMatchObject(BAD_STATE)
-      await expect(engine.query(`update agents.tool_invocations set input = '{}' where id = $1`, [id])).rejects.toMatchObject(BAD_STATE)
-      await expect(engine.query(`delete from agents.tool_invocations where id = $1`, [id])).rejects.toMatchObject(REFUSED)
-      await expect(engine.query(`delete from agents.audit_events where subject = $1`, [`invocation:${id}`])).rejects.toMatchObject(REFUSED)
+      await expect(stage.engine.query(`update agents.tool_invocations set status = 'completed' where id = $1`, [id])).rejects.toMatchObject(BAD_STATE)
+      await expect(stage.engine.query(`update agents.tool_invocations set input = '{}' where id = $1`, [id])).rejects.toMatchObject(BAD_STATE)
+      await expect(stage.engine.query(`delete from agents.tool_invocations where id = $1`, [id])).rejects.toMatchObject(REFUSED)
+      await expect(stage.engine.query(`delete from agents.audit_events where subject = $1`, [`invocation:${id}`])).rejects.toMatchObject(REFUSED)
     })
 
     test('a tool that writes needs approval, whatever is said', async () => {
       const registry = await fresh()
       const tool = await registry.register('send', { p_egress_class: 'write', p_requires_approval: false })
-      await engine.query('update agents.tools_registry set requires_approval = false where id = $1', [tool])
-      expect(await engine.query('select requires_approval from agents.tools_registry where id = $1', [tool])).toEqual([{ requires_approval: true }])
+      await stage.engine.query('update agents.tools_registry set requires_approval = false where id = $1', [tool])
+      expect(await stage.engine.query('select requires_approval from agents.tools_registry where id = $1', [tool])).toEqual([{ requires_approval: true }])
     })
 
     test('a class that nobody knows is the strictest', async () => {
       const registry = await fresh()
       for (const [key, more] of [['a', {}], ['b', { p_egress_class: 'harmless' }], ['c', { p_egress_class: null, p_requires_approval: false }]] as const) {
         const tool = await registry.register(key, more)
-        expect(await engine.query('select egress_class, requires_approval from agents.tools_registry where id = $1', [tool])).toEqual([{ egress_class: 'write', requires_approval: true }])
+        expect(await stage.engine.query('select egress_class, requires_approval from agents.tools_registry where id = $1', [tool])).toEqual([{ egress_class: 'write', requires_approval: true }])
       }
     })
 
@@ -148,7 +125,7 @@ describe.each(ENGINES)('the registry on %s', (name) => {
     test('a tool that is not assigned, or not allowed by the profile, is not called', async () => {
       const registry = await fresh()
       const tool = await registry.register('send', { p_category: 'mail' })
-      const other = actorOf(engine, 'cordon_agent', 'agent-2')
+      const other = actorOf(stage.engine, 'cordon_agent', 'agent-2')
       await expect(other.query('select agents.fn_invoke_tool(null, $1, $2, $3)', [tool, 'agent-2', '{}'])).rejects.toMatchObject(REFUSED)
       const withProfile = async (profile: string, lists: string): Promise<string> => {
         await registry.admin.query(`select agents.fn_set_profile($1, $2, ${lists})`, [registry.owner, profile])
@@ -175,7 +152,7 @@ describe.each(ENGINES)('the registry on %s', (name) => {
     test('who asked cannot approve, also with the rights of an operator', async () => {
       const registry = await fresh()
       const id = await registry.invoke(await registry.register('send'))
-      await expect(actorOf(engine, 'cordon_operator', 'agent-1').query('select agents.fn_approve_tool_invocation($1)', [id])).rejects.toMatchObject(REFUSED)
+      await expect(actorOf(stage.engine, 'cordon_operator', 'agent-1').query('select agents.fn_approve_tool_invocation($1)', [id])).rejects.toMatchObject(REFUSED)
       await expect(registry.agent.query('select agents.fn_approve_tool_invocation($1)', [id])).rejects.toMatchObject(REFUSED)
       expect(await registry.anna.value('select agents.fn_approve_tool_invocation($1)', [id])).toBe('approved')
     })
@@ -183,7 +160,7 @@ describe.each(ENGINES)('the registry on %s', (name) => {
     test('nobody calls in the name of another', async () => {
       const registry = await fresh()
       const tool = await registry.register('send')
-      await expect(actorOf(engine, 'cordon_agent', 'agent-2').query('select agents.fn_invoke_tool(null, $1, $2, $3)', [tool, 'agent-1', '{}'])).rejects.toMatchObject(REFUSED)
+      await expect(actorOf(stage.engine, 'cordon_agent', 'agent-2').query('select agents.fn_invoke_tool(null, $1, $2, $3)', [tool, 'agent-1', '{}'])).rejects.toMatchObject(REFUSED)
     })
 
     test('a call is completed once, by who claimed it, with the fence of the claim', async () => {
@@ -194,7 +171,7 @@ describe.each(ENGINES)('the registry on %s', (name) => {
       expect(await claim(registry, id)).toBeUndefined()
       await expect(complete(registry, id, 7)).rejects.toMatchObject(BAD_STATE)
       await expect(complete(registry, id, claimed?.fence, 'approved')).rejects.toMatchObject(BAD_STATE)
-      await expect(actorOf(engine, 'cordon_runner', 'somebody').query('select agents.fn_complete_tool_invocation($1, $2, null, null, null, 1)', [id, 'completed'])).rejects.toMatchObject(REFUSED)
+      await expect(actorOf(stage.engine, 'cordon_runner', 'somebody').query('select agents.fn_complete_tool_invocation($1, $2, null, null, null, 1)', [id, 'completed'])).rejects.toMatchObject(REFUSED)
       await complete(registry, id, claimed?.fence)
       await expect(complete(registry, id, claimed?.fence)).rejects.toMatchObject(BAD_STATE)
     })
@@ -205,10 +182,10 @@ describe.each(ENGINES)('the registry on %s', (name) => {
       const writes = await registry.invoke(await registry.register('send'))
       await registry.anna.query('select agents.fn_approve_tool_invocation($1)', [writes])
       const old = { reads: await claim(registry, reads), writes: await claim(registry, writes) }
-      await engine.query(`update agents.runners set last_seen = now() - interval '1 hour' where name = $1`, [`${registry.owner}-runner`])
+      await stage.engine.query(`update agents.runners set last_seen = now() - interval '1 hour', lease = interval '1 second' where name = $1`, [`${registry.owner}-runner`])
       // A server that has just begun gives everybody time to be heard.
       await expect.poll(async () => {
-        await registry.runner.query(`select agents.fn_recover_lost_invocations('1 second')`)
+        await registry.runner.query(`select agents.fn_recover_lost_invocations()`)
         return [await registry.statusOf(reads), await registry.statusOf(writes)]
       }).toEqual(['approved', 'pending'])
       // The one that was lost comes back, and says that it is done.
@@ -220,116 +197,60 @@ describe.each(ENGINES)('the registry on %s', (name) => {
       expect(await registry.anna.value('select agents.fn_approve_tool_invocation($1)', [writes])).toBe('approved')
     })
 
+    test('nobody else says that a runner is lost, and what is asked about again needs as many people as before', async () => {
+      const registry = await fresh()
+      const call = await registry.invoke(await registry.register('pay', { p_approvals_needed: 2 }))
+      await registry.anna.query('select agents.fn_approve_tool_invocation($1)', [call])
+      await registry.otto.query('select agents.fn_approve_tool_invocation($1)', [call])
+      await claim(registry, call)
+      await stage.engine.query(`update agents.runners set last_seen = clock_timestamp() - interval '30 seconds' where name = $1`, [`${registry.owner}-runner`])
+      await actorOf(stage.engine, 'cordon_runner', 'stranger').query('select agents.fn_recover_lost_invocations()')
+      expect(await registry.statusOf(call)).toBe('running')
+      await stage.engine.query(`update agents.runners set lease = interval '1 second' where name = $1`, [`${registry.owner}-runner`])
+      await expect.poll(async () => {
+        await actorOf(stage.engine, 'cordon_runner', 'stranger').query('select agents.fn_recover_lost_invocations()')
+        return registry.statusOf(call)
+      }).toBe('pending')
+      expect(await registry.anna.value('select agents.fn_approve_tool_invocation($1)', [call])).toBe('pending')
+      expect(await registry.otto.value('select agents.fn_approve_tool_invocation($1)', [call])).toBe('approved')
+    })
+
+    test('what is revoked ends what waits: an assignment, an agent, an operator', async () => {
+      const registry = await fresh()
+      const tool = await registry.register('send', { p_approvals_needed: 2 })
+      const [first, second, third] = [await registry.invoke(tool), await registry.invoke(tool), await registry.invoke(tool)]
+      for (const one of [registry.anna, registry.otto]) await one.query('select agents.fn_approve_tool_invocation($1)', [first])
+      await registry.anna.query('select agents.fn_approve_tool_invocation($1)', [third])
+      await registry.admin.query('select agents.fn_remove_member($1, $2, $3)', [registry.owner, 'anna', 'operator'])
+      expect(await registry.otto.value('select agents.fn_approve_tool_invocation($1)', [third])).toBe('pending')
+      await registry.admin.query('select agents.fn_revoke_tool($1, $2)', ['agent-1', tool])
+      expect(await claim(registry, first)).toBeUndefined()
+      await expect(registry.otto.query('select agents.fn_approve_tool_invocation($1)', [second])).rejects.toMatchObject(REFUSED)
+      await registry.admin.query('select agents.fn_assign_tool($1, $2)', ['agent-1', tool])
+      expect(await claim(registry, first)).toBeDefined()
+    })
+
+    test('numbers are as every program reads them, and patterns end', async () => {
+      const registry = await fresh()
+      const tool = await registry.register('count', { p_egress_class: 'none', p_requires_approval: false, p_schema_input: JSON.stringify({ type: 'object', properties: { n: { type: 'number' }, s: { type: 'string', pattern: '^a+$' } } }) })
+      const ask = (input: string) => registry.agent.value('select agents.fn_invoke_tool(null, $1, $2, $3)', [tool, 'agent-1', input])
+      for (const number of ['9007199254740993', '1e131071', '-1e400', '1e-16000', '0.12345678901234567890123']) await expect(ask(`{"n": ${number}}`), number).rejects.toMatchObject(BAD_STATE)
+      for (const number of ['9007199254740991', '0.1', '-1.5e-7', '123456.789', '0']) expect(await ask(`{"n": ${number}}`), number).toBeDefined()
+      expect(await ask('{"s": "aaa"}')).toBeDefined()
+      await expect(ask(`{"s": "${'a'.repeat(200_000)}"}`)).rejects.toMatchObject(BAD_STATE)
+      for (const schema of [{ pattern: '^(a*)\\1$' }, { type: null }, { maxLength: null }, { properties: ['n'] }, { type: 'text' }, { format: 'uri' }, { multipleOf: 0 }])
+        await expect(registry.register('bad', { p_schema_input: JSON.stringify(schema) }), JSON.stringify(schema)).rejects.toMatchObject(BAD_STATE)
+    })
+
     test('a cost that is far from its estimate is flagged', async () => {
       const registry = await fresh()
       const tool = await registry.register('look', { p_egress_class: 'none', p_requires_approval: false })
       const deviates = async (estimate: number, cost: number): Promise<unknown> => {
         const id = await registry.agent.value<string>('select agents.fn_invoke_tool(null, $1, $2, $3, null, $4)', [tool, 'agent-1', '{}', estimate])
         await complete(registry, id, (await claim(registry, id))?.fence, 'completed', cost)
-        return (await engine.query<{ cost_deviates: unknown }>('select cost_deviates from agents.tool_invocations where id = $1', [id]))[0]?.cost_deviates
+        return (await stage.engine.query<{ cost_deviates: unknown }>('select cost_deviates from agents.tool_invocations where id = $1', [id]))[0]?.cost_deviates
       }
       expect([await deviates(1, 1.2), await deviates(1, 5)]).toEqual([false, true])
-    })
-  })
-
-  describe('approvals', () => {
-    test('are for these arguments, of this version of the tool', async () => {
-      const registry = await fresh()
-      const tool = await registry.register('send')
-      const id = await registry.invoke(tool)
-      await expect(registry.anna.query('select agents.fn_approve_tool_invocation($1, null, $2)', [id, 'sha256:other'])).rejects.toMatchObject(BAD_STATE)
-      await registry.register('send', { p_description: 'sends to everybody' })
-      await expect(registry.anna.query('select agents.fn_approve_tool_invocation($1)', [id])).rejects.toMatchObject(BAD_STATE)
-      const approved = await registry.invoke(tool)
-      const [row] = await registry.anna.query<{ input_hash: string }>('select input_hash from agents.tool_invocations where id = $1', [approved])
-      await registry.anna.query('select agents.fn_approve_tool_invocation($1, null, $2)', [approved, row?.input_hash])
-      // Changed between approval and start: it does not start.
-      await registry.register('send', { p_description: 'sends to nobody' })
-      expect(await claim(registry, approved)).toBeUndefined()
-    })
-
-    test('expire', async () => {
-      const registry = await fresh()
-      const tool = await registry.register('send')
-      const id = await registry.agent.value<string>(`select agents.fn_invoke_tool(null, $1, $2, $3, p_valid => interval '20 milliseconds')`, [tool, 'agent-1', '{}'])
-      await new Promise((resolve) => setTimeout(resolve, 60))
-      await expect(registry.anna.query('select agents.fn_approve_tool_invocation($1)', [id])).rejects.toMatchObject(BAD_STATE)
-      await registry.admin.query('select agents.fn_expire_invocations()')
-      expect(await registry.statusOf(id)).toBe('expired')
-    })
-
-    test('in advance are for a form of arguments, a number of uses and a time', async () => {
-      const registry = await fresh()
-      const tool = await registry.register('send')
-      const give = (arguments_: object, uses: number) =>
-        registry.anna.value<string>(`select agents.fn_approve_in_advance($1, $2, $3, interval '1 hour', 'nightly report')`, [tool, JSON.stringify(arguments_), uses])
-      await expect(give({}, 1)).rejects.toMatchObject(BAD_STATE)
-      await expect(give({ properties: { path: { const: 'a' } }, unknown: 1 }, 1)).rejects.toMatchObject(BAD_STATE)
-      await give({ properties: { path: { const: 'report' } }, required: ['path'] }, 2)
-      const states = []
-      for (const path of ['report', 'other', 'report', 'report']) states.push(await registry.statusOf(await registry.invoke(tool, { path })))
-      expect(states).toEqual(['approved', 'pending', 'approved', 'pending'])
-    })
-
-    test('in advance cannot be given to oneself', async () => {
-      const registry = await fresh()
-      const tool = await registry.register('send')
-      await actorOf(engine, 'cordon_operator', 'agent-1').query(`select agents.fn_approve_in_advance($1, $2, 5, interval '1 hour', 'mine')`, [tool, '{"required":["path"]}'])
-      expect(await registry.statusOf(await registry.invoke(tool))).toBe('pending')
-    })
-
-    test('are gone without by the service role alone, with a reason, on the record', async () => {
-      const registry = await fresh()
-      const tool = await registry.register('send')
-      const bypass = (actor: Registry['agent'], reason: string | null) =>
-        actor.value<string>(`select agents.fn_invoke_tool(null, $1, 'agent-1', '{}', p_bypass_approval => true, p_bypass_reason => $2)`, [tool, reason])
-      await expect(bypass(registry.agent, 'hurry')).rejects.toMatchObject(REFUSED)
-      await expect(bypass(registry.service, null)).rejects.toMatchObject(BAD_STATE)
-      const id = await bypass(registry.service, 'fire drill')
-      expect(await registry.statusOf(id)).toBe('approved')
-      const record = await engine.query<{ line: string }>(`select line from agents.audit_events where subject = $1`, [`invocation:${id}`])
-      expect(record[0]?.line).toContain('fire drill')
-    })
-  })
-
-  describe('bounds', () => {
-    test('a kill switch refuses, a pause holds back', async () => {
-      const registry = await fresh()
-      const tool = await registry.register('look', { p_egress_class: 'none', p_requires_approval: false })
-      await registry.anna.query(`select agents.fn_stop($1, 'pause', 'maintenance')`, [registry.owner])
-      const id = await registry.invoke(tool)
-      expect(await claim(registry, id)).toBeUndefined()
-      await registry.anna.query('select agents.fn_resume($1)', [registry.owner])
-      expect(await claim(registry, id)).toMatchObject({ status: 'running' })
-      await registry.anna.query(`select agents.fn_stop($1, 'kill', 'incident', 'agent', 'agent-1')`, [registry.owner])
-      await expect(registry.invoke(tool)).rejects.toMatchObject(REFUSED)
-    })
-
-    test('a budget of calls is not exceeded, also by many at once', async () => {
-      const registry = await fresh()
-      const tool = await registry.register('look', { p_egress_class: 'none', p_requires_approval: false })
-      await registry.admin.query(`select agents.fn_set_budget($1, 'agent', 'agent-1', interval '1 day', 5)`, [registry.owner])
-      const outcomes = await Promise.allSettled(Array.from({ length: 12 }, () => registry.invoke(tool)))
-      expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBe(5)
-    })
-
-    test('a budget of cost counts what calls have cost', async () => {
-      const registry = await fresh()
-      const tool = await registry.register('look', { p_egress_class: 'none', p_requires_approval: false })
-      await registry.admin.query(`select agents.fn_set_budget($1, 'agent', 'agent-1', interval '1 day', null, 2)`, [registry.owner])
-      for (let round = 0; round < 2; round += 1) {
-        const id = await registry.invoke(tool)
-        await complete(registry, id, (await claim(registry, id))?.fence, 'completed', 1)
-      }
-      await expect(registry.invoke(tool)).rejects.toMatchObject(REFUSED)
-    })
-
-    test('a runner takes what its host can hold', async () => {
-      const registry = await fresh()
-      const id = await registry.invoke(await registry.register('look', { p_egress_class: 'none', p_requires_approval: false, p_needs_labels: ['gpu'], p_needs_boundary: ['namespaces'] }))
-      expect(await claim(registry, id)).toBeUndefined()
-      await registry.runner.query('select agents.fn_heartbeat($1, $2, $3)', [`${registry.owner}-runner`, ['gpu', 'eu'], ['namespaces', 'landlock']])
-      expect(await claim(registry, id)).toMatchObject({ status: 'running' })
     })
   })
 
@@ -339,10 +260,10 @@ describe.each(ENGINES)('the registry on %s', (name) => {
       const other = await fresh()
       const id = await registry.invoke(await registry.register('send'))
       await registry.admin.query('select agents.fn_add_member($1, $2, $3)', [registry.owner, 'olga', 'operator'])
-      const olga = actorOf(engine, 'cordon_operator', 'olga')
+      const olga = actorOf(stage.engine, 'cordon_operator', 'olga')
       expect((await olga.query('select from agents.tool_invocations where id = $1', [id])).length).toBe(1)
       expect((await olga.query('select from agents.tools_registry where owner = $1', [other.owner])).length).toBe(0)
-      const stranger = actorOf(engine, 'cordon_operator', 'stranger')
+      const stranger = actorOf(stage.engine, 'cordon_operator', 'stranger')
       expect((await stranger.query('select from agents.tool_invocations')).length).toBe(0)
       await expect(stranger.query('select agents.fn_approve_tool_invocation($1)', [id])).rejects.toMatchObject(REFUSED)
     })
@@ -351,7 +272,7 @@ describe.each(ENGINES)('the registry on %s', (name) => {
       const registry = await fresh()
       const id = await registry.invoke(await registry.register('send'))
       expect((await registry.agent.query('select from agents.tool_invocations where id = $1', [id])).length).toBe(1)
-      expect((await actorOf(engine, 'cordon_agent', 'agent-2').query('select from agents.tool_invocations where id = $1', [id])).length).toBe(0)
+      expect((await actorOf(stage.engine, 'cordon_agent', 'agent-2').query('select from agents.tool_invocations where id = $1', [id])).length).toBe(0)
     })
 
     test('what is not there is missing', async () => {
@@ -362,14 +283,14 @@ describe.each(ENGINES)('the registry on %s', (name) => {
   })
 
   describe('the record', () => {
-    const problems = () => engine.query<{ problem: string }>('select * from agents.fn_verify_audit()')
+    const problems = () => stage.engine.query<{ problem: string }>('select * from agents.fn_verify_audit()')
     /** Someone with all rights over the database, who takes the guard away. */
     const tamper = async (sql: string, undo: string): Promise<readonly string[]> => {
-      await engine.execute(`alter table agents.audit_events disable trigger all; ${sql}`)
+      await stage.engine.execute(`alter table agents.audit_events disable trigger all; ${sql}`)
       try {
         return (await problems()).map(({ problem }) => problem)
       } finally {
-        await engine.execute(`${undo}; alter table agents.audit_events enable trigger all`)
+        await stage.engine.execute(`${undo}; alter table agents.audit_events enable trigger all`)
       }
     }
 
@@ -382,13 +303,13 @@ describe.each(ENGINES)('the registry on %s', (name) => {
       const id = await registry.invoke(await registry.register('send'))
       await registry.anna.query('select agents.fn_approve_tool_invocation($1)', [id])
       const mine = `subject = 'invocation:${id}'`
-      await engine.execute(`create table kept as select * from agents.audit_events where ${mine}`)
+      await stage.engine.execute(`create table kept as select * from agents.audit_events where ${mine}`)
       const undo = `delete from agents.audit_events where ${mine}; insert into agents.audit_events select * from kept`
       expect(await tamper(`update agents.audit_events set line = replace(line, 'anna', 'otto') where ${mine} and type = 'invocation.approved'`, undo)).toContain('its content does not fit its hash')
       expect(await tamper(`update agents.audit_events set actor = 'otto' where ${mine} and type = 'invocation.approved'`, undo)).toEqual(['its columns are not what its line says'])
       expect(await tamper(`delete from agents.audit_events where ${mine} and type = 'invocation.approved'`, undo)).toEqual(['the last entries are missing'])
       expect(await problems()).toEqual([])
-      await engine.execute('drop table kept')
+      await stage.engine.execute('drop table kept')
     })
   })
 })

@@ -86,8 +86,8 @@ const begin = async (options: RunnerOptions, engine: Engine, silentMs: number): 
     if (claimed !== undefined) await run(claimed)
   }
 
-  const lease = createLease(() => sendHeartbeat(engine, { name, labels, holds, isDraining, facts: { concurrency, running: running.size, tools: known.length } }), silentMs)
-  if (!(await lease.renew())) await sendHeartbeat(engine, { name, labels, holds, isDraining })
+  const lease = createLease(() => sendHeartbeat(engine, { name, labels, holds, isDraining, leaseMs: silentMs, facts: { concurrency, running: running.size, tools: known.length } }), silentMs)
+  if (!(await lease.renew())) await sendHeartbeat(engine, { name, labels, holds, isDraining, leaseMs: silentMs })
   const queue = await openQueue({ url: options.url, concurrency, ready })
   const told = new Set<string>()
   const serve = async (): Promise<void> => {
