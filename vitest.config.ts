@@ -12,5 +12,7 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 1,
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // How long something may take says nothing about whether it is right.
+    expect: { poll: { timeout: 20_000 } },
   },
 })

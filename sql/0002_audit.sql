@@ -1,14 +1,17 @@
 -- The record. Every entry carries the hash of the one before it in its chain, so that nothing can be taken
--- out, put in or changed without being seen. There are several chains, because whoever writes to one waits for
--- everybody who wrote to it before them to commit; all entries about one thing are in the same one.
+-- out, put in or changed without being seen. A team has several chains, because whoever writes to one waits for
+-- everybody who wrote to it before them to commit; all entries about one thing are in the same one. No chain is of two
+-- teams: nobody waits for another team, and what a team has is whole by itself.
 set role cordon_owner;
 
 create table agents.audit_chains (
-  chain smallint primary key,
+  owner text not null,
+  chain smallint not null check (chain between 0 and 63),
   sequence bigint not null default 0,
-  hash text not null default ''
-);
-insert into agents.audit_chains (chain) select generate_series(0, 63);
+  hash text not null default '',
+  primary key (owner, chain)
+-- Written with every entry: the new state fits into the page of the old one.
+) with (fillfactor = 20);
 
 create table agents.audit_events (
   at timestamptz not null,
@@ -22,7 +25,7 @@ create table agents.audit_events (
   line text not null,
   previous_hash text not null,
   hash text not null,
-  primary key (chain, sequence, at)
+  primary key (owner, chain, sequence, at)
 ) partition by range (at);
 
 create table agents.audit_events_other partition of agents.audit_events default;
@@ -30,18 +33,20 @@ create index audit_events_subject on agents.audit_events (subject, at);
 
 -- Where a chain begins since old entries were dropped (0011): number and hash of the last one that is gone.
 create table agents.audit_checkpoints (
-  chain smallint not null references agents.audit_chains,
+  owner text not null,
+  chain smallint not null,
   sequence bigint not null,
   hash text not null,
   dropped_with text not null,
   at timestamptz not null default clock_timestamp(),
-  primary key (chain, sequence)
+  primary key (owner, chain, sequence),
+  foreign key (owner, chain) references agents.audit_chains
 );
 
 -- What the first entry that is there has to follow.
 create view agents.audit_beginnings as
-  select c.chain, coalesce(k.sequence, 0) as sequence, coalesce(k.hash, '') as hash from agents.audit_chains c
-    left join lateral (select * from agents.audit_checkpoints k where k.chain = c.chain order by k.sequence desc limit 1) k on true;
+  select c.owner, c.chain, coalesce(k.sequence, 0) as sequence, coalesce(k.hash, '') as hash from agents.audit_chains c
+    left join lateral (select * from agents.audit_checkpoints k where k.owner = c.owner and k.chain = c.chain order by k.sequence desc limit 1) k on true;
 
 create function agents.fn_entry_hash(p_previous text, p_line text) returns text
 language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$ select encode(sha256(convert_to(p_previous || E'\n' || p_line, 'UTF8')), 'hex') $$;
@@ -49,8 +54,9 @@ language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
 create function agents.fn_chain_of(p_subject text) returns smallint
 language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$ select abs(hashtextextended(p_subject, 0) % 64)::smallint $$;
 
--- Whoever writes about several things in one transaction does so in the order of their chains, as everybody else
--- does: two that take the same chains the other way round would wait for each other.
+-- Whoever writes about several things in one transaction does so in the order of their teams and chains, as everybody
+-- else does: two that take the same chains the other way round would wait for each other. Who waits for one that does
+-- not end gives up (0012).
 create function agents.fn_audit(p_owner text, p_subject text, p_type text, p_details jsonb) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -62,7 +68,11 @@ declare
 begin
   -- Before the chain, as who drops a partition does it.
   lock table agents.audit_events in row exclusive mode;
-  select * into strict before from agents.audit_chains where chain = place for update;
+  select * into before from agents.audit_chains where owner = p_owner and chain = place for update;
+  if not found then
+    insert into agents.audit_chains (owner, chain) values (p_owner, place) on conflict do nothing;
+    select * into strict before from agents.audit_chains where owner = p_owner and chain = place for update;
+  end if;
   -- Now that it is our turn: times within a chain go the way its numbers go.
   moment := clock_timestamp();
   entry_line := jsonb_build_object('chain', place, 'sequence', before.sequence + 1, 'at', to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
@@ -70,7 +80,7 @@ begin
   entry_hash := agents.fn_entry_hash(before.hash, entry_line);
   insert into agents.audit_events (at, chain, sequence, owner, subject, type, actor, line, previous_hash, hash)
     values (moment, place, before.sequence + 1, p_owner, p_subject, p_type, agents.fn_actor(), entry_line, before.hash, entry_hash);
-  update agents.audit_chains set sequence = before.sequence + 1, hash = entry_hash where chain = place;
+  update agents.audit_chains set sequence = before.sequence + 1, hash = entry_hash where owner = p_owner and chain = place;
 end $$;
 
 -- Nobody changes an entry, also not by mistake as the owner of the table. Old ones go with their partition.
@@ -82,35 +92,45 @@ end $$;
 
 create trigger trg_audit_events_unchanged before update or delete on agents.audit_events for each row execute function agents.fn_refuse_change();
 create trigger trg_audit_checkpoints_unchanged before update or delete on agents.audit_checkpoints for each row execute function agents.fn_refuse_change();
+create trigger trg_audit_events_kept before truncate on agents.audit_events execute function agents.fn_refuse_change();
+create trigger trg_audit_events_kept before truncate on agents.audit_events_other execute function agents.fn_refuse_change();
+create trigger trg_audit_checkpoints_kept before truncate on agents.audit_checkpoints execute function agents.fn_refuse_change();
 
--- What is wrong with the record, if anything: nothing is a good answer.
-create function agents.fn_verify_audit() returns table (chain smallint, sequence bigint, problem text)
+-- What is wrong with the record, if anything: nothing is a good answer. The service looks at all teams, others at theirs.
+create function agents.fn_verify_audit() returns table (owner text, chain smallint, sequence bigint, problem text)
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
-  with entries as (
+  with looked_at as (
+    select t.owner from (select c.owner from agents.audit_chains c union select m.owner from agents.members m) t
+      where pg_has_role(agents.fn_caller_role(), 'service_role', 'member') or agents.fn_is_member(t.owner, array['admin', 'operator'])
+  ), entries as (
     select e.*, coalesce(lag(e.hash) over chain_order, b.hash) as expected_hash, coalesce(lag(e.sequence) over chain_order, b.sequence) as before_it
-    from agents.audit_events e join agents.audit_beginnings b on b.chain = e.chain window chain_order as (partition by e.chain order by e.sequence)
+    from agents.audit_events e join looked_at l on l.owner = e.owner left join agents.audit_beginnings b on b.owner = e.owner and b.chain = e.chain window chain_order as (partition by e.owner, e.chain order by e.sequence)
   ), problems as (
-    select e.chain, e.sequence, 'its content does not fit its hash' as problem from entries e
+    select e.owner, e.chain, e.sequence, 'its content does not fit its hash' as problem from entries e
       where e.hash <> agents.fn_entry_hash(e.previous_hash, e.line)
     union all
-    select e.chain, e.sequence, 'its columns are not what its line says' from entries e
-      where (e.line::jsonb ->> 'sequence')::bigint is distinct from e.sequence or e.line::jsonb ->> 'type' is distinct from e.type
+    select e.owner, e.chain, e.sequence, 'its columns are not what its line says' from entries e
+      where (e.line::jsonb ->> 'sequence')::bigint is distinct from e.sequence or (e.line::jsonb ->> 'chain')::int is distinct from e.chain
+         or (e.line::jsonb ->> 'at')::timestamptz is distinct from e.at or e.line::jsonb ->> 'type' is distinct from e.type
          or e.line::jsonb ->> 'subject' is distinct from e.subject or e.line::jsonb ->> 'actor' is distinct from e.actor or e.line::jsonb ->> 'owner' is distinct from e.owner
     union all
-    select e.chain, e.sequence, 'entries before it are missing' from entries e
-      where e.sequence <> e.before_it + 1 or e.previous_hash <> e.expected_hash
+    select e.owner, e.chain, e.sequence, 'entries before it are missing' from entries e
+      where e.sequence is distinct from e.before_it + 1 or e.previous_hash is distinct from e.expected_hash
     union all
-    select c.chain, c.sequence, 'the last entries are missing' from agents.audit_chains c
-      join agents.audit_beginnings b on b.chain = c.chain
-      left join agents.audit_events e on e.chain = c.chain and e.sequence = c.sequence
+    select c.owner, c.chain, c.sequence, 'the last entries are missing' from agents.audit_chains c join looked_at l on l.owner = c.owner
+      join agents.audit_beginnings b on b.owner = c.owner and b.chain = c.chain
+      left join agents.audit_events e on e.owner = c.owner and e.chain = c.chain and e.sequence = c.sequence
       where (c.sequence > b.sequence and e.hash is distinct from c.hash) or c.sequence < b.sequence or (c.sequence = b.sequence and c.hash <> b.hash)
+    union all
+    -- Of every team somebody was let in.
+    select l.owner, 0, 0, 'the whole record of this team is missing' from looked_at l where not exists (select from agents.audit_chains c where c.owner = l.owner)
   )
-  select p.chain, p.sequence, p.problem from problems p order by 1, 2
+  select p.owner, p.chain, p.sequence, p.problem from problems p order by 1, 2, 3
 $$;
 
 alter table agents.audit_events enable row level security;
 alter table agents.audit_checkpoints enable row level security;
-create policy checkpoints_of_all on agents.audit_checkpoints for select using (true);
+create policy checkpoints_of_own on agents.audit_checkpoints for select using (agents.fn_is_member(owner, array['admin', 'operator']));
 grant select on agents.audit_checkpoints to cordon_admin, cordon_operator, service_role;
 create policy audit_of_own on agents.audit_events for select using (agents.fn_is_member(owner, array['admin', 'operator']));
 grant select on agents.audit_events to cordon_admin, cordon_operator, service_role;

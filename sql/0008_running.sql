@@ -15,13 +15,16 @@ create table agents.runners (
   last_seen timestamptz not null default clock_timestamp()
 );
 alter table agents.runners enable row level security;
-create policy runners_seen on agents.runners for select using (true);
+-- Of the teams that one is a member of, whose members are seen (0001).
+create policy runners_seen on agents.runners for select
+  using (exists (select from agents.members m where m.actor = runners.actor and m.kind = 'runner') or pg_has_role(current_user, 'service_role', 'member'));
 grant select on agents.runners to cordon_admin, cordon_operator, cordon_runner, service_role;
 
 -- Only the clock of the database counts, so the clocks of hosts may be wrong.
 create function agents.fn_heartbeat(p_runner text, p_labels text[] default '{}', p_holds text[] default '{}', p_facts jsonb default '{}', p_is_draining boolean default false, p_lease interval default interval '1 minute') returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
+  if not exists (select from agents.members where actor = agents.fn_actor() and kind = 'runner') then raise exception '% runs for no team', agents.fn_actor() using errcode = '42501'; end if;
   if p_lease not between interval '1 second' and interval '1 hour' then raise exception 'a runner may be silent for a second to an hour' using errcode = '22023'; end if;
   if pg_column_size(p_facts) > 65536 or pg_column_size(p_labels) + pg_column_size(p_holds) > 65536 then raise exception 'a runner says less of itself' using errcode = '22023'; end if;
   insert into agents.runners as r (name, labels, holds, facts, is_draining, lease) values (p_runner, p_labels, p_holds, p_facts, p_is_draining, p_lease)
@@ -50,7 +53,7 @@ begin
         and exists (select from agents.members m where m.owner = i.owner and m.actor = agents.fn_actor() and m.kind = 'runner') and agents.fn_is_about(i.owner)
         and not exists (select from agents.controls c where c.owner = i.owner
           and (c.scope = 'all' or (c.scope = 'agent' and c.subject = i.agent) or (c.scope = 'tool' and c.subject = i.tool_key) or (c.scope = 'profile' and c.subject = p.name)))
-      order by i.created_at limit p_limit for update of i skip locked) picked order by agents.fn_chain_of('invocation:' || picked.id)
+      order by i.created_at limit p_limit for update of i skip locked) picked order by picked.owner, agents.fn_chain_of('invocation:' || picked.id)
   loop
     update agents.tool_invocations set status = 'running', runner = p_runner, fence = claimed.fence + 1,
         dispatched_at = coalesce(dispatched_at, clock_timestamp()), started_at = clock_timestamp()
@@ -90,61 +93,98 @@ begin
 end $$;
 
 -- Calls of runners that are silent. What only reads is run again; what writes may have happened, and a person decides.
--- While the server was down nobody could be heard: after its start each has the same time again.
-create function agents.fn_recover_lost_invocations() returns int
+create function agents.fn_recover_invocation(p_lost agents.tool_invocations) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  if p_lost.egress_class in ('none', 'read_only') then
+    update agents.tool_invocations set status = 'approved', runner = null where id = p_lost.id and created_at = p_lost.created_at;
+    if p_lost.cancel_requested then
+      update agents.tool_invocations set status = 'cancelled', completed_at = clock_timestamp() where id = p_lost.id and created_at = p_lost.created_at;
+    end if;
+    perform agents.fn_audit(p_lost.owner, 'invocation:' || p_lost.id, 'invocation.requeued', jsonb_build_object('runner', p_lost.runner, 'fence', p_lost.fence));
+  else
+    update agents.tool_invocations set status = 'pending', approval_status = 'pending', runner = null, cancel_requested = false where id = p_lost.id and created_at = p_lost.created_at;
+    perform agents.fn_ask(p_lost.owner, 'tool_invocation', p_lost.id, p_lost.input_hash, p_lost.tool_version,
+      coalesce((select t.approvals_needed from agents.tools_registry t where t.id = p_lost.tool_id), 1),
+      format('its runner %s became silent while it ran: it may have happened already', p_lost.runner), greatest(p_lost.expires_at, now() + interval '1 day'), p_lost.invoked_by);
+    perform agents.fn_audit(p_lost.owner, 'invocation:' || p_lost.id, 'invocation.doubtful', jsonb_build_object('runner', p_lost.runner, 'fence', p_lost.fence));
+  end if;
+end $$;
+
+-- While the server was down nobody could be heard: after its start each has the same time again. A team in which
+-- somebody holds on to a chain waits for the next time, and no other team with it.
+create function agents.fn_recover_lost_invocations() returns int
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '1s' as $$
 declare
   lost agents.tool_invocations;
+  busy text[] := '{}';
   recovered int := 0;
 begin
   for lost in
     select * from (select i.* from agents.tool_invocations i left join agents.runners r on r.name = i.runner
-      where i.status = 'running' and greatest(r.last_seen, pg_postmaster_start_time()) < clock_timestamp() - coalesce(r.lease, interval '1 minute') for update of i skip locked) silent order by agents.fn_chain_of('invocation:' || silent.id)
+      where i.status = 'running' and greatest(r.last_seen, pg_postmaster_start_time()) < clock_timestamp() - coalesce(r.lease, interval '1 minute') for update of i skip locked) silent order by silent.owner, agents.fn_chain_of('invocation:' || silent.id)
   loop
-    recovered := recovered + 1;
-    if lost.egress_class in ('none', 'read_only') then
-      update agents.tool_invocations set status = 'approved', runner = null where id = lost.id and created_at = lost.created_at;
-      if lost.cancel_requested then
-        update agents.tool_invocations set status = 'cancelled', completed_at = clock_timestamp() where id = lost.id and created_at = lost.created_at;
-      end if;
-      perform agents.fn_audit(lost.owner, 'invocation:' || lost.id, 'invocation.requeued', jsonb_build_object('runner', lost.runner, 'fence', lost.fence));
-    else
-      update agents.tool_invocations set status = 'pending', approval_status = 'pending', runner = null, cancel_requested = false where id = lost.id and created_at = lost.created_at;
-      perform agents.fn_ask(lost.owner, 'tool_invocation', lost.id, lost.input_hash, lost.tool_version,
-        coalesce((select t.approvals_needed from agents.tools_registry t where t.id = lost.tool_id), 1),
-        format('its runner %s became silent while it ran: it may have happened already', lost.runner), greatest(lost.expires_at, now() + interval '1 day'), lost.invoked_by);
-      perform agents.fn_audit(lost.owner, 'invocation:' || lost.id, 'invocation.doubtful', jsonb_build_object('runner', lost.runner, 'fence', lost.fence));
-    end if;
+    continue when lost.owner = any (busy);
+    begin
+      perform agents.fn_recover_invocation(lost);
+      recovered := recovered + 1;
+    exception when lock_not_available then busy := busy || lost.owner;
+    end;
   end loop;
   return recovered;
 end $$;
 
 create function agents.fn_expire_invocations() returns int
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '1s' as $$
 declare
   late agents.tool_invocations;
+  busy text[] := '{}';
   expired int := 0;
 begin
   for late in select * from (select * from agents.tool_invocations where status in ('pending', 'approved') and expires_at <= now()
-      and not exists (select from agents.approvals a where a.subject_id = tool_invocations.id and a.status = 'pending' and a.expires_at > now()) for update skip locked) past order by agents.fn_chain_of('invocation:' || past.id) loop
-    update agents.tool_invocations set status = 'expired', completed_at = clock_timestamp() where id = late.id and created_at = late.created_at;
-    update agents.approvals set status = 'expired', decided_at = clock_timestamp() where subject_id = late.id and status = 'pending';
-    perform agents.fn_audit(late.owner, 'invocation:' || late.id, 'invocation.expired', '{}');
-    expired := expired + 1;
+      and not exists (select from agents.approvals a where a.subject_id = tool_invocations.id and a.status = 'pending' and a.expires_at > now()) for update skip locked) past order by past.owner, agents.fn_chain_of('invocation:' || past.id) loop
+    continue when late.owner = any (busy);
+    begin
+      update agents.tool_invocations set status = 'expired', completed_at = clock_timestamp() where id = late.id and created_at = late.created_at;
+      update agents.approvals set status = 'expired', decided_at = clock_timestamp() where subject_id = late.id and status = 'pending';
+      perform agents.fn_audit(late.owner, 'invocation:' || late.id, 'invocation.expired', '{}');
+      expired := expired + 1;
+    exception when lock_not_available then busy := busy || late.owner;
+    end;
   end loop;
   return expired;
 end $$;
 
--- False when another has some of it.
+-- False when another has some of it. Where nobody made it in time, what came meanwhile is in the partition for the
+-- rest, and moves.
 create function agents.fn_make_partition(p_parent text, p_part text, p_from timestamp, p_to timestamp) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  rest text := p_parent || '_other';
+  since timestamptz := p_from at time zone 'UTC';
+  until timestamptz := p_to at time zone 'UTC';
 begin
-  if to_regclass('agents.' || p_part) is null then
-    execute format('create table agents.%I partition of agents.%I for values from (%L) to (%L)', p_part, p_parent, p_from at time zone 'UTC', p_to at time zone 'UTC');
+  if to_regclass('agents.' || p_part) is not null then return true; end if;
+  begin
+    execute format('create table agents.%I partition of agents.%I for values from (%L) to (%L)', p_part, p_parent, since, until);
+  exception
+    when invalid_object_definition then return false;
+    when check_violation then
+      execute format('create table agents.%I (like agents.%I including all)', p_part, p_parent);
+      execute format('alter table agents.%I disable trigger user', rest);
+      execute format('with moved as (delete from agents.%1$I where %2$I >= %3$L and %2$I < %4$L returning *) insert into agents.%5$I select * from moved',
+        rest, agents.fn_partitioned_by(p_parent), since, until, p_part);
+      execute format('alter table agents.%I enable trigger user', rest);
+      execute format('alter table agents.%I attach partition agents.%I for values from (%L) to (%L)', p_parent, p_part, since, until);
+  end;
+  if p_parent = 'audit_events' then
+    execute format('create trigger trg_audit_events_kept before truncate on agents.%I execute function agents.fn_refuse_change()', p_part);
   end if;
   return true;
-exception when invalid_object_definition then return false;
 end $$;
+
+create function agents.fn_partitioned_by(p_parent text) returns text
+language sql immutable set search_path = pg_catalog, pg_temp as $$ select case p_parent when 'audit_events' then 'at' else 'created_at' end $$;
 
 -- Partitions made ahead, by month or, where there are millions of calls a day, by day. What is older than the
 -- retention goes as a whole (0011). A day that a month has already is left to that; a month of which some days have
@@ -153,6 +193,7 @@ create function agents.fn_make_partitions(p_ahead int default 3, p_span text def
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   -- Without a time zone, which is that of UTC: a day is as long as any other.
+  strays timestamp[];
   span_start timestamp;
   day_start timestamp;
   step interval := ('1 ' || p_span)::interval;
@@ -160,7 +201,8 @@ declare
 begin
   if p_span not in ('day', 'month') or p_ahead not between 0 and 366 then raise exception 'partitions are made by day or month, up to 366 ahead' using errcode = '22023'; end if;
   foreach parent in array array['tool_invocations', 'audit_events'] loop
-    for span_start in select date_trunc(p_span, now() at time zone 'UTC') + n * step from generate_series(0, p_ahead) as n loop
+    execute format('select array_agg(distinct date_trunc(%L, %I at time zone ''UTC'')) from agents.%I', p_span, agents.fn_partitioned_by(parent), parent || '_other') into strays;
+    for span_start in select date_trunc(p_span, now() at time zone 'UTC') + n * step from generate_series(0, p_ahead) as n union select unnest(strays) order by 1 loop
       if agents.fn_make_partition(parent, parent || '_' || to_char(span_start, case p_span when 'day' then 'YYYY_MM_DD' else 'YYYY_MM' end), span_start, span_start + step) or p_span = 'day' then
         continue;
       end if;
@@ -171,9 +213,9 @@ begin
   end loop;
 end $$;
 
--- What upkeep does of it, which anybody may do who runs.
+-- What upkeep does of it, which anybody may do who runs. Everybody waits for it while it waits for others, so not long.
 create function agents.fn_make_next_partitions() returns void
-language sql security definer set search_path = pg_catalog, pg_temp as $$ select agents.fn_make_partitions() $$;
+language sql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '1s' as $$ select agents.fn_make_partitions() $$;
 select agents.fn_make_partitions();
 
 revoke execute on all functions in schema agents from public;

@@ -6,27 +6,37 @@ set role cordon_owner;
 create function agents.fn_task_of(p_tool uuid, p_version int) returns text
 language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$ select 'tool:' || p_tool || ':' || p_version $$;
 
-create function agents.fn_add_to_queue(p_id uuid, p_tool uuid, p_version int) returns void
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+-- The owner is with it, so that runners see what is theirs. Who takes jobs out can lock the queue: it is no reason not
+-- to ask or to approve, and what did not get in is found by fn_queue_forgotten.
+create function agents.fn_add_to_queue(p_id uuid, p_owner text, p_tool uuid, p_version int) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '1s' as $$
 begin
-  perform cordon_queue.add_job(agents.fn_task_of(p_tool, p_version), json_build_object('id', p_id), job_key => p_id::text);
+  perform cordon_queue.add_job(agents.fn_task_of(p_tool, p_version), json_build_object('id', p_id, 'owner', p_owner), job_key => p_id::text);
+exception when lock_not_available then raise warning 'the queue is locked; call % is told of later', p_id;
 end $$;
 
 -- In the transaction that makes a call ready: either both happen or neither.
 create function agents.fn_tool_invocations_queue() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
-  perform agents.fn_add_to_queue(new.id, new.tool_id, new.tool_version);
+  perform agents.fn_add_to_queue(new.id, new.owner, new.tool_id, new.tool_version);
   return null;
 end $$;
 
 -- A tool's name in the queue is there before its first call: calls would wait for each other to write it.
 create function agents.fn_tools_registry_queue() returns trigger
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '1s' as $$
 begin
   insert into cordon_queue._private_tasks (identifier) values (agents.fn_task_of(new.id, new.version)) on conflict do nothing;
   return null;
+exception when lock_not_available then return null; -- it is written with the first call
 end $$;
+
+-- The teams that the caller runs for.
+create function agents.fn_runs_for() returns text[]
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+  select coalesce(array_agg(owner), '{}') from agents.members where actor = agents.fn_actor() and kind = 'runner' and agents.fn_is_about(owner)
+$$;
 
 -- Once the queue is there (graphile-worker makes it): from now on calls go into it, and runners may take them out.
 create function agents.fn_use_queue() returns void
@@ -41,11 +51,17 @@ begin
   end if;
   revoke all on schema cordon_queue from public;
   grant usage on schema cordon_queue to cordon_runner;
+  -- Names of tasks say nothing and are nobody's; queues by name are not used.
+  revoke all on cordon_queue._private_jobs, cordon_queue._private_tasks, cordon_queue._private_job_queues from cordon_runner;
+  grant select, update, delete on cordon_queue._private_jobs to cordon_runner;
+  grant select, insert on cordon_queue._private_tasks to cordon_runner;
+  grant select, update on cordon_queue._private_job_queues to cordon_runner;
   foreach name in array array['_private_jobs', '_private_tasks', '_private_job_queues'] loop
-    execute format('grant select, insert, update, delete on cordon_queue.%I to cordon_runner', name);
     execute format('drop policy if exists of_runners on cordon_queue.%I', name);
-    execute format('create policy of_runners on cordon_queue.%I to cordon_runner using (true) with check (true)', name);
   end loop;
+  create policy of_runners on cordon_queue._private_jobs to cordon_runner
+    using (payload ->> 'owner' = any ((select agents.fn_runs_for())::text[])) with check (payload ->> 'owner' = any ((select agents.fn_runs_for())::text[]));
+  create policy of_runners on cordon_queue._private_tasks to cordon_runner using (true) with check (identifier like 'tool:%');
   drop trigger if exists trg_tool_invocations_queue_new on agents.tool_invocations;
   create trigger trg_tool_invocations_queue_new after insert on agents.tool_invocations for each row
     when (new.status = 'approved' and new.dispatch = 'runners') execute function agents.fn_tool_invocations_queue();
@@ -73,17 +89,17 @@ declare
 begin
   if not agents.fn_has_queue() then return 0; end if;
   for forgotten in
-    select i.id, i.tool_id, i.tool_version from agents.tool_invocations i
+    select i.id, i.owner, i.tool_id, i.tool_version from agents.tool_invocations i
       join agents.tools_registry t on t.id = i.tool_id and t.version = i.tool_version and t.status <> 'disabled'
       left join agents.tool_profiles p on p.id = i.profile_id
       left join cordon_queue._private_jobs j on j.key = i.id::text
       where i.status = 'approved' and i.dispatch = 'runners' and i.expires_at > now() and not i.cancel_requested
-        and (j.id is null or j.locked_at < clock_timestamp() - p_stale or j.attempts >= j.max_attempts)
+        and (j.id is null or j.locked_at < clock_timestamp() - p_stale or j.locked_at > clock_timestamp() + p_stale or j.run_at > clock_timestamp() + interval '1 hour' or j.attempts >= j.max_attempts)
         and not exists (select from agents.controls c where c.owner = i.owner
           and (c.scope = 'all' or (c.scope = 'agent' and c.subject = i.agent) or (c.scope = 'tool' and c.subject = i.tool_key) or (c.scope = 'profile' and c.subject = p.name)))
       order by i.created_at limit 1000
   loop
-    perform agents.fn_add_to_queue(forgotten.id, forgotten.tool_id, forgotten.tool_version);
+    perform agents.fn_add_to_queue(forgotten.id, forgotten.owner, forgotten.tool_id, forgotten.tool_version);
     queued := queued + 1;
   end loop;
   return queued;
@@ -158,7 +174,7 @@ create function agents.fn_tidy() returns void
 language sql security definer set search_path = pg_catalog, pg_temp as $$
   delete from agents.invocation_output where at < clock_timestamp() - interval '1 hour';
   delete from agents.invocation_requests where at < clock_timestamp() - interval '1 day';
-  delete from agents.runners r where r.last_seen < clock_timestamp() - interval '7 days'
+  delete from agents.runners r where r.last_seen < clock_timestamp() - interval '1 day'
     and not exists (select from agents.tool_invocations i where i.status = 'running' and i.runner = r.name);
 $$;
 
@@ -169,7 +185,7 @@ create policy output_of_seen on agents.invocation_output for select
 grant select on agents.invocation_output to cordon_admin, cordon_operator, cordon_agent, cordon_runner, service_role;
 
 revoke execute on all functions in schema agents from public;
-grant execute on function agents.fn_task_of(uuid, int), agents.fn_has_queue() to cordon_runner, cordon_admin, service_role;
+grant execute on function agents.fn_task_of(uuid, int), agents.fn_has_queue(), agents.fn_runs_for() to cordon_runner, cordon_admin, service_role;
 grant execute on function agents.fn_invoke_tool_once(uuid, uuid, uuid, text, jsonb, text, numeric, interval, text) to cordon_agent, service_role;
 grant execute on function agents.fn_append_output(uuid, bigint, text, text, bigint) to cordon_runner, service_role;
 grant execute on function agents.fn_queue_forgotten(interval), agents.fn_tidy() to cordon_runner, cordon_admin, service_role;

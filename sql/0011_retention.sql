@@ -18,16 +18,16 @@ begin
   execute format($query$
     with entries as (
       select e.*, coalesce(lag(e.hash) over chain_order, b.hash) as expected_hash, coalesce(lag(e.sequence) over chain_order, b.sequence) as before_it
-      from agents.%1$I e join agents.audit_beginnings b on b.chain = e.chain window chain_order as (partition by e.chain order by e.sequence)
+      from agents.%1$I e left join agents.audit_beginnings b on b.owner = e.owner and b.chain = e.chain window chain_order as (partition by e.owner, e.chain order by e.sequence)
     )
-    select format('entry %%s of chain %%s', e.sequence, e.chain) from entries e
-      where e.sequence <> e.before_it + 1 or e.previous_hash <> e.expected_hash or e.hash <> agents.fn_entry_hash(e.previous_hash, e.line) limit 1
+    select format('entry %%s of chain %%s of %%s', e.sequence, e.chain, e.owner) from entries e
+      where e.sequence is distinct from e.before_it + 1 or e.previous_hash is distinct from e.expected_hash or e.hash <> agents.fn_entry_hash(e.previous_hash, e.line) limit 1
   $query$, p_part) into broken;
   if broken is not null then
     raise exception '%: % is not what was written, and is kept', p_part, broken using errcode = '22023', hint = 'see what is wrong: cordon log verify';
   end if;
-  execute format('insert into agents.audit_checkpoints (chain, sequence, hash, dropped_with)
-    select distinct on (chain) chain, sequence, hash, %L from agents.%I order by chain, sequence desc', p_part, p_part);
+  execute format('insert into agents.audit_checkpoints (owner, chain, sequence, hash, dropped_with)
+    select distinct on (owner, chain) owner, chain, sequence, hash, %L from agents.%I order by owner, chain, sequence desc', p_part, p_part);
 end $$;
 
 -- Returns what was dropped. A partition with calls that are not over is kept, with everything after it. What takes
@@ -41,6 +41,8 @@ declare
 begin
   if p_keep is null or p_keep < interval '1 day' then raise exception 'what is younger than a day is kept' using errcode = '22023'; end if;
   perform pg_advisory_xact_lock(hashtextextended('cordon retention', 0));
+  -- What is not in a partition of its time would be missing in the chains.
+  perform agents.fn_make_partitions();
   for old in select * from agents.fn_partitions_before('tool_invocations', now() - p_keep) loop
     execute format('select exists (select from agents.%I where status in (''pending'', ''approved'', ''running''))', old.part) into is_open;
     exit when is_open;
@@ -56,7 +58,10 @@ begin
     execute format('drop table agents.%I', old.part);
     return next old.part;
   end loop;
-  perform agents.fn_audit('*', 'retention', 'retention.dropped', jsonb_build_object('partitions', dropped, 'kept', p_keep::text));
+  -- For who looks after the database, and for each team of which something is gone.
+  for old in select '*' as owner union select k.owner from agents.audit_checkpoints k where k.dropped_with = any (dropped) order by 1 loop
+    perform agents.fn_audit(old.owner, 'retention', 'retention.dropped', jsonb_build_object('partitions', dropped, 'kept', p_keep::text));
+  end loop;
 end $$;
 
 revoke execute on all functions in schema agents from public;

@@ -34,7 +34,7 @@ export const logStored = async (action: 'export' | 'verify' | 'prune', { given, 
       }
       case 'verify': {
         const problems = await store.ask('verifyRecord', {})
-        const found = problems.map(({ chain, sequence, problem }) => `${paint('red', 'wrong')} entry ${sequence} of chain ${String(chain)}: ${visible(problem)}`)
+        const found = problems.map(({ owner, chain, sequence, problem }) => `${paint('red', 'wrong')} entry ${sequence} of chain ${String(chain)} of ${visible(owner)}: ${visible(problem)}`)
         print({ isIntact: problems.length === 0, problems }, [...found, `${problems.length === 0 ? paint('green', 'intact') : paint('red', 'not intact')} ${visible(store.where)}`].join('\n'))
         return problems.length === 0 ? 0 : EXIT_TAMPERED
       }

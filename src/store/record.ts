@@ -45,8 +45,8 @@ export const readRecord = async ({ query }: Asking, { team, after = '', since, u
   const marks = readMarks(after)
   const entries = await query<StoredEntry>(
     `select e.chain, e.sequence::text, e.at, e.owner, e.subject, e.type, e.actor, e.line, e.previous_hash as "previousHash", e.hash
-      from unnest($2::bigint[]) with ordinality as mark(sequence, place) join agents.audit_events e on e.chain = mark.place - 1 and e.sequence > mark.sequence
-      where e.owner = $1 and e.at >= coalesce($3::timestamptz, '-infinity') and e.at < coalesce($4::timestamptz, 'infinity')
+      from unnest($2::bigint[]) with ordinality as mark(sequence, place) join agents.audit_events e on e.owner = $1 and e.chain = mark.place - 1 and e.sequence > mark.sequence
+      where e.at >= coalesce($3::timestamptz, '-infinity') and e.at < coalesce($4::timestamptz, 'infinity')
       order by e.chain, e.sequence limit $5`,
     [team, marks, since ?? null, until ?? null, most],
   )
@@ -65,13 +65,14 @@ const readMarks = (after: string): string[] => {
 }
 
 export interface RecordProblem {
+  readonly owner: string
   readonly chain: number
   readonly sequence: string
   readonly problem: string
 }
 
 /** Nothing is a good answer. */
-export const verifyRecord = ({ query }: Asking): Promise<readonly RecordProblem[]> => query('select chain, sequence::text, problem from agents.fn_verify_audit()')
+export const verifyRecord = ({ query }: Asking): Promise<readonly RecordProblem[]> => query('select owner, chain, sequence::text, problem from agents.fn_verify_audit()')
 
 /** The partitions that were dropped. */
 export const dropOldRecords = async ({ query }: Asking, keepDays: number): Promise<readonly string[]> =>

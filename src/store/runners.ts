@@ -32,7 +32,13 @@ export interface Upkeep {
 /** Calls that nobody will run any more, and calls of runners that have become silent. Any process may do it, at any time. */
 export const keepUp = async ({ query }: Pick<Session, 'query'>, forgottenMs = LEASE_MS): Promise<Upkeep> => {
   const [row] = await query<Upkeep>('select agents.fn_expire_invocations() as expired, agents.fn_recover_lost_invocations() as recovered')
-  await query('select agents.fn_queue_forgotten($1::interval), agents.fn_tidy(), agents.fn_make_next_partitions()', [`${String(forgottenMs)} milliseconds`])
+  // Each by itself: one that has to wait for somebody, and gives up, keeps none of the others from being done.
+  const others = await Promise.allSettled([
+    query('select agents.fn_queue_forgotten($1::interval)', [`${String(forgottenMs)} milliseconds`]),
+    query('select agents.fn_tidy()'),
+    query('select agents.fn_make_next_partitions()'),
+  ])
+  for (const other of others) if (other.status === 'rejected') throw other.reason
   return row ?? { expired: 0, recovered: 0 }
 }
 

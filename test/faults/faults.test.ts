@@ -135,7 +135,7 @@ test('a disk that is full where the record is written: nothing is run that is no
   try {
     await team.engine.execute(`create tablespace small location '${place}'`)
     const partitions = await team.engine.query<{ name: string }>(`select inhrelid::regclass::text as name from pg_inherits where inhparent = 'agents.audit_events'::regclass`)
-    for (const { name } of partitions) await team.engine.execute(`truncate ${name}; alter table ${name} set tablespace small`)
+    for (const { name } of partitions) await team.engine.execute(`alter table ${name} disable trigger user; truncate ${name}; alter table ${name} enable trigger user; alter table ${name} set tablespace small`)
     await team.engine.execute(`update agents.audit_chains set sequence = 0, hash = ''`)
     const [host] = await begin('full')
     const before = await team.ask('pay', { id: 'before', seconds: 2 })

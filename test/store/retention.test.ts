@@ -7,6 +7,22 @@ import { ENGINES, openEngine } from './engines.js'
 import { newRegistry } from './registry.js'
 import type { Registry } from './registry.js'
 
+/** Entries of the last hour as if they had been written at another time: everything in them fits. */
+const REWRITE = (moment: string): string => `do $$
+  declare
+    entry agents.audit_events;
+    before text;
+  begin
+    for entry in select * from agents.audit_events where at > now() - interval '1 hour' order by owner, chain, sequence loop
+      select coalesce((select hash from agents.audit_events where owner = entry.owner and chain = entry.chain and sequence = entry.sequence - 1), b.hash) into before
+        from agents.audit_beginnings b where b.owner = entry.owner and b.chain = entry.chain;
+      entry.line := jsonb_set(entry.line::jsonb, '{at}', to_jsonb(to_char((${moment}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')))::text;
+      update agents.audit_events set at = ${moment}, line = entry.line, previous_hash = before, hash = agents.fn_entry_hash(before, entry.line)
+        where owner = entry.owner and chain = entry.chain and sequence = entry.sequence;
+      update agents.audit_chains set hash = agents.fn_entry_hash(before, entry.line) where owner = entry.owner and chain = entry.chain and sequence = entry.sequence;
+    end loop;
+  end $$`
+
 describe.each(ENGINES)('retention on %s', (name) => {
   let engine: Engine
   let close: () => Promise<void>
@@ -37,7 +53,7 @@ describe.each(ENGINES)('retention on %s', (name) => {
     return tamper(`
       create table agents.audit_events_${day} partition of agents.audit_events for values from (${date}) to (${date} + interval '1 day');
       create table agents.tool_invocations_${day} partition of agents.tool_invocations for values from (${date}) to (${date} + interval '1 day');
-      update agents.audit_events set at = ${date} + interval '12 hours' where at > now() - interval '1 hour'`)
+      ${REWRITE(`${date} + interval '12 hours'`)}`)
   }
   const problems = () => engine.query<{ chain: number; problem: string }>('select * from agents.fn_verify_audit()')
   const drop = (keep: string) => registry.service.query<{ part: string }>('select agents.fn_drop_old_partitions($1::interval) as part', [keep])
@@ -54,9 +70,9 @@ describe.each(ENGINES)('retention on %s', (name) => {
     const [entry] = await engine.query<{ line: string }>(`select line from agents.audit_events where type = 'retention.dropped'`)
     expect(JSON.parse(entry?.line ?? '')).toMatchObject({ details: { kept: '30 days', partitions: expect.arrayContaining(['audit_events_2020_01_01']) as unknown } })
     // Chains that nothing was written to since end where they were cut.
-    await tamper(`update agents.audit_chains set hash = 'x' where chain = (select chain from agents.audit_checkpoints k where not exists (select from agents.audit_events e where e.chain = k.chain) limit 1)`)
+    await tamper(`update agents.audit_chains set hash = 'x' where (owner, chain) = (select owner, chain from agents.audit_checkpoints k where not exists (select from agents.audit_events e where e.owner = k.owner and e.chain = k.chain) limit 1)`)
     expect(await problems()).toMatchObject([{ problem: 'the last entries are missing' }])
-    await tamper(`update agents.audit_chains c set hash = k.hash from (select distinct on (chain) * from agents.audit_checkpoints order by chain, sequence desc) k where k.chain = c.chain and c.hash = 'x'`)
+    await tamper(`update agents.audit_chains c set hash = k.hash from (select distinct on (owner, chain) * from agents.audit_checkpoints order by owner, chain, sequence desc) k where k.owner = c.owner and k.chain = c.chain and c.hash = 'x'`)
     expect(await problems()).toEqual([])
   })
 
@@ -73,6 +89,23 @@ describe.each(ENGINES)('retention on %s', (name) => {
     expect(await problems()).toEqual([])
   })
 
+  test('what came when nobody had made its partition moves into one, and goes with it', async () => {
+    await registry.invoke(tool)
+    // As if there had been no partition for it: with the rest.
+    await tamper(REWRITE(`timestamptz '2020-03-05 12:00+00'`))
+    const rest = async () => (await engine.query<{ count: number }>('select count(*)::int from agents.audit_events_other'))[0]?.count
+    expect(await rest()).toBeGreaterThan(0)
+    await registry.invoke(tool)
+    expect((await drop('30 days')).map(({ part }) => part)).toEqual(['audit_events_2020_03'])
+    expect(await rest()).toBe(0)
+    expect(await problems()).toEqual([])
+  })
+
+  test('is not done by emptying tables', async () => {
+    const [{ part } = { part: '' }] = await engine.query<{ part: string }>(`select inhrelid::regclass::text as part from pg_inherits where inhparent = 'agents.audit_events'::regclass`)
+    for (const table of ['agents.audit_events', 'agents.audit_events_other', 'agents.audit_checkpoints', part]) await expect(engine.execute(`truncate ${table}`)).rejects.toMatchObject({ code: 'store-refused' })
+  })
+
   test('is nobody\'s but the service\'s, and never of what is young', async () => {
     await expect(registry.admin.query(`select agents.fn_drop_old_partitions('30 days')`)).rejects.toMatchObject({ code: 'store-refused' })
     await expect(drop('1 hour')).rejects.toMatchObject({ code: 'store-state' })
@@ -81,9 +114,9 @@ describe.each(ENGINES)('retention on %s', (name) => {
 
   test('entries cut off at the beginning are missed, too', async () => {
     await registry.agent.query('select agents.fn_cancel_tool_invocation($1)', [await registry.invoke(tool)])
-    const [first] = await engine.query<{ chain: number; sequence: string }>('select chain, min(sequence)::text as sequence from agents.audit_events group by chain having count(*) > 1 limit 1')
-    await tamper(`delete from agents.audit_events where chain = ${String(first?.chain)} and sequence = ${String(first?.sequence)}`)
-    expect(await problems()).toMatchObject([{ chain: first?.chain, problem: 'entries before it are missing' }])
+    const [first] = await engine.query<{ owner: string; chain: number; sequence: string }>('select owner, chain, min(sequence)::text as sequence from agents.audit_events group by owner, chain having count(*) > 1 limit 1')
+    await tamper(`delete from agents.audit_events where owner = '${first?.owner ?? ''}' and chain = ${String(first?.chain)} and sequence = ${String(first?.sequence)}`)
+    expect(await problems()).toMatchObject([{ owner: first?.owner, chain: first?.chain, problem: 'entries before it are missing' }])
   })
 
   test('partitions by day are made where there are none by month', async () => {

@@ -1,0 +1,142 @@
+// Several teams on one server, with logins of their own: what one of them does, or does not end, is no other's trouble.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { installQueue, keepUp, migrate, openPostgres, speakingAs } from '../../src/store/index.js'
+import type { Engine } from '../../src/store/index.js'
+
+import { newRegistry } from './registry.js'
+import type { Registry } from './registry.js'
+import { startServer } from './server.js'
+import type { Server } from './server.js'
+
+let server: Server
+let engine: Engine
+let ours: Registry
+let theirs: Registry
+const opened: Engine[] = []
+const open = (login?: string): Engine => {
+  const one = openPostgres({ url: server.url(login), connections: 4 })
+  opened.push(one)
+  return one
+}
+
+beforeAll(async () => {
+  server = startServer()
+  engine = open()
+  await migrate(engine)
+  await installQueue(engine, server.url())
+  ours = await newRegistry(engine, 'ours')
+  theirs = await newRegistry(engine, 'theirs')
+  await ours.admin.query(`select agents.fn_add_member('theirs', 'neighbour', 'agent')`)
+  await ours.admin.query(`select agents.fn_add_member('theirs', 'their-host', 'runner')`)
+  await ours.admin.query(`select agents.fn_remove_member('theirs', 'host-1', 'runner')`)
+  await engine.execute(`
+    create role "neighbour" login in role cordon_agent;
+    create role "host-1" login in role cordon_runner;
+    create role "their-host" login in role cordon_runner`)
+}, 120_000)
+afterAll(async () => {
+  await Promise.all(opened.map((one) => one.close()))
+  server.remove()
+})
+
+const gate = () => {
+  let open: () => void = () => undefined
+  const opened = new Promise<void>((resolve) => { open = resolve })
+  return { open, opened }
+}
+
+/** A transaction that goes on while something else happens. */
+const whileIdle = async (who: Engine, begins: (query: Engine['query']) => Promise<unknown>, meanwhile: () => Promise<void>): Promise<void> => {
+  const [begun, over] = [gate(), gate()]
+  const idle = who.transaction(async ({ query }) => {
+    await begins(query)
+    begun.open()
+    await over.opened
+  })
+  try {
+    await Promise.race([begun.opened, idle])
+    await meanwhile()
+  } finally {
+    over.open()
+    await idle
+  }
+}
+
+const lookTool = (registry: Registry) => registry.register('look', { p_egress_class: 'none', p_requires_approval: false })
+
+test('a transaction that does not end holds up nobody of another team, and its own team gets an error', async () => {
+  const [mine, other] = [await lookTool(ours), await lookTool(theirs)]
+  await ours.admin.query('select agents.fn_assign_tool($1, $2)', ['neighbour', other])
+  const late = await ours.agent.value<string>(`select agents.fn_invoke_tool(null, $1, 'agent-1', '{}', p_valid => interval '20 milliseconds')`, [mine])
+  const lateToo = await theirs.agent.value<string>(`select agents.fn_invoke_tool(null, $1, 'agent-1', '{}', p_valid => interval '20 milliseconds')`, [other])
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  // Not ten seconds, for the sake of the test.
+  await engine.execute(`alter function agents.fn_invoke_tool set lock_timeout = '300ms'`)
+  const everyChain = async (query: Engine['query']) => {
+    for (let call = 0; call < 600; call += 1) await query(`select agents.fn_invoke_tool(null, $1, 'neighbour', '{}')`, [other])
+    expect(await query(`select count(distinct abs(hashtextextended('invocation:' || id, 0) % 64))::int as held from agents.tool_invocations where agent = 'neighbour'`)).toEqual([{ held: 64 }])
+  }
+  await whileIdle(open('neighbour'), everyChain, async () => {
+    const id = await ours.invoke(mine)
+    const [claimed] = await ours.runner.query<{ fence: string }>('select * from agents.fn_claim_tool_invocations($1, 1, $2)', ['ours-runner', id])
+    await ours.runner.query('select agents.fn_complete_tool_invocation($1, $2, null, null, null, $3)', [id, 'completed', claimed?.fence])
+    expect(await ours.statusOf(id)).toBe('completed')
+    await expect(theirs.invoke(other)).rejects.toThrow('lock timeout')
+    // What is done for all teams is done for the others.
+    expect((await keepUp(speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: 'upkeep' }))).expired).toBeGreaterThan(0)
+    expect(await ours.statusOf(late)).toBe('expired')
+    expect(await theirs.statusOf(lateToo)).toBe('approved')
+  })
+  await keepUp(speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: 'upkeep' }))
+  expect(await theirs.statusOf(lateToo)).toBe('expired')
+  expect(await theirs.statusOf(await theirs.invoke(other))).toBe('approved')
+})
+
+test('a runner sees and moves the jobs of its teams in the queue, and no others', async () => {
+  const id = await theirs.invoke(await theirs.register('quick', { p_egress_class: 'none', p_requires_approval: false }))
+  const seenBy = async (login: string) => (await open(login).query('select from cordon_queue._private_jobs where key = $1', [id])).length
+  const postponedBy = async (login: string) => (await open(login).query(`update cordon_queue._private_jobs set run_at = 'infinity' where key = $1 returning 1`, [id])).length
+  expect([await seenBy('host-1'), await postponedBy('host-1')]).toEqual([0, 0])
+  expect([await seenBy('their-host'), await postponedBy('their-host')]).toEqual([1, 1])
+  // What one of their own postponed for ever is told of again.
+  await keepUp(speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: 'upkeep' }))
+  expect(await engine.query('select run_at < now() + interval \'1 hour\' as soon from cordon_queue._private_jobs where key = $1', [id])).toEqual([{ soon: true }])
+  await expect(open('host-1').query(`insert into cordon_queue._private_jobs (task_id, payload) values (1, '{"owner":"theirs"}')`)).rejects.toMatchObject({ code: 'store-refused' })
+})
+
+test('a queue that somebody locked keeps nobody from asking and approving', async () => {
+  const tool = await ours.register('send')
+  const id = await ours.invoke(tool)
+  await whileIdle(open('their-host'), (query) => query('lock table cordon_queue._private_jobs'), async () => {
+    await ours.anna.query('select agents.fn_approve_tool_invocation($1)', [id])
+    expect(await ours.statusOf(id)).toBe('approved')
+    expect(await ours.statusOf(await ours.invoke(tool))).toBe('pending')
+  })
+  await keepUp(speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: 'upkeep' }))
+  expect((await engine.query('select from cordon_queue._private_jobs where key = $1', [id])).length).toBe(1)
+})
+
+test('a team sees its own runners and what is wrong with its own record', async () => {
+  await open('their-host').query(`select agents.fn_heartbeat('their-machine')`)
+  const runnersOf = async (login: string) => (await open(login).query<{ name: string }>('select name from agents.runners order by name')).map(({ name }) => name)
+  expect(await runnersOf('host-1')).not.toContain('their-machine')
+  expect(await runnersOf('their-host')).toContain('their-machine')
+  await ours.admin.query(`select agents.fn_add_member('theirs', 'olga', 'operator')`)
+  await ours.admin.query(`select agents.fn_add_member('ours', 'anton', 'operator')`)
+  await engine.execute(`create role "olga" login in role cordon_operator; create role "anton" login in role cordon_operator`)
+  await engine.execute(`alter table agents.audit_events disable trigger user; update agents.audit_events set actor = 'x' where owner = 'theirs' and type = 'member.added' and subject = 'member:olga'; alter table agents.audit_events enable trigger user`)
+  const problemsFor = (login?: string) => open(login).query<{ owner: string; problem: string }>('select owner, problem from agents.fn_verify_audit()')
+  expect(await problemsFor('anton')).toEqual([])
+  expect(await problemsFor('olga')).toEqual([{ owner: 'theirs', problem: 'its columns are not what its line says' }])
+  expect((await problemsFor()).length).toBe(1)
+  await expect(open('olga').query(`select agents.fn_heartbeat('nobody')`)).rejects.toMatchObject({ code: 'store-refused' })
+})
+
+test('a team whose whole record was taken away is missed', async () => {
+  await engine.execute(`
+    alter table agents.audit_events disable trigger user;
+    delete from agents.audit_events where owner = 'theirs'; delete from agents.audit_chains where owner = 'theirs';
+    alter table agents.audit_events enable trigger user`)
+  expect(await engine.query('select owner, problem from agents.fn_verify_audit()')).toEqual([{ owner: 'theirs', problem: 'the whole record of this team is missing' }])
+})
