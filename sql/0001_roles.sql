@@ -38,6 +38,12 @@ language sql stable security invoker set search_path = pg_catalog, pg_temp as $$
     else session_user::text end
 $$;
 
+-- By which token who is spoken for was known (0010), where it was by one; said by a gateway, and believed of nobody else.
+create function agents.fn_token() returns uuid
+language sql stable security invoker set search_path = pg_catalog, pg_temp as $$
+  select case when pg_has_role(session_user, 'cordon_gateway', 'member') then nullif(current_setting('cordon.token', true), '')::uuid end
+$$;
+
 -- The role whose rights the caller of a SECURITY DEFINER function had; inside one, current_user is its owner.
 create function agents.fn_caller_role() returns name
 language sql stable security invoker set search_path = pg_catalog, pg_temp as $$
@@ -67,11 +73,12 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $$
 $$;
 
 create function agents.fn_require_member(p_owner text, p_kinds text[]) returns void
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
   if not agents.fn_is_member(p_owner, p_kinds) then
     raise exception '% is no % of %', agents.fn_actor(), array_to_string(p_kinds, ' or '), p_owner using errcode = '42501';
   end if;
+  perform agents.fn_require_token(p_owner);
 end $$;
 
 -- The first member of an owner makes the rest; that one is added by who runs the database.
@@ -100,7 +107,7 @@ create policy members_of_own on agents.members for select using (agents.fn_is_me
 grant select on agents.members to cordon_admin, cordon_operator, cordon_agent, cordon_runner, service_role;
 
 revoke execute on all functions in schema agents from public;
-grant execute on function agents.fn_actor(), agents.fn_caller_role(), agents.fn_is_about(text), agents.fn_is_member(text, text[])
+grant execute on function agents.fn_actor(), agents.fn_token(), agents.fn_caller_role(), agents.fn_is_about(text), agents.fn_is_member(text, text[])
   to cordon_admin, cordon_operator, cordon_agent, cordon_runner, cordon_gateway, service_role;
 grant execute on function agents.fn_add_member(text, text, text) to cordon_admin, service_role;
 grant execute on function agents.fn_remove_member(text, text, text) to cordon_admin;

@@ -40,6 +40,8 @@ create table agents.tool_invocations (
   egress_class text not null,
   agent text not null,
   invoked_by text not null,
+  -- The token by which who asked was known, where it was by one.
+  invoked_with uuid,
   profile_id uuid,
   input jsonb not null,
   input_hash text not null,
@@ -88,6 +90,7 @@ create table agents.approvals (
   arguments_hash text not null,
   tool_version int,
   asked_by text not null,
+  asked_with uuid,
   needed int not null check (needed >= 1),
   why text not null,
   status text not null default 'pending' check (status in ('pending', 'approved', 'rejected', 'expired', 'cancelled')),
@@ -103,8 +106,13 @@ create table agents.approval_votes (
   voter text not null,
   verdict text not null check (verdict in ('approve', 'reject')),
   reason text,
+  -- The token by which the voter was known, as it was when it was made: who sees the vote need not see tokens.
+  token_id uuid,
+  token_label text,
+  token_made_by text,
   at timestamptz not null default clock_timestamp(),
-  primary key (approval_id, voter)
+  primary key (approval_id, voter),
+  check ((token_id is null) = (token_made_by is null))
 );
 create trigger trg_approval_votes_unchanged before update or delete on agents.approval_votes for each row execute function agents.fn_refuse_change();
 
@@ -119,6 +127,7 @@ create table agents.standing_approvals (
   uses_left int not null check (uses_left >= 0),
   expires_at timestamptz not null,
   author text not null default agents.fn_actor(),
+  given_with uuid default agents.fn_token(),
   reason text not null check (reason <> ''),
   revoked_at timestamptz,
   created_at timestamptz not null default now()
@@ -140,10 +149,10 @@ create index policy_evaluations_of on agents.policy_evaluations (invocation_id);
 create function agents.fn_tool_invocations_guard() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
-  if (new.id, new.created_at, new.owner, new.team_run_id, new.step_id, new.tool_id, new.tool_key, new.tool_version, new.egress_class, new.agent, new.invoked_by,
+  if (new.id, new.created_at, new.owner, new.team_run_id, new.step_id, new.tool_id, new.tool_key, new.tool_version, new.egress_class, new.agent, new.invoked_by, new.invoked_with,
       new.profile_id, new.input, new.input_hash, new.approval_required, new.cost_estimate, new.dispatch, new.expires_at)
      is distinct from
-     (old.id, old.created_at, old.owner, old.team_run_id, old.step_id, old.tool_id, old.tool_key, old.tool_version, old.egress_class, old.agent, old.invoked_by,
+     (old.id, old.created_at, old.owner, old.team_run_id, old.step_id, old.tool_id, old.tool_key, old.tool_version, old.egress_class, old.agent, old.invoked_by, old.invoked_with,
       old.profile_id, old.input, old.input_hash, old.approval_required, old.cost_estimate, old.dispatch, old.expires_at) then
     raise exception 'what was asked for cannot be changed; invoke the tool again' using errcode = '22023';
   end if;

@@ -41,6 +41,9 @@ begin
       where s.tool_id = p_tool.id and s.revoked_at is null and s.uses_left > 0 and s.expires_at > now() and s.tool_version = p_tool.version
         and (s.agent is null or s.agent = p_agent) and s.author <> p_agent and s.author <> agents.fn_actor()
         and exists (select from agents.members m where m.owner = s.owner and m.actor = s.author and m.kind = 'operator')
+        -- Not by what the asker made or shows too, and not by what was taken back since: it may have been somebody else's hand.
+        and not coalesce(s.given_with = agents.fn_token(), false)
+        and not exists (select from agents.tokens t where t.id = s.given_with and (t.revoked_at is not null or t.created_by in (p_agent, agents.fn_actor())))
       order by s.expires_at for update
   loop
     if agents.fn_input_problem(p_input, given.arguments) is null then
@@ -51,10 +54,10 @@ begin
   return null;
 end $$;
 
-create function agents.fn_ask(p_owner text, p_kind text, p_subject uuid, p_hash text, p_version int, p_needed int, p_why text, p_expires timestamptz, p_asked_by text default agents.fn_actor()) returns uuid
+create function agents.fn_ask(p_owner text, p_kind text, p_subject uuid, p_hash text, p_version int, p_needed int, p_why text, p_expires timestamptz, p_asked_by text default agents.fn_actor(), p_asked_with uuid default agents.fn_token()) returns uuid
 language sql security definer set search_path = pg_catalog, pg_temp as $$
-  insert into agents.approvals (owner, subject_kind, subject_id, arguments_hash, tool_version, asked_by, needed, why, expires_at)
-    values (p_owner, p_kind, p_subject, p_hash, p_version, p_asked_by, p_needed, p_why, p_expires) returning id
+  insert into agents.approvals (owner, subject_kind, subject_id, arguments_hash, tool_version, asked_by, asked_with, needed, why, expires_at)
+    values (p_owner, p_kind, p_subject, p_hash, p_version, p_asked_by, p_asked_with, p_needed, p_why, p_expires) returning id
 $$;
 
 create function agents.fn_invoke_tool(
@@ -116,9 +119,9 @@ begin
     if standing is null then state := 'pending'; end if;
   end if;
 
-  insert into agents.tool_invocations (id, created_at, owner, team_run_id, step_id, tool_id, tool_key, tool_version, egress_class, agent, invoked_by, profile_id,
+  insert into agents.tool_invocations (id, created_at, owner, team_run_id, step_id, tool_id, tool_key, tool_version, egress_class, agent, invoked_by, invoked_with, profile_id,
       input, input_hash, status, approval_status, approval_required, approval_decided_by, approval_reason, standing_approval_id, cost_estimate, dispatch, expires_at)
-    values (new_id, agents.fn_time_of(new_id), tool.owner, p_run, p_step, tool.id, tool.key, tool.version, tool.egress_class, p_agent, agents.fn_actor(), profile.id,
+    values (new_id, agents.fn_time_of(new_id), tool.owner, p_run, p_step, tool.id, tool.key, tool.version, tool.egress_class, p_agent, agents.fn_actor(), agents.fn_token(), profile.id,
       p_input, agents.fn_hash(p_input), state, case when not needs_approval then 'not_required' when state = 'pending' then 'pending' else 'approved' end, needs_approval,
       case when p_bypass_approval then agents.fn_actor() end, case when p_bypass_approval then p_bypass_reason when standing is not null then 'approved in advance' end,
       standing, p_cost_estimate, p_dispatch, now() + p_valid);
@@ -132,7 +135,7 @@ begin
   end if;
   perform agents.fn_audit(tool.owner, 'invocation:' || new_id, 'invocation.asked', jsonb_strip_nulls(jsonb_build_object('tool', tool.key, 'version', tool.version,
     'egress_class', tool.egress_class, 'agent', p_agent, 'input_hash', agents.fn_hash(p_input), 'status', state, 'standing_approval', standing,
-    'bypass', case when p_bypass_approval then p_bypass_reason end)));
+    'bypass', case when p_bypass_approval then p_bypass_reason end, 'token', agents.fn_token())));
   return new_id;
 end $$;
 
@@ -145,7 +148,7 @@ begin
   insert into agents.team_runs (owner, name, plan, expires_at) values (p_owner, p_name, p_plan, now() + p_valid) returning id into new_id;
   perform agents.fn_ask(p_owner, 'team_run', new_id, agents.fn_hash(p_plan), null, p_needed, p_name, now() + p_valid);
   perform pg_notify('tool_invocation_approval_required', new_id::text);
-  perform agents.fn_audit(p_owner, 'run:' || new_id, 'run.asked', jsonb_build_object('name', p_name, 'plan_hash', agents.fn_hash(p_plan)));
+  perform agents.fn_audit(p_owner, 'run:' || new_id, 'run.asked', jsonb_strip_nulls(jsonb_build_object('name', p_name, 'plan_hash', agents.fn_hash(p_plan), 'token', agents.fn_token())));
   return new_id;
 end $$;
 
@@ -166,10 +169,12 @@ begin
       hint = 'write type: object, the properties with their values, all that matter in required, and additionalProperties: false';
   end if;
   if p_uses < 1 or p_valid <= interval '0' or p_valid > interval '1 year' then raise exception 'a standing approval is for a number of uses, and up to a year' using errcode = '22023'; end if;
+  perform agents.fn_deciding_token(tool.owner, null, array[p_agent]);
   if tool.approvals_needed > 1 then raise exception '% needs % people for each call', tool.key, tool.approvals_needed using errcode = '42501'; end if;
   insert into agents.standing_approvals (owner, tool_id, tool_version, agent, arguments, uses_left, expires_at, reason)
     values (tool.owner, tool.id, tool.version, p_agent, p_arguments, p_uses, now() + p_valid, p_reason) returning id into result;
-  perform agents.fn_audit(tool.owner, 'standing:' || result, 'standing.given', jsonb_build_object('tool', tool.key, 'version', tool.version, 'arguments', p_arguments, 'uses', p_uses, 'agent', p_agent, 'reason', p_reason));
+  perform agents.fn_audit(tool.owner, 'standing:' || result, 'standing.given', jsonb_build_object('tool', tool.key, 'version', tool.version, 'arguments', p_arguments, 'uses', p_uses, 'agent', p_agent, 'reason', p_reason)
+    || jsonb_strip_nulls(jsonb_build_object('token', agents.fn_token())));
   return result;
 end $$;
 
@@ -182,7 +187,7 @@ begin
   if given_owner is null then raise exception 'there is no standing approval %', p_id using errcode = 'P0002'; end if;
   perform agents.fn_require_member(given_owner, array['operator', 'admin']);
   update agents.standing_approvals set revoked_at = coalesce(revoked_at, now()) where id = p_id;
-  perform agents.fn_audit(given_owner, 'standing:' || p_id, 'standing.revoked', '{}');
+  perform agents.fn_audit(given_owner, 'standing:' || p_id, 'standing.revoked', jsonb_strip_nulls(jsonb_build_object('token', agents.fn_token())));
 end $$;
 
 revoke execute on all functions in schema agents from public;

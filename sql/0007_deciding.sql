@@ -7,6 +7,7 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   asked agents.approvals;
   agreed int;
+  token record;
 begin
   select * into asked from agents.approvals where subject_kind = p_kind and subject_id = p_subject and status = 'pending' order by created_at desc limit 1 for update;
   if not found then raise exception 'nothing is asked about % %', p_kind, p_subject using errcode = '22023'; end if;
@@ -14,19 +15,22 @@ begin
   if agents.fn_actor() = any (p_excluded || asked.asked_by) then
     raise exception '% asked for it, and cannot decide it', agents.fn_actor() using errcode = '42501';
   end if;
+  select * into token from agents.fn_deciding_token(asked.owner, asked.asked_with, p_excluded || asked.asked_by);
   if asked.expires_at <= now() then raise exception 'the question expired at %', asked.expires_at using errcode = '22023'; end if;
   if p_hash is not null and p_hash <> asked.arguments_hash then raise exception 'the arguments are not those that were looked at' using errcode = '22023'; end if;
   begin
-    insert into agents.approval_votes (approval_id, voter, verdict, reason) values (asked.id, agents.fn_actor(), p_verdict, p_reason);
+    insert into agents.approval_votes (approval_id, voter, verdict, reason, token_id, token_label, token_made_by)
+      values (asked.id, agents.fn_actor(), p_verdict, p_reason, token.id, token.label, token.created_by);
   exception when unique_violation then raise exception '% has decided already', agents.fn_actor() using errcode = '22023';
   end;
   if p_verdict = 'reject' then
     update agents.approvals set status = 'rejected', decided_at = clock_timestamp() where id = asked.id;
     return true;
   end if;
-  -- Who is no operator any more has no word any more.
+  -- Who is no operator any more has no word any more, and nor has a token that was taken back.
   select count(*) into agreed from agents.approval_votes v join agents.members m on m.owner = asked.owner and m.actor = v.voter and m.kind = 'operator'
-    where v.approval_id = asked.id and v.verdict = 'approve';
+    where v.approval_id = asked.id and v.verdict = 'approve'
+      and not exists (select from agents.tokens t where t.id = v.token_id and t.revoked_at is not null);
   if agreed < asked.needed then return false; end if;
   update agents.approvals set status = 'approved', decided_at = clock_timestamp() where id = asked.id;
   return true;
@@ -78,7 +82,7 @@ begin
       where id = p_id and created_at = invocation.created_at;
   end if;
   perform agents.fn_audit(invocation.owner, 'invocation:' || p_id, case p_verdict when 'approve' then 'invocation.approved' else 'invocation.rejected' end, jsonb_strip_nulls(jsonb_build_object('by', agents.fn_actor(), 'reason', p_reason,
-    'input_hash', invocation.input_hash, 'version', invocation.tool_version, 'status', result)));
+    'input_hash', invocation.input_hash, 'version', invocation.tool_version, 'status', result, 'token', agents.fn_token())));
   return result;
 end $$;
 
@@ -99,7 +103,7 @@ begin
   if agents.fn_vote('team_run', p_id, p_verdict, p_reason, p_plan_hash, array[run.started_by]) then
     update agents.team_runs set status = case p_verdict when 'approve' then 'approved' else 'rejected' end where id = p_id returning * into run;
   end if;
-  perform agents.fn_audit(run.owner, 'run:' || p_id, case p_verdict when 'approve' then 'run.approved' else 'run.rejected' end, jsonb_strip_nulls(jsonb_build_object('by', agents.fn_actor(), 'reason', p_reason, 'status', run.status)));
+  perform agents.fn_audit(run.owner, 'run:' || p_id, case p_verdict when 'approve' then 'run.approved' else 'run.rejected' end, jsonb_strip_nulls(jsonb_build_object('by', agents.fn_actor(), 'reason', p_reason, 'status', run.status, 'token', agents.fn_token())));
   return run.status;
 end $$;
 

@@ -106,7 +106,7 @@ begin
     update agents.tool_invocations set status = 'pending', approval_status = 'pending', runner = null, cancel_requested = false where id = p_lost.id and created_at = p_lost.created_at;
     perform agents.fn_ask(p_lost.owner, 'tool_invocation', p_lost.id, p_lost.input_hash, p_lost.tool_version,
       coalesce((select t.approvals_needed from agents.tools_registry t where t.id = p_lost.tool_id), 1),
-      format('its runner %s became silent while it ran: it may have happened already', p_lost.runner), greatest(p_lost.expires_at, now() + interval '1 day'), p_lost.invoked_by);
+      format('its runner %s became silent while it ran: it may have happened already', p_lost.runner), greatest(p_lost.expires_at, now() + interval '1 day'), p_lost.invoked_by, p_lost.invoked_with);
     perform agents.fn_audit(p_lost.owner, 'invocation:' || p_lost.id, 'invocation.doubtful', jsonb_build_object('runner', p_lost.runner, 'fence', p_lost.fence));
   end if;
 end $$;

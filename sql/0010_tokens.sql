@@ -15,6 +15,35 @@ create table agents.tokens (
   revoked_at timestamptz
 );
 create index tokens_of on agents.tokens (owner, actor);
+alter table agents.approval_votes add foreign key (token_id) references agents.tokens;
+
+-- Whether the token by which the caller was known still counts. Asked by every function that asks for membership: it
+-- may have been revoked, or have expired, since the gateway looked.
+create function agents.fn_require_token(p_owner text) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  if agents.fn_token() is null then return; end if;
+  if not exists (select from agents.tokens t where t.id = agents.fn_token() and t.owner = p_owner and t.actor = agents.fn_actor() and t.revoked_at is null and t.expires_at > clock_timestamp()) then
+    raise exception 'the token by which % speaks was revoked, has expired, or is not of %', agents.fn_actor(), p_owner using errcode = '42501';
+  end if;
+end $$;
+
+-- The token by which somebody decides, held as it is until they have; null where it is without one. An admin makes
+-- tokens for others: what they asked for themselves is not decided by one of those.
+create function agents.fn_deciding_token(p_owner text, p_asked_with uuid, p_askers text[]) returns agents.tokens
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  token agents.tokens;
+begin
+  if agents.fn_token() is null then return null; end if;
+  select * into token from agents.tokens t where t.id = agents.fn_token() for share;
+  perform agents.fn_require_token(p_owner);
+  if token.id = p_asked_with then raise exception 'it was asked for by the same token, and is not decided by it' using errcode = '42501'; end if;
+  if token.created_by = any (p_askers) then
+    raise exception '% made the token by which % speaks, and asked for it; it takes a token that another admin made', token.created_by, agents.fn_actor() using errcode = '42501';
+  end if;
+  return token;
+end $$;
 
 create function agents.fn_create_token(p_owner text, p_actor text, p_hash text, p_label text default '', p_valid interval default interval '90 days') returns uuid
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$

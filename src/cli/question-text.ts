@@ -1,7 +1,7 @@
 // What somebody is asked to approve: everything that would run, and within which boundary.
 import { parsePolicy, renderPolicy } from '../policy/index.js'
 import { CordonError } from '../errors/index.js'
-import type { RegisteredTool, ShownQuestion, Told } from '../store/index.js'
+import type { RegisteredTool, ShownQuestion, Told, Vote } from '../store/index.js'
 
 import type { Paint } from './console-text.js'
 import { asWord } from './shell-word.js'
@@ -22,7 +22,7 @@ export const renderQuestion = (shown: Shown, paint: Paint, now = Date.now()): st
   const asked: readonly (readonly [string, string])[] = [
     ['asked by', `${question.askedBy}, ${renderSpan(now - Date.parse(question.createdAt))} ago; it expires ${Date.parse(expiresAt) > now ? `in ${renderSpan(Date.parse(expiresAt) - now)}` : 'now'}`],
     ['why', question.why],
-    ['needs', `${String(needed)} ${needed === 1 ? 'person' : 'different people'}, ${String(agreed)} said yes${votes.length === 0 ? '' : `: ${votes.map(({ voter, verdict, reason }) => `${voter} ${verdict === 'approve' ? 'yes' : 'no'}${reason === null ? '' : ` (${reason})`}`).join(', ')}`}`],
+    ['needs', `${String(needed)} ${needed === 1 ? 'person' : 'different people'}, ${String(agreed)} said yes${votes.length === 0 ? '' : `: ${votes.map((vote) => `${vote.verdict === 'approve' ? 'yes' : 'no'} by ${voterOf(vote)}${vote.reason === null ? '' : ` (${vote.reason})`}`).join('; ')}`}`],
     ['state', status],
   ]
   if (run !== null) return [paint('bold', 'a run of the team'), ...renderFacts([['run', run.name], ...asked], paint), '  plan', ...renderQuoted(run.planText), ...renderHash(question.argumentsHash, paint), ''].join('\n')
@@ -41,6 +41,10 @@ export const renderQuestion = (shown: Shown, paint: Paint, now = Date.now()): st
     '',
   ].join('\n')
 }
+
+/** Who said it, and by which token: an admin makes tokens for others, so who made it is part of who said it. */
+export const voterOf = ({ voter, tokenId, tokenLabel, tokenMadeBy }: Pick<Told<Vote>, 'voter' | 'tokenId' | 'tokenLabel' | 'tokenMadeBy'>): string =>
+  tokenId === null ? voter : `${voter}, token ${tokenLabel === null || tokenLabel === '' ? tokenId : tokenLabel} made by ${tokenMadeBy ?? '?'}`
 
 /** How a tool runs and what it may touch, as the registry has it. */
 export const renderBoundary = (tool: Tool, paint: Paint): readonly string[] => {

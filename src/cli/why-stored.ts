@@ -5,7 +5,7 @@ import type { Arguments } from './arguments.js'
 import type { Paint } from './console-text.js'
 import { STDOUT, jsonLine, paintFor, writeText } from './console-text.js'
 import type { Invocation } from './invocation.js'
-import { renderBoundary } from './question-text.js'
+import { renderBoundary, voterOf } from './question-text.js'
 import { openStore } from './store-options.js'
 import { renderFacts, renderHash, renderQuoted } from './table-text.js'
 import { visible } from './visible-text.js'
@@ -33,7 +33,7 @@ const renderExplanation = ({ invocation, inputText, tool, questions, votes, eval
       ['asked', `${invocation.createdAt}, valid until ${invocation.expiresAt}`],
       ...evaluations.map(({ type, verdict, reason }) => ['rule', `${type}: ${verdict} (${reason})`] as const),
       ...questions.map(({ status, why, needed }) => ['question', `${why}; ${String(needed)} needed: ${status}`] as const),
-      ...votes.map(({ voter, verdict, reason }) => ['answer', `${verdict} by ${voter}${reason === null ? '' : `: ${reason}`}`] as const),
+      ...votes.map((vote) => ['answer', `${vote.verdict} by ${voterOf(vote)}${vote.reason === null ? '' : `: ${vote.reason}`}`] as const),
       ...(invocation.runner === null ? [] : [['runner', `${invocation.runner}, claim ${invocation.fence}`] as const]),
       ...(invocation.error === null ? [] : [['error', invocation.error] as const]),
       ...(invocation.usage === null ? [] : [['used', JSON.stringify(invocation.usage)] as const]),

@@ -35,7 +35,7 @@ export const knowCaller = async ({ headers }: IncomingMessage, { engine, door, o
   const holder = await authenticate(engine, token)
   // One answer for whatever is wrong with it.
   if (holder === undefined) throw fail('request-unauthenticated', { problem: 'its token speaks for nobody: it was revoked, has expired, its member was removed, or it never was one', fix: 'ask an admin for another: cordon tokens create' })
-  return { caller: { kind: 'somebody', actor: holder.actor, team: holder.team }, holder }
+  return { caller: { kind: 'somebody', actor: holder.actor, team: holder.team, token: holder.id }, holder }
 }
 
 /** The database decides again, row by row; this says it earlier and in better words. */

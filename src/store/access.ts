@@ -31,7 +31,7 @@ export interface StoreAccess {
 }
 
 /** Who asks: as who logged in to the database, or somebody in whose name a gateway speaks. */
-export type Caller = { readonly kind: 'login' } | { readonly kind: 'somebody'; readonly actor: string; readonly team?: string }
+export type Caller = { readonly kind: 'login' } | { readonly kind: 'somebody'; readonly actor: string; readonly team?: string; /** The id of the token by which they are known. */ readonly token?: string }
 
 /** What a server and the command line have in common: questions of one caller, answered by the database. */
 export interface Desk {
@@ -42,7 +42,7 @@ export interface Desk {
 
 export const openDesk = (engine: Engine, changes: Changes = watchChanges(engine)): Desk => {
   const answer: Desk['answer'] = (operation, caller, given) => {
-    const asking = speakingAs(engine, caller.kind === 'login' ? caller : { kind: 'gateway', role: operation.role, actor: caller.actor, ...(caller.team === undefined ? {} : { team: caller.team }) })
+    const asking = speakingAs(engine, caller.kind === 'login' ? caller : { kind: 'gateway', role: operation.role, actor: caller.actor, ...(caller.team === undefined ? {} : { team: caller.team }), ...(caller.token === undefined ? {} : { token: caller.token }) })
     return operation.perform(asking, given)
   }
   return {

@@ -40,7 +40,14 @@ export interface Vote {
   readonly verdict: 'approve' | 'reject'
   readonly reason: string | null
   readonly at: Date
+  /** By which they were known, through a server; null where they logged in themselves, or were named at its socket. */
+  readonly tokenId: string | null
+  readonly tokenLabel: string | null
+  readonly tokenMadeBy: string | null
 }
+
+/** What is selected of `agents.approval_votes v`, in the words of `Vote`. */
+export const VOTE_COLUMNS = 'v.voter, v.verdict, v.reason, v.at, v.token_id as "tokenId", v.token_label as "tokenLabel", v.token_made_by as "tokenMadeBy"'
 
 /** A question with everything that somebody has to see before they answer it. */
 export interface ShownQuestion {
@@ -58,7 +65,7 @@ export interface ShownQuestion {
 export const showQuestion = async ({ query }: Pick<Session, 'query'>, id: string): Promise<ShownQuestion> => {
   const [question] = await query<ShownQuestion['question']>(`select ${QUESTION_COLUMNS}, a.status from ${QUESTIONS} where a.id = $1 or a.subject_id = $1 order by a.created_at desc limit 1`, [id])
   if (question === undefined) throw fail('store-missing', { problem: `nothing is asked about ${id}, or it is not yours to see` })
-  const votes = await query<Vote>('select voter, verdict, reason, at from agents.approval_votes where approval_id = $1 order by at', [question.id])
+  const votes = await query<Vote>(`select ${VOTE_COLUMNS} from agents.approval_votes v where v.approval_id = $1 order by v.at`, [question.id])
   if (question.subjectKind === 'team_run') {
     const [run] = await query<{ name: string; planText: string }>('select name, jsonb_pretty(plan) as "planText" from agents.team_runs where id = $1', [question.subjectId])
     return { question, votes, invocation: null, inputText: null, tool: null, run: run ?? null }

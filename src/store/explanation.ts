@@ -1,6 +1,7 @@
 // Why a call of the store is in the state that it is in: what was asked, what held, who said what, what happened when.
 import { CordonError } from '../errors/index.js'
 
+import { VOTE_COLUMNS } from './approvals.js'
 import type { Vote } from './approvals.js'
 import type { Session } from './engine.js'
 import { INVOCATION_COLUMNS } from './invocation.js'
@@ -32,7 +33,7 @@ export const explainInvocation = async ({ query }: Asking, id: string): Promise<
     inputText: input?.text ?? '',
     tool: tool ?? null,
     questions: await query('select id, status, why, needed, created_at as "createdAt", decided_at as "decidedAt" from agents.approvals where subject_id = $1 order by created_at', [id]),
-    votes: await query('select v.voter, v.verdict, v.reason, v.at from agents.approval_votes v join agents.approvals a on a.id = v.approval_id where a.subject_id = $1 order by v.at', [id]),
+    votes: await query(`select ${VOTE_COLUMNS} from agents.approval_votes v join agents.approvals a on a.id = v.approval_id where a.subject_id = $1 order by v.at`, [id]),
     evaluations: await query('select at, point, type, verdict, reason from agents.policy_evaluations where invocation_id = $1 order by at', [id]),
     events: await query<Explanation['events'][number]>(`select at, type, actor, line::jsonb -> 'details' as details, chain, sequence::text, hash from agents.audit_events where subject = $1 and at >= agents.fn_time_of($2) - interval '1 minute' order by at, sequence`, [`invocation:${id}`, id]).catch(noneIfRefused),
   }

@@ -8,16 +8,16 @@ export type Speaker =
   /** As who logged in to the database. */
   | { readonly kind: 'login' }
   /** In the name of somebody else, which only a gateway can: the process that others reach the database through. */
-  | { readonly kind: 'gateway'; readonly role: Role; readonly actor: string; /** Has to do with this team alone, whatever others they are in. */ readonly team?: string }
+  | { readonly kind: 'gateway'; readonly role: Role; readonly actor: string; /** Has to do with this team alone, whatever others they are in. */ readonly team?: string; /** The id of the token by which they were known. */ readonly token?: string }
 
 /** Statements by this speaker. Each is a transaction of its own. */
 export const speakingAs = (engine: Engine, speaker: Speaker): Pick<Session, 'query'> => {
   if (speaker.kind === 'login') return engine
-  const { role, actor, team = '' } = speaker
+  const { role, actor, team = '', token = '' } = speaker
   return {
     query: (sql, values) =>
       engine.transaction(async (inside) => {
-        await inside.query(`select set_config('cordon.actor', $1, true), set_config('cordon.team', $2, true), set_config('role', $3, true)`, [actor, team, role])
+        await inside.query(`select set_config('cordon.actor', $1, true), set_config('cordon.team', $2, true), set_config('cordon.token', $3, true), set_config('role', $4, true)`, [actor, team, token, role])
         return inside.query(sql, values)
       }),
   }

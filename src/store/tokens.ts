@@ -47,6 +47,8 @@ export const revokeToken = async ({ query }: Asking, id: string): Promise<void> 
 
 /** For whom a token speaks, and as what. */
 export interface TokenHolder {
+  /** Of the token: it says nothing about the secret. */
+  readonly id: string
   readonly team: string
   readonly actor: string
   readonly kinds: readonly MemberKind[]
@@ -56,7 +58,7 @@ export interface TokenHolder {
 export const authenticate = async ({ query }: Asking, token: string): Promise<TokenHolder | undefined> => {
   // Looked up by its hash, so that how long it takes says nothing about those that exist.
   if (!SHAPE.test(token)) return undefined
-  return (await query<TokenHolder>('select owner as team, actor, kinds from agents.fn_authenticate($1)', [hashOf(token)]))[0]
+  return (await query<TokenHolder>('select id, owner as team, actor, kinds from agents.fn_authenticate($1)', [hashOf(token)]))[0]
 }
 
 export const countTokens = async ({ query }: Asking): Promise<number> => (await query<{ usable: number }>('select agents.fn_count_tokens() as usable'))[0]?.usable ?? 0

@@ -23,6 +23,20 @@ describe('an approval', () => {
     expect(await stage.ask('POST', `/v1/approvals/${id}/approve`, { token: stage.tokens.anna, body: { shownHash: hash } })).toMatchObject({ status: 200, json: { status: 'approved' } })
   })
 
+  test('is not given by the token that who asked made for an operator; it says by which token it was given', async () => {
+    const ada = stage.as('ada')
+    for (const [actor, kind] of [['ada', 'agent'], ['alma', 'admin'], ['olga', 'operator']] as const) await ada.ask('addMember', { team: 'acme', actor, kind })
+    await ada.ask('assignTool', { team: 'acme', agent: 'ada', tool: 'send' })
+    const asked = await stage.ask('POST', '/v1/teams/acme/invocations', { token: stage.tokens.ada, body: { tool: 'send', agent: 'ada', input: { to: 'bob' } } })
+    const { id } = asked.json as { id: string }
+    const { inputHash: shownHash } = await ada.ask('findInvocation', { id })
+    const own = await ada.ask('createToken', { team: 'acme', actor: 'olga' })
+    const phone = await stage.as('alma').ask('createToken', { team: 'acme', actor: 'olga', label: 'phone' })
+    expect(await stage.ask('POST', `/v1/approvals/${id}/approve`, { token: own.token, body: { shownHash } })).toMatchObject(refusal(403, 'store-refused'))
+    expect(await stage.ask('POST', `/v1/approvals/${id}/approve`, { token: phone.token, body: { shownHash } })).toMatchObject({ status: 200, json: { status: 'approved' } })
+    expect((await stage.ask('GET', `/v1/approvals/${id}`, { token: stage.tokens.otto })).json).toMatchObject({ votes: [{ voter: 'olga', tokenId: phone.id, tokenLabel: 'phone', tokenMadeBy: 'alma' }] })
+  })
+
   test('is not given by who is no operator', async () => {
     const { id, hash } = await stage.invoke()
     expect(await stage.ask('POST', `/v1/approvals/${id}/approve`, { token: stage.tokens['agent-2'], body: { shownHash: hash } })).toMatchObject(refusal(403, 'request-refused'))

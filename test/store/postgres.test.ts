@@ -51,7 +51,11 @@ describe('logins', () => {
       await query('select agents.fn_approve_tool_invocation($1)', [id])
     })).rejects.toMatchObject({ code: 'store-refused' })
     await expect(agent.execute('set role service_role')).rejects.toMatchObject({ code: 'store-refused' })
-    await approveAs(open('anna'), id)
+    // No gateway: what it says of a token is not heard, whether it would help or harm.
+    await open('anna').transaction(async ({ query }) => {
+      await query(`select set_config('cordon.token', '00000000-0000-0000-0000-000000000000', true)`)
+      await query('select agents.fn_approve_tool_invocation($1)', [id])
+    })
     expect(await registry.statusOf(id)).toBe('approved')
   })
 
