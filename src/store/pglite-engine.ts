@@ -1,20 +1,17 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { fileURLToPath } from 'node:url'
 
 import type { PGlite, Transaction } from '@electric-sql/pglite'
 
 import type { Engine, Session } from './engine.js'
 import { holdFolder } from './folder-hold.js'
+import { readImage, unpackImage } from './prepared-image.js'
 import { storeError } from './sql-error.js'
 
 export interface PgliteSettings {
   /** Where the data lies; one process has it open at a time. Without one it lives as long as the process. */
   readonly folder: string | undefined
 }
-
-/** A database with the newest schema in it, made by the build; without it the first use takes seconds longer. */
-const IMAGE = fileURLToPath(new URL('../../dist/store/image.tar.gz', import.meta.url))
 
 /** What agents asked for is nobody else's business. */
 const PRIVATE = 0o700
@@ -70,11 +67,25 @@ export const engineOf = (where: string, database: () => Promise<PGlite>, opened:
   }
 }
 
+/** A quarter of the default: all of it is written to at each start, and the kernel keeps pages of the files as well. */
+const SHARED_BUFFERS = ['-c', 'shared_buffers=32MB']
+
 const start = async (folder: string | undefined): Promise<PGlite> => {
-  const { PGlite: Embedded } = await import('@electric-sql/pglite')
-  const isNew = folder === undefined || !existsSync(folder) || readdirSync(folder).length === 0
+  if (folder === undefined) return startInMemory()
+  const isNew = !existsSync(folder) || readdirSync(folder).length === 0
+  const unpacked = isNew ? readImage().then((image) => (image === undefined ? undefined : unpackImage(image, folder))) : Promise.resolve()
+  // Whether it failed is asked below, when there is something that can tell.
+  unpacked.catch(() => undefined)
+  const [{ PGlite: Embedded }, { NodeFS }] = await Promise.all([import('@electric-sql/pglite'), import('@electric-sql/pglite/nodefs')])
+  // PGlite asks for the files when its program is loaded, which is as much work as unpacking them.
+  const files = Object.assign(new NodeFS(folder), { initialSyncFs: () => unpacked })
+  return Embedded.create({ fs: files, startParams: [...Embedded.defaultStartParams, ...SHARED_BUFFERS] })
+}
+
+const startInMemory = async (): Promise<PGlite> => {
+  const [{ PGlite: Embedded }, image] = await Promise.all([import('@electric-sql/pglite'), readImage()])
   return Embedded.create({
-    ...(folder === undefined ? {} : { dataDir: folder }),
-    ...(isNew && existsSync(IMAGE) ? { loadDataDir: new File([readFileSync(IMAGE)], 'image.tar.gz', { type: 'application/x-gzip' }) } : {}),
+    startParams: [...Embedded.defaultStartParams, ...SHARED_BUFFERS],
+    ...(image === undefined ? {} : { loadDataDir: new File([image], 'image.tar', { type: 'application/x-tar' }) }),
   })
 }
