@@ -177,5 +177,14 @@ begin
   return null;
 end $$;
 
+-- An amount of money: NaN and Infinity compare as larger than every bound, and are none.
+create function agents.fn_require_amount(p_what text, p_amount numeric) returns void
+language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+begin
+  if p_amount in ('NaN', 'Infinity', '-Infinity') or p_amount < 0 or p_amount > 1e12 or scale(p_amount) > 400 then
+    raise exception '% is a number from 0 to 1e12', p_what using errcode = '22023';
+  end if;
+end $$;
+
 revoke execute on all functions in schema agents from public;
 reset role;

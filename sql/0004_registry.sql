@@ -50,6 +50,7 @@ begin
   if new.egress_class = 'none' and coalesce(new.definition #> '{policy,network}', '"none"') not in ('"none"', '[]') then
     raise exception 'a tool of the class none reaches nobody, and its policy grants a network' using errcode = '22023', hint = 'its class is read_only or write';
   end if;
+  perform agents.fn_require_amount('an expected cost', new.expected_cost);
   problem := agents.fn_schema_problem(new.schema_input);
   if problem is not null then
     raise exception 'the input schema of % cannot be enforced: %', new.key, problem using errcode = '22023';
@@ -142,9 +143,21 @@ create table agents.budget_usage (
   budget_id uuid not null references agents.budgets on delete cascade,
   span_start timestamptz not null,
   calls bigint not null default 0,
+  -- Of calls that have ended, and what is held back for those that have not.
   cost numeric not null default 0,
+  reserved numeric not null default 0,
   primary key (budget_id, span_start)
 );
+
+-- Calls that have ended, until the next call under the same budget adds them up (0006): who ends a call does not wait
+-- for who asks for one.
+create table agents.budget_releases (
+  budget_id uuid not null,
+  span_start timestamptz not null,
+  reserved numeric not null,
+  cost numeric not null
+);
+create index budget_releases_of on agents.budget_releases (budget_id, span_start);
 
 create function agents.fn_register_tool(
   p_owner text, p_key text, p_name text, p_description text default '', p_category text default 'general',
@@ -237,6 +250,7 @@ declare
   result uuid;
 begin
   perform agents.fn_require_member(p_owner, array['admin']);
+  perform agents.fn_require_amount('the cost of a budget', p_max_cost);
   -- A month is not as long as any other, and spans are counted from one fixed moment.
   if p_span < interval '1 second' or extract(year from p_span) <> 0 or extract(month from p_span) <> 0 then raise exception 'the span of a budget is in days, hours, minutes or seconds' using errcode = '22023'; end if;
   insert into agents.budgets (owner, scope, subject, span, max_calls, max_cost) values (p_owner, p_scope, p_subject, p_span, p_max_calls, p_max_cost) returning id into result;

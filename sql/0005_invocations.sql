@@ -54,6 +54,9 @@ create table agents.tool_invocations (
   standing_approval_id uuid,
   error text,
   cost_estimate numeric check (cost_estimate >= 0),
+  -- Counted while it is open, in these budgets.
+  cost_reserved numeric not null default 0 check (cost_reserved >= 0),
+  budgets uuid[] not null default '{}',
   cost_measured numeric check (cost_measured >= 0),
   cost_deviates boolean,
   usage jsonb,
@@ -150,14 +153,22 @@ create function agents.fn_tool_invocations_guard() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   if (new.id, new.created_at, new.owner, new.team_run_id, new.step_id, new.tool_id, new.tool_key, new.tool_version, new.egress_class, new.agent, new.invoked_by, new.invoked_with,
-      new.profile_id, new.input, new.input_hash, new.approval_required, new.cost_estimate, new.dispatch, new.expires_at)
+      new.profile_id, new.input, new.input_hash, new.approval_required, new.cost_estimate, new.cost_reserved, new.budgets, new.standing_approval_id,
+      new.dispatch, new.expires_at)
      is distinct from
      (old.id, old.created_at, old.owner, old.team_run_id, old.step_id, old.tool_id, old.tool_key, old.tool_version, old.egress_class, old.agent, old.invoked_by, old.invoked_with,
-      old.profile_id, old.input, old.input_hash, old.approval_required, old.cost_estimate, old.dispatch, old.expires_at) then
+      old.profile_id, old.input, old.input_hash, old.approval_required, old.cost_estimate, old.cost_reserved, old.budgets, old.standing_approval_id,
+      old.dispatch, old.expires_at) then
     raise exception 'what was asked for cannot be changed; invoke the tool again' using errcode = '22023';
   end if;
   if old.status in ('completed', 'failed', 'rejected', 'expired', 'cancelled') then
     raise exception 'invocation % is % already', old.id, old.status using errcode = '22023';
+  end if;
+  if (new.approval_decided_by, new.approval_reason) is distinct from (old.approval_decided_by, old.approval_reason) and not (old.status = 'pending' and new.status in ('approved', 'rejected')) then
+    raise exception 'who decided about invocation %, and why, is said once', old.id using errcode = '22023';
+  end if;
+  if new.approval_status is distinct from old.approval_status and new.status = old.status then
+    raise exception 'what was decided about invocation % cannot be changed', old.id using errcode = '22023';
   end if;
   if new.fence < old.fence then raise exception 'a fence only goes up' using errcode = '22023'; end if;
   if new.status is distinct from old.status and not (old.status, new.status) in (

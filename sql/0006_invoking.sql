@@ -9,27 +9,54 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $$
     limit 1
 $$;
 
--- Takes one call from every budget that it falls under, or refuses. The rows are locked until the end of the
--- transaction, in one order for everybody.
-create function agents.fn_take_from_budgets(p_owner text, p_agent text, p_profile text) returns void
+-- Takes one call, and what it is expected to cost, from every budget that it falls under, or refuses. The rows are
+-- locked until the end of the transaction, in one order for everybody. Returns the budgets of cost among them.
+create function agents.fn_take_from_budgets(p_owner text, p_agent text, p_profile text, p_at timestamptz, p_cost numeric) returns uuid[]
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   budget agents.budgets;
   used agents.budget_usage;
+  settled agents.budget_usage;
+  taken uuid[] := '{}';
 begin
   for budget in
     select * from agents.budgets b where b.owner = p_owner and ((b.scope = 'agent' and b.subject = p_agent) or (b.scope = 'profile' and b.subject = p_profile)) order by b.id
   loop
-    insert into agents.budget_usage as u (budget_id, span_start, calls) values (budget.id, date_bin(budget.span, now(), timestamptz '2000-01-01'), 1)
-      on conflict (budget_id, span_start) do update set calls = u.calls + 1 returning * into used;
+    insert into agents.budget_usage as u (budget_id, span_start, calls, reserved)
+      values (budget.id, date_bin(budget.span, p_at, timestamptz '2000-01-01'), 1, case when budget.max_cost is null then 0 else p_cost end)
+      on conflict (budget_id, span_start) do update set calls = u.calls + 1, reserved = u.reserved + excluded.reserved returning * into used;
     if used.calls > budget.max_calls then
       raise exception '% % has used its % calls in %', budget.scope, budget.subject, budget.max_calls, budget.span using errcode = '42501', detail = 'budget';
     end if;
-    if used.cost >= budget.max_cost then
-      raise exception '% % has used its budget of % in %', budget.scope, budget.subject, budget.max_cost, budget.span using errcode = '42501', detail = 'budget';
+    continue when budget.max_cost is null;
+    with ended as (
+      delete from agents.budget_releases r where r.budget_id = used.budget_id and r.span_start = used.span_start returning r.reserved, r.cost
+    ), total as (select sum(e.reserved) as reserved, sum(e.cost) as cost from ended e having count(*) > 0)
+    update agents.budget_usage u set reserved = u.reserved - t.reserved, cost = u.cost + t.cost from total t
+      where u.budget_id = used.budget_id and u.span_start = used.span_start returning u.* into settled;
+    if found then used := settled; end if;
+    if used.cost + used.reserved > budget.max_cost or used.cost + used.reserved - p_cost >= budget.max_cost then
+      raise exception '% % has used its budget of % in %, with what is held back for calls that have not ended', budget.scope, budget.subject, budget.max_cost, budget.span using errcode = '42501', detail = 'budget';
     end if;
+    taken := taken || budget.id;
   end loop;
+  return taken;
 end $$;
+
+-- What ran and was not measured counts with what was held back for it; what did not run costs nothing. A window that is
+-- long over counts no more.
+create function agents.fn_tool_invocations_settle() returns trigger
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  insert into agents.budget_releases (budget_id, span_start, reserved, cost)
+    select b.id, w.span_start, new.cost_reserved, case when new.status in ('completed', 'failed') then coalesce(new.cost_measured, new.cost_reserved) else 0 end
+      from agents.budgets b cross join lateral (select date_bin(b.span, new.created_at, timestamptz '2000-01-01') as span_start) w
+      where b.id = any (new.budgets) and w.span_start + b.span > now() - interval '1 day';
+  return null;
+end $$;
+create trigger trg_tool_invocations_settle after update on agents.tool_invocations for each row
+  when (new.budgets <> '{}' and new.status <> old.status and new.status in ('completed', 'failed', 'rejected', 'expired', 'cancelled'))
+  execute function agents.fn_tool_invocations_settle();
 
 create function agents.fn_use_standing_approval(p_tool agents.tools_registry, p_agent text, p_input jsonb) returns uuid
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -74,6 +101,8 @@ declare
   needs_approval boolean;
   is_service boolean := pg_has_role(agents.fn_caller_role(), 'service_role', 'member');
   standing uuid;
+  expected_cost numeric;
+  budgets uuid[];
   problem text;
   state text := 'approved';
 begin
@@ -106,7 +135,10 @@ begin
   end if;
   if p_valid <= interval '0' or p_valid > interval '30 days' then raise exception 'a call is valid for up to 30 days' using errcode = '22023'; end if;
 
-  perform agents.fn_take_from_budgets(tool.owner, p_agent, profile.name);
+  -- Who asks may expect more than the tool is registered with, and not less.
+  perform agents.fn_require_amount('an estimate', p_cost_estimate);
+  expected_cost := coalesce(greatest(p_cost_estimate, tool.expected_cost), 0);
+  budgets := agents.fn_take_from_budgets(tool.owner, p_agent, profile.name, agents.fn_time_of(new_id), expected_cost);
 
   -- What a profile says adds a question; it never takes one away.
   needs_approval := tool.requires_approval or coalesce(profile.requires_approval, false)
@@ -120,11 +152,11 @@ begin
   end if;
 
   insert into agents.tool_invocations (id, created_at, owner, team_run_id, step_id, tool_id, tool_key, tool_version, egress_class, agent, invoked_by, invoked_with, profile_id,
-      input, input_hash, status, approval_status, approval_required, approval_decided_by, approval_reason, standing_approval_id, cost_estimate, dispatch, expires_at)
+      input, input_hash, status, approval_status, approval_required, approval_decided_by, approval_reason, standing_approval_id, cost_estimate, cost_reserved, budgets, dispatch, expires_at)
     values (new_id, agents.fn_time_of(new_id), tool.owner, p_run, p_step, tool.id, tool.key, tool.version, tool.egress_class, p_agent, agents.fn_actor(), agents.fn_token(), profile.id,
       p_input, agents.fn_hash(p_input), state, case when not needs_approval then 'not_required' when state = 'pending' then 'pending' else 'approved' end, needs_approval,
       case when p_bypass_approval then agents.fn_actor() end, case when p_bypass_approval then p_bypass_reason when standing is not null then 'approved in advance' end,
-      standing, p_cost_estimate, p_dispatch, now() + p_valid);
+      standing, coalesce(p_cost_estimate, tool.expected_cost), expected_cost, budgets, p_dispatch, now() + p_valid);
   if state = 'pending' then
     perform agents.fn_ask(tool.owner, 'tool_invocation', new_id, agents.fn_hash(p_input), tool.version, tool.approvals_needed, format('%s is of the class %s', tool.key, tool.egress_class), now() + p_valid);
   end if;

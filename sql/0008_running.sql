@@ -70,7 +70,7 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   invocation agents.tool_invocations := agents.fn_lock_invocation(p_id);
 begin
-  if p_cost in ('NaN', 'Infinity', '-Infinity') then raise exception 'a cost is a number' using errcode = '22023'; end if;
+  perform agents.fn_require_amount('a cost', p_cost);
   if p_status not in ('completed', 'failed') then raise exception 'a call ends completed or failed, not %', p_status using errcode = '22023'; end if;
   if not exists (select from agents.runners r where r.name = invocation.runner and r.actor = agents.fn_actor()) then
     raise exception 'invocation % is not run by %', p_id, agents.fn_actor() using errcode = '42501';
@@ -82,12 +82,6 @@ begin
   update agents.tool_invocations set status = p_status, output = p_output, error = p_error, cost_measured = p_cost, usage = p_usage, completed_at = clock_timestamp(),
       cost_deviates = abs(p_cost - cost_estimate) > greatest(cost_estimate * 0.5, 0.01)
     where id = p_id and created_at = invocation.created_at;
-  if p_cost is not null then
-    update agents.budget_usage u set cost = u.cost + p_cost from agents.budgets b
-      where b.id = u.budget_id and b.owner = invocation.owner and u.span_start = date_bin(b.span, invocation.created_at, timestamptz '2000-01-01')
-        and ((b.scope = 'agent' and b.subject = invocation.agent)
-          or (b.scope = 'profile' and b.subject = (select name from agents.tool_profiles where id = invocation.profile_id)));
-  end if;
   perform agents.fn_audit(invocation.owner, 'invocation:' || p_id, 'invocation.' || p_status, jsonb_strip_nulls(jsonb_build_object('runner', invocation.runner, 'fence', invocation.fence,
     'cost', p_cost, 'output_hash', case when p_output is not null then agents.fn_hash(p_output) end, 'error', p_error)));
 end $$;

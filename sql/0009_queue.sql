@@ -135,6 +135,10 @@ begin
   if p_agent is distinct from before.agent or p_agent is distinct from agents.fn_actor() then
     raise exception 'the request % is somebody else''s', p_request using errcode = '42501';
   end if;
+  if not exists (select from agents.tool_invocations i where i.id = before.invocation_id and i.created_at = agents.fn_time_of(before.invocation_id)
+      and i.tool_id = p_tool and i.input = p_input and i.team_run_id is not distinct from p_run and i.step_id is not distinct from p_step) then
+    raise exception 'the request % was for something else', p_request using errcode = '22023', hint = 'ask for another call with a request of its own';
+  end if;
   return before.invocation_id;
 end $$;
 alter table agents.invocation_requests enable row level security;
@@ -174,6 +178,7 @@ create function agents.fn_tidy() returns void
 language sql security definer set search_path = pg_catalog, pg_temp as $$
   delete from agents.invocation_output where at < clock_timestamp() - interval '1 hour';
   delete from agents.invocation_requests where at < clock_timestamp() - interval '1 day';
+  delete from agents.budget_releases r using agents.budgets b where b.id = r.budget_id and r.span_start + b.span < now() - interval '2 days';
   delete from agents.runners r where r.last_seen < clock_timestamp() - interval '1 day'
     and not exists (select from agents.tool_invocations i where i.status = 'running' and i.runner = r.name);
 $$;

@@ -1,0 +1,124 @@
+// What calls may cost: those that are open count with what they are expected to cost, those that have ended with what they did.
+import { expect, test } from 'vitest'
+
+import { BAD_STATE, REFUSED, describeRegistry } from './describe-registry.js'
+import type { TeamRegistry } from './describe-registry.js'
+
+const FREE = { p_egress_class: 'none', p_requires_approval: false }
+
+describeRegistry('budgets of cost', (stage) => {
+  const { claim, complete, fresh } = stage
+  const ask = (registry: TeamRegistry, tool: string, estimate: number | string | null = null, more = '') =>
+    registry.agent.value<string>(`select agents.fn_invoke_tool(null, $1, 'agent-1', '{"path":"a"}', null, $2${more})`, [tool, estimate])
+  const limit = (registry: TeamRegistry, cost: number | string, span = '1 day') => registry.admin.value<string>(`select agents.fn_set_budget($1, 'agent', 'agent-1', $2::interval, null, $3)`, [registry.owner, span, cost])
+  const run = async (registry: TeamRegistry, id: string, cost: number | null, status = 'completed') => complete(registry, id, (await claim(registry, id))?.fence, status, cost)
+  /** How many more calls of this estimate are let in. */
+  const room = async (registry: TeamRegistry, tool: string, estimate: number): Promise<number> => {
+    const asked: string[] = []
+    for (;;) {
+      try {
+        asked.push(await ask(registry, tool, estimate))
+      } catch (error) {
+        expect(error).toMatchObject(REFUSED)
+        break
+      }
+    }
+    for (const id of asked) await registry.agent.query('select agents.fn_cancel_tool_invocation($1)', [id])
+    return asked.length
+  }
+
+  test('calls that are asked for at once do not exceed it; as many as fit are let in', async () => {
+    const registry = await fresh()
+    const tool = await registry.register('look', FREE)
+    await limit(registry, 5)
+    await limit(registry, 100)
+    const outcomes = await Promise.allSettled(Array.from({ length: 30 }, () => ask(registry, tool, 1)))
+    expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBe(5)
+  })
+
+  test('what is asked for and ended at once by many is counted exactly, and nobody is left waiting', async () => {
+    const registry = await fresh()
+    const tool = await registry.register('look', FREE)
+    await limit(registry, 40)
+    await limit(registry, 1000)
+    const fates = await Promise.all(Array.from({ length: 30 }, async (_, at) => {
+      const id = await ask(registry, tool, 1)
+      if (at % 3 === 0) await registry.agent.query('select agents.fn_cancel_tool_invocation($1)', [id])
+      else if (at % 3 === 1) await run(registry, id, 0.5)
+      return at % 3
+    }))
+    expect(fates.length).toBe(30)
+    // Ten open calls, and ten that cost a half: 15 of 40.
+    expect(await room(registry, tool, 1)).toBe(25)
+    expect(await room(registry, tool, 0.5)).toBe(50)
+  })
+
+  test('gives back what was held for a call that was rejected, cancelled or has expired, and not for one that waits or runs', async () => {
+    const registry = await fresh()
+    const tool = await registry.register('send')
+    await limit(registry, 4)
+    const [rejected, cancelled, late, open] = [await ask(registry, tool, 1), await ask(registry, tool, 1), await ask(registry, tool, 1, `, p_valid => interval '1 millisecond'`), await ask(registry, tool, 1)]
+    await registry.anna.query('select agents.fn_approve_tool_invocation($1)', [open])
+    await expect(ask(registry, tool, 1)).rejects.toMatchObject(REFUSED)
+    await registry.anna.query('select agents.fn_reject_tool_invocation($1, $2)', [rejected, 'no'])
+    expect(await room(registry, tool, 1)).toBe(1)
+    await registry.agent.query('select agents.fn_cancel_tool_invocation($1)', [cancelled])
+    expect(await room(registry, tool, 1)).toBe(2)
+    await expect.poll(async () => {
+      await registry.admin.query('select agents.fn_expire_invocations()')
+      return registry.statusOf(late)
+    }).toBe('expired')
+    expect(await room(registry, tool, 1)).toBe(3)
+    await claim(registry, open)
+    expect(await room(registry, tool, 1)).toBe(3)
+  })
+
+  test('counts what was measured once a call has ended, and the estimate where nobody measured', async () => {
+    const registry = await fresh()
+    const tool = await registry.register('look', FREE)
+    await limit(registry, 10)
+    await run(registry, await ask(registry, tool, 1), 4)
+    expect(await room(registry, tool, 1)).toBe(6)
+    await run(registry, await ask(registry, tool, 2), 0)
+    expect(await room(registry, tool, 1)).toBe(6)
+    await run(registry, await ask(registry, tool, 2), null, 'failed')
+    expect(await room(registry, tool, 1)).toBe(4)
+  })
+
+  test('a call is not expected to cost less than its tool; a tool of which nothing is known holds nothing back', async () => {
+    const registry = await fresh()
+    const tool = await registry.register('costly', { ...FREE, p_expected_cost: 2 })
+    const unknown = await registry.register('unknown', FREE)
+    await limit(registry, 5)
+    await ask(registry, unknown)
+    await ask(registry, tool)
+    await ask(registry, tool, 0)
+    await expect(ask(registry, tool, 0.1)).rejects.toMatchObject(REFUSED)
+    const last = await ask(registry, unknown, 1)
+    await expect(ask(registry, unknown)).rejects.toMatchObject(REFUSED)
+    await registry.agent.query('select agents.fn_cancel_tool_invocation($1)', [last])
+    await ask(registry, unknown)
+  })
+
+  test('a budget that is set later counts nothing of the calls before it, neither when they are asked for nor when they end', async () => {
+    const registry = await fresh()
+    const tool = await registry.register('look', FREE)
+    const before = await ask(registry, tool, 3)
+    await limit(registry, 2)
+    await ask(registry, tool, 1)
+    await run(registry, before, 3)
+    await ask(registry, tool, 1)
+    await expect(ask(registry, tool, 1)).rejects.toMatchObject(REFUSED)
+  })
+
+  test('no amount is none: NaN, Infinity, less than nothing', async () => {
+    const registry = await fresh()
+    const tool = await registry.register('look', FREE)
+    for (const wrong of ['NaN', 'Infinity', '-Infinity', '-1', '1e13', '1e-1000']) {
+      await expect(ask(registry, tool, wrong), wrong).rejects.toMatchObject(BAD_STATE)
+      await expect(limit(registry, wrong), wrong).rejects.toMatchObject(BAD_STATE)
+      await expect(registry.register('odd', { ...FREE, p_expected_cost: wrong }), wrong).rejects.toMatchObject(BAD_STATE)
+    }
+    for (const right of ['0', '0.0000001', '1e12', '5e-324']) expect(await ask(registry, tool, right), right).toBeDefined()
+  })
+})
