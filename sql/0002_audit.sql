@@ -56,7 +56,7 @@ language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
 
 -- Whoever writes about several things in one transaction does so in the order of their teams and chains, as everybody
 -- else does: two that take the same chains the other way round would wait for each other. Who waits for one that does
--- not end gives up (0012).
+-- not end gives up (0014).
 create function agents.fn_audit(p_owner text, p_subject text, p_type text, p_details jsonb) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -140,13 +140,18 @@ create index standing_approvals_of on agents.standing_approvals (tool_id) where 
 create table agents.policy_evaluations (
   at timestamptz not null default clock_timestamp(),
   owner text not null,
-  invocation_id uuid not null,
+  -- None where no call came of it: then the tool, and who asked.
+  invocation_id uuid,
+  tool_id uuid,
+  agent text,
+  check (invocation_id is not null or (tool_id is not null and agent is not null)),
   point text not null check (point in ('pre_run', 'pre_tool', 'pre_side_effect')),
   type text not null check (type in ('assignment', 'profile', 'schema', 'budget', 'kill_switch', 'pause', 'parallel_limit', 'dark_launch', 'approval')),
   verdict text not null check (verdict in ('allow', 'deny', 'pause', 'require_approval')),
   reason text not null
 );
-create index policy_evaluations_of on agents.policy_evaluations (invocation_id);
+create index policy_evaluations_of on agents.policy_evaluations (invocation_id) where invocation_id is not null;
+create index policy_evaluations_refused on agents.policy_evaluations (tool_id, agent, at) where invocation_id is null;
 
 -- Which state may follow which. Whoever changes a row, with whatever rights, does so along these.
 create function agents.fn_tool_invocations_guard() returns trigger

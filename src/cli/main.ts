@@ -6,6 +6,7 @@ import { parseArguments } from './arguments.js'
 import type { CommandHelp } from './help.js'
 import { renderHelp, renderList } from './help.js'
 import { STDOUT, writeText } from './console-text.js'
+import { CREDENTIALS_HELP } from './credentials-help.js'
 import { DEMO_HELP } from './demo-help.js'
 import { DOCTOR_HELP } from './doctor-help.js'
 import { reportFailure } from './failure.js'
@@ -40,6 +41,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   tools: { help: TOOLS_HELP, takesWords: true, load: async () => (await import('./tools.js')).tools },
   team: { help: TEAM_HELP, takesWords: true, load: async () => (await import('./team.js')).team },
   tokens: { help: TOKENS_HELP, takesWords: true, load: async () => (await import('./tokens.js')).tokens },
+  credentials: { help: CREDENTIALS_HELP, takesWords: true, load: async () => (await import('./credentials.js')).credentials },
   runner: { help: RUNNER_HELP, load: async () => (await import('./runner.js')).runner },
   demo: { help: DEMO_HELP, load: async () => (await import('./demo.js')).demo },
 }

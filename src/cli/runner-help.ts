@@ -19,6 +19,7 @@ export const RUNNER_HELP: CommandHelp = {
         { name: 'concurrency', value: 'N', help: 'calls at the same time; as many as there are cores' },
         { name: 'workspace', value: 'DIR', help: 'where tools run; the current directory' },
         { name: 'secret', value: 'ID=SOURCE', repeatable: true, help: 'where the value of a credential comes from' },
+        { name: 'key', value: 'FILE', help: 'opens credentials of the store (ID=store:TEAM/NAME); or CORDON_KEY_FILE' },
         { name: 'json', help: 'what happens as lines of JSON on stdout' },
       ],
     },

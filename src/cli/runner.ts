@@ -10,6 +10,7 @@ import { usage } from './arguments.js'
 import { STDERR, STDOUT, oneLine, writeText } from './console-text.js'
 import type { Invocation } from './invocation.js'
 import { auditPathOf, configFolderOf } from './own-folders.js'
+import { sealingKeyOf } from './sealing-key.js'
 
 const COMMAND = 'cordon runner'
 
@@ -23,6 +24,7 @@ export const runner = async ({ given, environment }: Invocation): Promise<number
   const url = one('database') ?? environment['CORDON_DATABASE']
   if (url === undefined || url === '') throw usage('a runner needs the database of its team: --database URL, or CORDON_DATABASE', COMMAND)
   if (given.switches.has('prepare')) return prepare(url)
+  const sealingKey = sealingKeyOf(one('key'), environment)
   const started = await startRunner({
     url,
     name: one('name') ?? hostname(),
@@ -38,6 +40,7 @@ export const runner = async ({ given, environment }: Invocation): Promise<number
       configFolder: configFolderOf(environment, homedir()),
     },
     ...timesOf(environment),
+    ...(sealingKey === undefined ? {} : { sealingKey }),
     tell: given.switches.has('json') ? (news) => { writeText(STDOUT, `${JSON.stringify(news)}\n`) } : (news) => { writeText(STDERR, `cordon: ${oneLine(describe(news))}\n`) },
   })
   await untilSignalled(started)

@@ -34,12 +34,14 @@ export interface StoreCommand {
   readonly name: string
   readonly help: CommandHelp
   readonly actions: Readonly<Record<string, (desk: Desk) => Promise<number>>>
+  /** Those that need no store. */
+  readonly apart?: Readonly<Record<string, (desk: Pick<Desk, 'words' | 'wrong' | 'print'>) => Promise<number>>>
 }
 
 const EXIT_REFUSED = 1
 const EXIT_USAGE = 2
 
-export const runStoreCommand = async ({ name, help, actions }: StoreCommand, { given, environment }: Invocation): Promise<number> => {
+export const runStoreCommand = async ({ name, help, actions, apart = {} }: StoreCommand, { given, environment }: Invocation): Promise<number> => {
   const command = `cordon ${name}`
   try {
     const { switches, values, rest } = parseScattered(given.rest, help, command)
@@ -48,17 +50,22 @@ export const runStoreCommand = async ({ name, help, actions }: StoreCommand, { g
       return 0
     }
     const [word, ...words] = rest
-    const action = word !== undefined && Object.hasOwn(actions, word) ? actions[word] : undefined
-    if (action === undefined) throw unknown(word, Object.keys(actions), command)
-    const store = await openStore({ values }, environment, command)
     const paint = paintFor(STDOUT, environment)
+    const common = {
+      words,
+      print: (value: unknown, text: (paint: Paint) => string) => { writeText(STDOUT, switches.has('json') ? jsonLine(value) : text(paint)) },
+      wrong: (problem: string) => usage(problem, command),
+    }
+    const alone = word !== undefined && Object.hasOwn(apart, word) ? apart[word] : undefined
+    if (alone !== undefined) return await alone(common)
+    const action = word !== undefined && Object.hasOwn(actions, word) ? actions[word] : undefined
+    if (action === undefined) throw unknown(word, [...Object.keys(apart), ...Object.keys(actions)], command)
+    const store = await openStore({ values }, environment, command)
     try {
       return await action({
-        store, words, values, switches, environment, paint,
+        ...common, store, values, switches, environment, paint,
         team: () => teamOf(store, { values }, environment, command),
-        print: (value, text) => { writeText(STDOUT, switches.has('json') ? jsonLine(value) : text(paint)) },
         option: (option) => values.get(option)?.[0],
-        wrong: (problem) => usage(problem, command),
       })
     } finally {
       await store.close()

@@ -52,7 +52,7 @@ export const EGRESS_ERRORS = {
     when: 'The place that a credential comes from is not written in a known form.',
     message: 'the source of the credential "{credential}" is invalid: {problem}',
     agent: 'A credential that this tool needs is not set up correctly.',
-    fix: 'write env:NAME, file:PATH, command:PROGRAM ARGUMENTS, keyring:SERVICE/ACCOUNT or vault:MOUNT/PATH#FIELD',
+    fix: 'write env:NAME, file:PATH, command:PROGRAM ARGUMENTS, keyring:SERVICE/ACCOUNT, vault:MOUNT/PATH#FIELD or, for runners, store:TEAM/NAME',
   },
   'response-unreadable': {
     when: 'An answer that has to be searched for credentials is encoded in a way that Cordon cannot undo.',

@@ -26,6 +26,12 @@ export const STORE_ERRORS = {
     agent: 'The registry of tools cannot be reached.',
     fix: 'see that the server runs and the URL is right; a folder can be opened by one process at a time',
   },
+  'sealing-key-invalid': {
+    when: 'A key that credentials in the store are sealed with cannot be used: it is no key, another one, or not only its user\'s.',
+    message: 'the key of the credentials cannot be used: {problem}',
+    agent: 'A credential cannot be read.',
+    fix: 'name the file with the key that they were sealed with, readable by its user alone (chmod 600): --key FILE; cordon credentials list shows which key each needs',
+  },
   'queue-not-installed': {
     when: 'Runners take calls through graphile-worker, which is installed by who has runners.',
     message: 'graphile-worker is not installed, through which runners take their calls',

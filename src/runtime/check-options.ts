@@ -86,6 +86,7 @@ const EGRESS: ChecksOf<EgressOptions> = {
     }
   },
   vault: mappingWith({ options: VAULT, required: ['address', 'token'], expected: 'a mapping with address and token', fix: 'write it like vault: { address: "https://vault.example.org:8200", token }' }),
+  stored: such('a function', (value) => typeof value === 'function', 'write it like stored: async (team, ref) => Buffer.from(await read(team, ref))'),
   pins: (value, place) => {
     const fix = 'write it like pins: { "db.internal": ["10.0.0.5"] }'
     for (const [name, addresses] of entriesOf(value, place, 'a mapping of names to lists of addresses', fix)) listOf(aText('an IP address', fix), 'a list of addresses', fix)(addresses, { ...place, key: `${place.key}[${JSON.stringify(name)}]` })

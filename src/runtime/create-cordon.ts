@@ -139,7 +139,7 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
   // What a value is read from is nothing that a policy could pass on.
   const environment = definedOf(withoutSecrets(given, sources.values()))
   for (const { gate: { name, boundary } } of registered) refusePassing(name, boundary, sources, given)
-  const networks = createCallNetworks(() => openNetwork({ authorities: options.egress?.authorities ?? [], secrets: { sources, host: secretHostOf(given, options.egress?.vault) } }), pinsOf(options.egress?.pins ?? {}))
+  const networks = createCallNetworks(() => openNetwork({ authorities: options.egress?.authorities ?? [], secrets: { sources, host: secretHostOf(given, options.egress?.vault, options.egress?.stored) } }), pinsOf(options.egress?.pins ?? {}))
   const services: CallServices = {
     gate,
     events,

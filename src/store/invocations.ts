@@ -1,4 +1,4 @@
-import { fail } from '../errors/index.js'
+import { CordonError, fail } from '../errors/index.js'
 
 import type { Session } from './engine.js'
 import { INVOCATION_COLUMNS } from './invocation.js'
@@ -23,10 +23,27 @@ const HOUR_MS = 3_600_000
 
 export const invokeTool = async ({ query }: Pick<Session, 'query'>, { toolId, agent, input, teamRunId, stepId, costEstimate, validMs = HOUR_MS, dispatch = 'runners', request }: InvocationRequest): Promise<string> => {
   const values = [teamRunId ?? null, toolId, agent, JSON.stringify(input), stepId ?? null, costEstimate ?? null, `${String(validMs)} milliseconds`, dispatch]
-  const [row] = await (request === undefined
+  const [row] = await noting({ query }, toolId, agent, () => (request === undefined
     ? query<{ id: string }>('select agents.fn_invoke_tool($1, $2, $3, $4, $5, $6, $7::interval, p_dispatch => $8) as id', values)
-    : query<{ id: string }>('select agents.fn_invoke_tool_once($9, $1, $2, $3, $4, $5, $6, $7::interval, $8) as id', [...values, request]))
+    : query<{ id: string }>('select agents.fn_invoke_tool_once($9, $1, $2, $3, $4, $5, $6, $7::interval, $8) as id', [...values, request])))
   return row?.id ?? ''
+}
+
+/** What a refusal names as its cause (sql/0006), and what becomes an entry of the record. */
+const CAUSES: ReadonlySet<unknown> = new Set(['assignment', 'profile', 'schema', 'budget', 'kill_switch'])
+
+/** The error took back everything that was written with it; that it was refused is on the record nevertheless. */
+const noting = async <Result>({ query }: Pick<Session, 'query'>, toolId: string, agent: string, ask: () => Promise<Result>): Promise<Result> => {
+  try {
+    return await ask()
+  } catch (error) {
+    const cause = error instanceof CordonError && typeof error.cause === 'object' && error.cause !== null && 'detail' in error.cause ? error.cause.detail : undefined
+    if (error instanceof CordonError && CAUSES.has(cause)) {
+      // Not even a member: what strangers say is not for the record of a team.
+      await query('select agents.fn_note_refusal($1, $2, $3, $4)', [toolId, agent, cause, error.message]).catch(() => undefined)
+    }
+    throw error
+  }
 }
 
 export const findInvocation = async ({ query }: Pick<Session, 'query'>, id: string): Promise<Invocation | undefined> =>

@@ -36,6 +36,16 @@ describe.each(ENGINES)('a call on %s', (name) => {
   })
   const ask = (to = 'bob') => invokeTool(agent(), { toolId: tool, agent: 'agent-1', input: { to } })
 
+  test('that is refused is on the record, with why; of strangers there is nothing', async () => {
+    const refusals = () => engine.query<{ actor: string; by: string }>(`select actor, line::jsonb -> 'details' ->> 'by' as by from agents.audit_events where type = 'invocation.refused' order by at`)
+    for (let round = 0; round < 3; round += 1) await expect(invokeTool(agent(), { toolId: tool, agent: 'agent-1', input: { to: 7 } })).rejects.toMatchObject({ code: 'store-state' })
+    await addMember(admin(), 'team', 'agent-2', 'agent')
+    await expect(invokeTool(as('cordon_agent', 'agent-2'), { toolId: tool, agent: 'agent-2', input: { to: 'bob' } })).rejects.toMatchObject({ code: 'store-refused' })
+    await expect(invokeTool(as('cordon_agent', 'stranger'), { toolId: tool, agent: 'stranger', input: { to: 'bob' } })).rejects.toMatchObject({ code: 'store-refused' })
+    expect(await refusals()).toEqual([{ actor: 'agent-1', by: 'schema' }, { actor: 'agent-2', by: 'assignment' }])
+    expect(await engine.query(`select verdict, reason from agents.policy_evaluations where agent = 'agent-2'`)).toMatchObject([{ verdict: 'deny', reason: expect.stringContaining('is not assigned') as string }])
+  })
+
   test('waits for a person, is run, and tells its caller', async () => {
     const id = await ask()
     const approved = watch.wait(agent(), id, { until: ({ status }) => status !== 'pending' })

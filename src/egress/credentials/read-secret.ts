@@ -14,6 +14,8 @@ export interface SecretHost {
   readonly run: (argv: readonly string[]) => Promise<RunOutcome>
   readonly platform: string
   readonly vault: VaultAccess | undefined
+  /** Opens a credential that a team keeps in its store; only runners can. */
+  readonly stored?: ((team: string, ref: string) => Promise<Buffer>) | undefined
 }
 
 export type RunOutcome = { readonly kind: 'exited'; readonly status: number; readonly output: Buffer } | { readonly kind: 'failed'; readonly problem: string }
@@ -56,6 +58,9 @@ const readFrom = async (source: SecretSource, host: SecretHost, missing: Missing
     case 'vault':
       if (host.vault === undefined) throw missing('it lies in Vault, whose address is not known', 'set VAULT_ADDR and VAULT_TOKEN in the environment of Cordon, or egress.vault of createCordon()')
       return readVault(source, host.vault, missing)
+    case 'store':
+      if (host.stored === undefined) throw missing('it lies in the store of a team, which only runners read', 'run the tool by cordon runner --key FILE, or name another source')
+      return { bytes: await host.stored(source.team, source.ref), expiresAt: undefined }
   }
 }
 

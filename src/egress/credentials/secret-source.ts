@@ -8,8 +8,10 @@ export type SecretSource =
   | { readonly kind: 'keyring'; readonly service: string; readonly account: string }
   /** The key/value store of Vault, version 2. */
   | { readonly kind: 'vault'; readonly mount: string; readonly path: string; readonly field: string }
+  /** Kept by a team in its registry, sealed. */
+  | { readonly kind: 'store'; readonly team: string; readonly ref: string }
 
-/** `env:NAME`, `file:PATH`, `command:PROGRAM ARGUMENTS`, `keyring:SERVICE/ACCOUNT`, `vault:MOUNT/PATH#FIELD`. */
+/** `env:NAME`, `file:PATH`, `command:PROGRAM ARGUMENTS`, `keyring:SERVICE/ACCOUNT`, `vault:MOUNT/PATH#FIELD`, `store:TEAM/NAME`. */
 export const parseSecretSource = (credential: string, text: string): SecretSource => {
   const invalid = (problem: string): Error => fail('secret-source-invalid', { credential, problem })
   const [, scheme = '', rest = ''] = /^([a-z]+):(.*)$/s.exec(text) ?? []
@@ -35,9 +37,14 @@ export const parseSecretSource = (credential: string, text: string): SecretSourc
       if (mount === undefined || path === undefined || field === undefined) throw invalid('vault: is followed by MOUNT/PATH#FIELD')
       return { kind: 'vault', mount, path, field }
     }
+    case 'store': {
+      const [, team, ref] = /^([^/]+)\/([^/]+)$/.exec(rest) ?? []
+      if (team === undefined || ref === undefined) throw invalid('store: is followed by TEAM/NAME')
+      return { kind: 'store', team, ref }
+    }
     default:
       // The text itself may be the value that somebody wrote here by mistake.
-      throw invalid('it does not begin with env:, file:, command:, keyring: or vault:')
+      throw invalid('it does not begin with env:, file:, command:, keyring:, vault: or store:')
   }
 }
 
@@ -55,5 +62,7 @@ export const describeSource = (source: SecretSource): string => {
       return `the keyring entry ${source.service}/${source.account}`
     case 'vault':
       return `the field ${source.field} of ${source.mount}/${source.path} in Vault`
+    case 'store':
+      return `the credential ${source.ref} of ${source.team} in the store`
   }
 }

@@ -10,10 +10,12 @@ export interface EgressOptions {
   readonly authorities?: readonly string[]
   /** Names that are not looked up, and what they lead to instead. */
   readonly pins?: Readonly<Record<string, readonly string[]>>
-  /** Where the values of credentials come from, by the ids of these: `env:NAME` (of `environment`), `file:PATH`, `command:…`, `keyring:…`, `vault:…`. */
+  /** Where the values of credentials come from, by the ids of these: `env:NAME` (of `environment`), `file:PATH`, `command:…`, `keyring:…`, `vault:…`, `store:…`. */
   readonly secrets?: Readonly<Record<string, string>>
   /** Of `vault:`; left out, as VAULT_ADDR, VAULT_TOKEN and VAULT_NAMESPACE of `environment` say. */
   readonly vault?: VaultAccess
+  /** Of `store:TEAM/NAME`. A runner that was given a key has it by itself. */
+  readonly stored?: (team: string, ref: string) => Promise<Buffer>
 }
 
 /**

@@ -20,11 +20,12 @@ export const NO_SECRETS: SecretSettings = {
 }
 
 /** Commands are run with these variables, which also say where Vault is. */
-export const secretHostOf = (environment: Variables, vault: VaultAccess | undefined = vaultOf(environment)): SecretHost => ({
+export const secretHostOf = (environment: Variables, vault: VaultAccess | undefined = vaultOf(environment), stored?: SecretHost['stored']): SecretHost => ({
   environment,
   run: (argv) => runOnHost(argv, environment),
   platform: process.platform,
   vault,
+  stored,
 })
 
 /** As Vault's own programs name them. */

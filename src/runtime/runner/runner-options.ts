@@ -12,6 +12,8 @@ export interface RunnerOptions {
   readonly tools: readonly RunnerTool[]
   /** Where tools run, and with what. */
   readonly runtime: Pick<CordonOptions, 'workspace' | 'home' | 'environment' | 'audit' | 'egress' | 'ruleFiles' | 'configFolder' | 'sandbox' | 'record'>
+  /** Opens the credentials that teams keep in the store (`store:TEAM/NAME`). */
+  readonly sealingKey?: Buffer
   /** How often the database hears of this runner. */
   readonly heartbeatMs?: number
   /** After how long a silence calls are taken from a runner; the same for all runners of a database. */

@@ -9,7 +9,7 @@ import { randomBytes } from 'node:crypto'
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
 import { openSandbox } from '../../sandbox/index.js'
-import { claimInvocations, findClaimed, hasQueue, keepUp, listRunnableTools, openPostgres, openQueue, sendHeartbeat, watchInvocations } from '../../store/index.js'
+import { claimInvocations, findClaimed, hasQueue, keepUp, listRunnableTools, openCredential, openPostgres, openQueue, resolveCredential, sendHeartbeat, watchInvocations } from '../../store/index.js'
 import type { Engine, Invocation } from '../../store/index.js'
 
 import { openCordon } from '../create-cordon.js'
@@ -51,12 +51,12 @@ export const startRunner = async (options: RunnerOptions): Promise<Runner> => {
 const timesOf = ({ silentMs = RUNNER_DEFAULTS.silentMs }: RunnerOptions) => ({ silentMs, answerMs: Math.min(ANSWER_MS, silentMs / 2) })
 
 const begin = async (options: RunnerOptions, engine: Engine, silentMs: number): Promise<Runner> => {
-  const { concurrency, labels, runtime, tell = () => undefined, heartbeatMs = RUNNER_DEFAULTS.heartbeatMs, upkeepMs = RUNNER_DEFAULTS.upkeepMs } = options
+  const { concurrency, labels, runtime, sealingKey, tell = () => undefined, heartbeatMs = RUNNER_DEFAULTS.heartbeatMs, upkeepMs = RUNNER_DEFAULTS.upkeepMs } = options
   const name = `${options.name}/${randomBytes(4).toString('hex')}`
   const holds = await mechanismsHere(runtime.sandbox)
   const known = options.tools.map((tool) => ({ ...tool, egressClass: egressClassOf(tool.definition, runtime) }))
   const calls = claimedCalls()
-  const cordon = await openCordon({ ...runtime, mode: 'default', tools: known.map(({ definition }) => definition) }, () => calls)
+  const cordon = await openCordon({ ...runtime, ...(sealingKey === undefined ? {} : { egress: { ...runtime.egress, stored: async (team, ref) => openCredential(sealingKey, team, ref, await resolveCredential(engine, team, ref)) } }), mode: 'default', tools: known.map(({ definition }) => definition) }, () => calls)
   const watch = watchInvocations(engine, WATCH_MS)
   const running = new Map<string, { readonly ended: AbortController; readonly done: Promise<void> }>()
   const claiming = new Set<string>()

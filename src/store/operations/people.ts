@@ -1,4 +1,5 @@
 // Who is in a team, what is stopped, and what people are known by.
+import { listCredentials, removeCredential, storeCredential } from '../credentials.js'
 import { findSelf, listBudgets, listMembers, listProfiles, listStops, removeMember, requireNewTeam, resumeTeam, setBudget, setProfile, stopTeam } from '../members.js'
 import { addMember } from '../registry.js'
 import { createToken, listTokens, revokeToken } from '../tokens.js'
@@ -9,6 +10,7 @@ import { EVERYBODY, operation } from './operation.js'
 const kind = () => oneOf('admin', 'operator', 'agent', 'runner')
 const scope = () => oneOf('all', 'agent', 'tool', 'profile')
 const LONGEST_DAYS = 365
+const LONGEST_SEALED = 100_000
 const LONGEST_SPAN_SECONDS = 366 * 86_400
 
 export const PEOPLE = {
@@ -54,6 +56,17 @@ export const PEOPLE = {
     method: 'POST', path: '/v1/teams/{team}/budgets', summary: 'how many calls, or how much cost, in a span of time', role: 'cordon_admin', who: ['admin'],
     fields: { team: name(), scope: oneOf('agent', 'profile'), subject: name(), seconds: whole(1, LONGEST_SPAN_SECONDS), maxCalls: optional(whole(0, Number.MAX_SAFE_INTEGER)), maxCost: optional(amount()) },
     perform: (asking, { team, maxCalls, maxCost, ...budget }) => setBudget(asking, team, { ...budget, maxCalls: maxCalls ?? null, maxCost: maxCost ?? null }),
+  }),
+  listCredentials: operation({ method: 'GET', path: '/v1/teams/{team}/credentials', summary: 'credentials that are kept, without their values', role: 'cordon_operator', who: ['admin', 'operator'], fields: { team: name() }, perform: (asking, { team }) => listCredentials(asking, team) }),
+  storeCredential: operation({
+    method: 'POST', path: '/v1/teams/{team}/credentials', summary: 'keeps a credential, sealed with a key that is not here', role: 'cordon_admin', who: ['admin'],
+    fields: { team: name(), ref: name(), sealed: filledText(LONGEST_SEALED), keyId: filledText(16) },
+    perform: (asking, { team, ref, ...sealed }) => storeCredential(asking, team, ref, sealed),
+  }),
+  removeCredential: operation({
+    method: 'DELETE', path: '/v1/teams/{team}/credentials/{ref}', summary: 'forgets a credential', role: 'cordon_admin', who: ['admin'],
+    fields: { team: name(), ref: name() },
+    perform: (asking, { team, ref }) => removeCredential(asking, team, ref),
   }),
   listTokens: operation({ method: 'GET', path: '/v1/teams/{team}/tokens', summary: 'tokens that were made, without what is secret in them: all for an admin, otherwise one\'s own', role: 'cordon_admin', who: EVERYBODY, fields: { team: name() }, perform: (asking, { team }) => listTokens(asking, team) }),
   createToken: operation({
