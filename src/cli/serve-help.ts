@@ -14,6 +14,8 @@ export const SERVE_HELP: CommandHelp = {
       options: [
         { name: 'store', value: 'DIR', meantBy: ['folder', 'dir'], help: 'an embedded store, made if it is not there (otherwise: $CORDON_STORE, ~/.local/state/cordon/store)' },
         { name: 'database', value: 'URL', meantBy: ['db', 'postgres'], help: 'PostgreSQL, with a login of cordon_gateway (otherwise: $CORDON_DATABASE); see docs/serve.md' },
+        { name: 'connections', value: 'NUMBER', meantBy: ['pool'], help: 'to PostgreSQL at the same time (otherwise: 10); a team has three quarters of them at most, one member half' },
+        { name: 'statement-timeout', value: 'TIME', meantBy: ['timeout'], help: 'what PostgreSQL gives one statement, such as 15s (otherwise: that); for a lock, half of it' },
         { name: 'as', value: 'NAME', help: 'who speaks through the socket, unless they say (otherwise: $CORDON_ACTOR, your login)' },
       ],
     },

@@ -2,9 +2,10 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 import { CordonError, fail } from '../errors/index.js'
-import { parseSize } from '../policy/index.js'
-import { isAnswered, parseListenAddress, serveStore } from '../server/index.js'
+import { parseDuration, parseSize } from '../policy/index.js'
+import { CONNECTIONS, STATEMENT_MS, isAnswered, parseListenAddress, serveStore } from '../server/index.js'
 import type { ServeSettings } from '../server/index.js'
+import { openPostgres } from '../store/index.js'
 
 import type { Arguments } from './arguments.js'
 import { usage } from './arguments.js'
@@ -51,6 +52,22 @@ const endingSignal = (): Promise<void> =>
   })
 
 const PRIVATE = 0o700
+const CONNECT_MS = 10_000
+const FEWEST_CONNECTIONS = 2
+const MOST_CONNECTIONS = 1_000
+
+const connectionsOf = (text: string | undefined): number => {
+  const connections = text === undefined ? CONNECTIONS : /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN
+  // One alone would be everybody's and nobody's.
+  if (!(connections >= FEWEST_CONNECTIONS && connections <= MOST_CONNECTIONS)) throw usage(`--connections needs a number from ${String(FEWEST_CONNECTIONS)} to ${String(MOST_CONNECTIONS)}: ${text ?? ''}`, COMMAND)
+  return connections
+}
+
+const statementOf = (text: string | undefined): number => {
+  const milliseconds = text === undefined ? STATEMENT_MS : parseDuration(text)
+  if (milliseconds === undefined || milliseconds > 3_600_000) throw usage(`--statement-timeout needs a time such as 15s, at most 1h: ${text ?? ''}`, COMMAND)
+  return milliseconds
+}
 
 const settingsOf = ({ values, switches }: Arguments, environment: Invocation['environment']): ServeSettings => {
   const option = (name: string): string | undefined => values.get(name)?.[0]
@@ -61,11 +78,13 @@ const settingsOf = ({ values, switches }: Arguments, environment: Invocation['en
   if ((cert === undefined) !== (key === undefined)) throw usage('--tls-cert and --tls-key go together', COMMAND)
   const mostBodyBytes = body === undefined ? undefined : parseSize(body)
   if (body !== undefined && mostBodyBytes === undefined) throw usage(`--max-body needs a size such as 16M: ${body}`, COMMAND)
+  const limits = { connections: connectionsOf(option('connections')), statementMs: statementOf(option('statement-timeout')) }
   const named = option('socket')
   const socket = named === undefined ? (place.kind === 'folder' ? socketOf(place.folder) : undefined) : resolve(named)
   if (place.kind === 'folder' && socket !== undefined && named === undefined) mkdirSync(dirname(socket), { recursive: true, mode: PRIVATE })
   return {
-    engine: openEngine(place),
+    engine: place.kind === 'folder' ? openEngine(place) : openPostgres({ url: place.url, connections: limits.connections, limits: { statementMs: limits.statementMs, lockMs: Math.ceil(limits.statementMs / 2), idleMs: limits.statementMs * 2, connectMs: CONNECT_MS } }),
+    ...limits,
     version: version(),
     ownerName: option('as') ?? ownName(environment),
     hosts: values.get('host') ?? [],

@@ -44,6 +44,12 @@ export const SERVER_ERRORS = {
     agent: 'The request is too large.',
     fix: 'send less, or start the server with a larger --max-body',
   },
+  'request-too-many': {
+    when: 'Somebody has as many requests open at a server as one may have: being answered, waiting for their turn, or waiting for a change.',
+    message: '{who} has {open} requests open, which is as many as it may have',
+    agent: 'The registry of tools is asked too much at once.',
+    fix: 'let some end first, and ask again after Retry-After; one request that waits (Prefer: wait) hears of every change',
+  },
   'route-missing': {
     when: 'There is nothing at the path of a request, or not with its method.',
     message: 'there is no {method} {path}',

@@ -32,6 +32,18 @@ export const STORE_ERRORS = {
     agent: 'A credential cannot be read.',
     fix: 'name the file with the key that they were sealed with, readable by its user alone (chmod 600): --key FILE; cordon credentials list shows which key each needs',
   },
+  'store-busy': {
+    when: 'A statement took longer than it may, waited too long for what another one holds, or was given up because nobody waits for it any more. It changed nothing.',
+    message: 'the store is busy: {problem}',
+    agent: 'The registry of tools is busy.',
+    fix: 'ask again in a moment; where it stays like that, see what the database does (select * from pg_stat_activity), or start the server with more --connections or a longer --statement-timeout',
+  },
+  'store-answer-too-large': {
+    when: 'The database has more to say than is read of one answer: many calls at once, or a call with a very large output.',
+    message: 'the answer of the store is too large: {problem}',
+    agent: 'The registry of tools has more to say than can be told at once.',
+    fix: 'ask for less at a time (most), or for one call by its id',
+  },
   'queue-not-installed': {
     when: 'Runners take calls through graphile-worker, which is installed by who has runners.',
     message: 'graphile-worker is not installed, through which runners take their calls',

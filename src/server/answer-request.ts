@@ -1,20 +1,25 @@
+import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 import { readFields } from '../store/index.js'
-import type { Desk } from '../store/index.js'
+import type { Caller, Desk, Turn } from '../store/index.js'
 
 import { inOwnTeam, knowCaller, requireKind, requireTeam } from './authenticate.js'
 import type { Reception } from './authenticate.js'
 import { guardRequest } from './guard-request.js'
-import { problemOf } from './problem.js'
+import { RETRY_AFTER, problemOf } from './problem.js'
 import { readBody, refuseBody, refuseTwice } from './read-body.js'
 import { routeRequest } from './route.js'
+import type { Party, Seat, Shares } from './shares.js'
 
 export interface Answering extends Reception {
   readonly desk: Desk
   readonly api: string
   readonly mostBodyBytes: number
   readonly longestWaitMs: number
+  readonly shares: Shares
+  /** How long the database may take for one look at it, whatever it says about that itself. */
+  readonly answerMs: number
   /** Aborted when the server ends: whoever waits is answered. */
   readonly ending: AbortSignal
   /** For mistakes of Cordon, which callers are told nothing of. */
@@ -24,45 +29,83 @@ export interface Answering extends Reception {
 /** Whatever answers are shown by, they are read as what they are and by nobody else. */
 const HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'content-security-policy': "default-src 'none'", 'cross-origin-resource-policy': 'same-origin' }
 
+/** Without a byte of an answer taken in. */
+const TAKE_IN_MS = 30_000
+
 export const answerRequest = async (request: IncomingMessage, response: ServerResponse, answering: Answering): Promise<void> => {
+  const gone = new AbortController()
+  response.once('close', () => { gone.abort() })
+  response.on('error', () => undefined)
   try {
     guardRequest(request, answering.door)
     if (request.method === 'GET' && request.url === '/openapi.json') send(response, answering, { status: 200, text: answering.api })
-    else if (request.method === 'GET' && request.url === '/healthz') send(response, answering, { status: 200, text: JSON.stringify({ status: await health(answering) }) })
-    else await answerOperation(request, response, answering)
+    else if (request.method === 'GET' && request.url === '/healthz') send(response, answering, { status: 200, text: JSON.stringify({ status: await health(request, answering, gone.signal) }) })
+    else await answerOperation(request, response, answering, gone.signal)
   } catch (error) {
     const problem = problemOf(error)
+    // Who went away is told nothing, and that they did is no mistake.
+    if (gone.signal.aborted) return
     if (problem.status >= 500) answering.report(error)
     if (response.headersSent) response.destroy()
-    else send(response, answering, { status: problem.status, text: JSON.stringify(problem), headers: { 'content-type': 'application/problem+json', ...(problem.status === 401 ? { 'www-authenticate': 'Bearer' } : {}), ...(request.complete ? {} : { connection: 'close' }) } })
+    else send(response, answering, { status: problem.status, text: JSON.stringify(problem), headers: headersOf(problem.status, request) })
   }
 }
 
-const health = async ({ engine }: Answering): Promise<'ok'> => {
-  await engine.query('select 1')
-  return 'ok'
+const headersOf = (status: number, { complete }: IncomingMessage): Readonly<Record<string, string>> => ({
+  'content-type': 'application/problem+json',
+  ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+  ...(RETRY_AFTER[status] === undefined ? {} : { 'retry-after': RETRY_AFTER[status] }),
+  ...(complete ? {} : { connection: 'close' }),
+})
+
+/** Whoever is not known yet has a share as well: each token one of its own, whether it is one or not. */
+const asStranger = async <Result>({ socket, headers }: IncomingMessage, { shares }: Answering, gone: AbortSignal, work: () => Promise<Result>): Promise<Result> => {
+  const { authorization } = headers
+  const caller = authorization === undefined ? (socket.remoteAddress ?? 'the socket') : `the token of hash ${createHash('sha256').update(authorization).digest('hex').slice(0, 16)}`
+  const seat = shares.enter({ team: 'who is not known yet', caller, isUnknown: true })
+  try {
+    return await seat.turn(work, gone)
+  } finally {
+    seat.leave()
+  }
 }
 
-const answerOperation = async (request: IncomingMessage, response: ServerResponse, answering: Answering): Promise<void> => {
+const health = (request: IncomingMessage, answering: Answering, gone: AbortSignal): Promise<string> =>
+  asStranger(request, answering, gone, async () => {
+    await answering.engine.query('select 1')
+    return 'ok'
+  })
+
+const answerOperation = async (request: IncomingMessage, response: ServerResponse, answering: Answering, gone: AbortSignal): Promise<void> => {
   // Who asks is known before what they send is read: a stranger's body is not worth the memory.
-  const { caller, holder } = await knowCaller(request, answering)
+  const { caller, holder } = await asStranger(request, answering, gone, () => knowCaller(request, answering))
   const { operation, given } = routeRequest(request.method ?? '', request.url ?? '')
   requireKind(holder, operation)
   if (operation.method !== 'POST') refuseBody(request)
+  const seat = answering.shares.enter(partyOf(caller))
+  // An answer that is not taken in counts as well.
+  response.once('close', seat.leave)
   const body = operation.method === 'POST' ? await readBody(request, answering.mostBodyBytes) : {}
   refuseTwice(body, given)
   const read = inOwnTeam(holder, readFields(operation.fields, { ...body, ...given }))
   requireTeam(holder, read)
+  const turn = turnOf(seat, gone, operation.longestMs ?? answering.answerMs)
   if (operation.method === 'GET') {
-    const gone = new AbortController()
-    response.once('close', () => { gone.abort() })
-    const marked = await answering.desk.follow(operation, caller, read, { ...waitingOf(request, answering.longestWaitMs), signal: AbortSignal.any([gone.signal, answering.ending]) })
+    const marked = await answering.desk.follow(operation, caller, read, { ...waitingOf(request, answering.longestWaitMs), signal: AbortSignal.any([gone, answering.ending]), turn })
     send(response, answering, marked === undefined ? { status: 304 } : { status: 200, text: marked.text, headers: { etag: `"${marked.mark}"` } })
     return
   }
-  const answer = (await answering.desk.answer(operation, caller, read)) ?? null
+  const answer = (await turn((over) => answering.desk.answer(operation, caller, read, over))) ?? null
   send(response, answering, answer === null ? { status: 204 } : { status: 200, text: JSON.stringify(answer) })
 }
+
+/** Who has the store itself is a party too: a program that went wild keeps nobody else from it. */
+const partyOf = (caller: Caller): Party => (caller.kind === 'login' ? { team: 'the socket', caller: 'the login' } : { team: caller.team ?? 'the socket', caller: caller.actor })
+
+const turnOf =
+  (seat: Seat, gone: AbortSignal, answerMs: number): Turn =>
+  (work) =>
+    seat.turn(() => work(AbortSignal.any([gone, AbortSignal.timeout(answerMs)])), gone)
 
 /** RFC 9110, If-None-Match; RFC 7240, Prefer: wait. */
 const waitingOf = ({ headers }: IncomingMessage, longestMs: number): { readonly known?: string; readonly waitMs: number } => {
@@ -83,4 +126,6 @@ const send = (response: ServerResponse, { ending }: Answering, { status, text = 
   if (ending.aborted) response.shouldKeepAlive = false
   response.writeHead(status, { ...HEADERS, ...(text === '' ? {} : { 'content-type': 'application/json', 'content-length': String(bytes.byteLength) }), ...headers })
   response.end(bytes)
+  // Who does not take an answer in has no connection for it.
+  response.setTimeout(TAKE_IN_MS, () => { response.destroy() })
 }

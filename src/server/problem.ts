@@ -22,9 +22,15 @@ const STATUS: Partial<Readonly<Record<ErrorCode, number>>> = {
   'store-missing': 404,
   'store-state': 409,
   'request-too-large': 413,
+  'request-too-many': 429,
+  'store-answer-too-large': 500,
+  'store-busy': 503,
   'store-unavailable': 503,
 }
 const UNEXPECTED = 500
+
+/** Who is told one of these may ask again, after so many seconds. */
+export const RETRY_AFTER: Readonly<Record<number, string>> = { 429: '1', 503: '2' }
 
 /** Undefined for a mistake of Cordon itself: nothing of it is told to others. */
 export const problemOf = (error: unknown): Problem => {

@@ -15,6 +15,8 @@ import { isLoopback, renderAddress, requireEncrypted, requireSafe } from './list
 import type { ListenAddress } from './listen-address.js'
 import { listenOnSocket } from './listen-socket.js'
 import { describeApi } from './openapi.js'
+import { createShares } from './shares.js'
+import type { ShareLimits } from './shares.js'
 
 export interface ServeSettings {
   readonly engine: Engine
@@ -31,6 +33,11 @@ export interface ServeSettings {
   readonly mostBodyBytes?: number
   /** A request that has not arrived as a whole by then is dropped. */
   readonly requestTimeoutMs?: number
+  /** Of the database, at the same time; its share each has of them. */
+  readonly connections?: number
+  /** What one statement may take; the engine has to tell the database, this is for when it does not keep to it. */
+  readonly statementMs?: number
+  readonly shares?: Partial<ShareLimits>
   readonly report: (error: unknown) => void
 }
 
@@ -52,6 +59,15 @@ const LONGEST_WAIT_MS = 60_000
 const ASK_AGAIN_MS = 5_000
 const UPKEEP_MS = 30_000
 const LAST_WORDS_MS = 10_000
+export const CONNECTIONS = 10
+export const STATEMENT_MS = 15_000
+/** An operation has a few statements. */
+const STATEMENTS = 4
+/** Requests that are open: of one caller, of a team, of all; fewer than there may be connections. */
+const OPEN = { caller: 64, team: 512, all: 1_800 }
+const PATIENCE_MS = 20_000
+/** Of upkeep, which deletes what is old. */
+const UPKEEP_STATEMENT_MS = 600_000
 
 export const serveStore = async (settings: ServeSettings): Promise<ServedStore> => {
   const { engine, socket, listen, tls } = settings
@@ -68,7 +84,7 @@ export const serveStore = async (settings: ServeSettings): Promise<ServedStore> 
   }
   const ending = new AbortController()
   const desk = openDesk(engine, watchChanges(engine, ASK_AGAIN_MS))
-  const answering = { engine, desk, api: JSON.stringify(describeApi(settings.version)), ownerName: settings.ownerName, mostBodyBytes: settings.mostBodyBytes ?? MOST_BODY_BYTES, longestWaitMs: LONGEST_WAIT_MS, ending: ending.signal, report: settings.report }
+  const answering = { engine, desk, api: JSON.stringify(describeApi(settings.version)), ownerName: settings.ownerName, mostBodyBytes: settings.mostBodyBytes ?? MOST_BODY_BYTES, longestWaitMs: LONGEST_WAIT_MS, answerMs: (settings.statementMs ?? STATEMENT_MS) * STATEMENTS, shares: createShares({ ...sharesOf(settings.connections ?? CONNECTIONS), ...settings.shares }), ending: ending.signal, report: settings.report }
   const servers: Server[] = []
   const addresses: string[] = []
   const stop = async (): Promise<void> => {
@@ -101,7 +117,7 @@ export const serveStore = async (settings: ServeSettings): Promise<ServedStore> 
   // One connection that cannot be had is no reason to leave the others.
   for (const server of servers) server.on('error', settings.report)
   let closing: Promise<void> | undefined
-  const upkeep = setInterval(() => void keepUp(speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: settings.ownerName })).catch(settings.report), UPKEEP_MS)
+  const upkeep = setInterval(() => void keepUp(speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: settings.ownerName }, { longestMs: UPKEEP_STATEMENT_MS })).catch(settings.report), UPKEEP_MS)
   upkeep.unref()
   return {
     addresses,
@@ -111,6 +127,9 @@ export const serveStore = async (settings: ServeSettings): Promise<ServedStore> 
     },
   }
 }
+
+/** A team has no more than three quarters of them, and who speaks in it no more than half: there is one left for others. */
+const sharesOf = (connections: number): ShareLimits => ({ turns: { all: connections, team: Math.max(1, Math.floor((connections * 3) / 4)), caller: Math.max(1, Math.floor(connections / 2)) }, open: OPEN, patienceMs: PATIENCE_MS })
 
 /** No page reaches a socket; programs call it by this name. */
 const SOCKET_DOOR: Door = { kind: 'socket', hosts: new Set(['localhost']), origins: new Set() }

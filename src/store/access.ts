@@ -19,7 +19,14 @@ export interface Following {
   readonly known?: string
   readonly waitMs: number
   readonly signal?: AbortSignal
+  /** Each look at the database is made when it is its turn. */
+  readonly turn?: Turn
 }
+
+/** Does it when it may be done; the signal says that nobody waits for it any more. */
+export type Turn = <Result>(work: (signal?: AbortSignal) => Promise<Result>) => Promise<Result>
+
+const AT_ONCE: Turn = (work) => work()
 
 /** A store, wherever it is: what is asked and answered is the same. */
 export interface StoreAccess {
@@ -35,19 +42,20 @@ export type Caller = { readonly kind: 'login' } | { readonly kind: 'somebody'; r
 
 /** What a server and the command line have in common: questions of one caller, answered by the database. */
 export interface Desk {
-  readonly answer: (operation: AnyOperation, caller: Caller, given: Readonly<Record<string, unknown>>) => Promise<unknown>
+  readonly answer: (operation: AnyOperation, caller: Caller, given: Readonly<Record<string, unknown>>, signal?: AbortSignal) => Promise<unknown>
   readonly follow: (operation: AnyOperation, caller: Caller, given: Readonly<Record<string, unknown>>, following: Following) => Promise<(Marked<unknown> & { readonly text: string }) | undefined>
   readonly close: () => Promise<void>
 }
 
 export const openDesk = (engine: Engine, changes: Changes = watchChanges(engine)): Desk => {
-  const answer: Desk['answer'] = (operation, caller, given) => {
-    const asking = speakingAs(engine, caller.kind === 'login' ? caller : { kind: 'gateway', role: operation.role, actor: caller.actor, ...(caller.team === undefined ? {} : { team: caller.team }), ...(caller.token === undefined ? {} : { token: caller.token }) })
+  const answer: Desk['answer'] = (operation, caller, given, signal) => {
+    const { role, longestMs } = operation
+    const asking = speakingAs(engine, caller.kind === 'login' ? caller : { kind: 'gateway', role, actor: caller.actor, ...(caller.team === undefined ? {} : { team: caller.team }), ...(caller.token === undefined ? {} : { token: caller.token }) }, { ...(signal === undefined ? {} : { signal }), ...(longestMs === undefined ? {} : { longestMs }) })
     return operation.perform(asking, given)
   }
   return {
     answer,
-    follow: async (operation, caller, given, { known, waitMs, signal }) => {
+    follow: async (operation, caller, given, { known, waitMs, signal, turn = AT_ONCE }) => {
       const until = Date.now() + waitMs
       const { isAbout } = operation
       if (isAbout !== undefined && waitMs > 0) await changes.listening()
@@ -55,7 +63,7 @@ export const openDesk = (engine: Engine, changes: Changes = watchChanges(engine)
         // Listened for before it is looked at: what happens in between is heard.
         const { changed, stop } = changes.next((notification) => isAbout?.(given, notification) === true, until - Date.now(), signal)
         try {
-          const text = JSON.stringify((await answer(operation, caller, given)) ?? null)
+          const text = JSON.stringify((await turn((over) => answer(operation, caller, given, over))) ?? null)
           const mark = createHash('sha256').update(text).digest('base64url')
           if (mark !== known) return { answer: JSON.parse(text), mark, text }
           if (Date.now() >= until || isAbout === undefined || signal?.aborted === true) return undefined

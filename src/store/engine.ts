@@ -5,8 +5,8 @@ export interface Engine {
   readonly query: <Row extends object>(sql: string, values?: readonly unknown[]) => Promise<readonly Row[]>
   /** Several statements, without values. */
   readonly execute: (sql: string) => Promise<void>
-  /** On one connection, all of it or nothing of it. */
-  readonly transaction: <Result>(work: (inside: Session) => Promise<Result>) => Promise<Result>
+  /** On one connection, all of it or nothing of it. The signal: nobody waits for it any more; a server then ends its statement. */
+  readonly transaction: <Result>(work: (inside: Session) => Promise<Result>, signal?: AbortSignal) => Promise<Result>
   /** Calls `heard` for each notification until the returned function is called. */
   readonly listen: (channel: string, heard: (payload: string) => void) => Promise<() => Promise<void>>
   readonly close: () => Promise<void>

@@ -36,6 +36,8 @@ export const migrate = async (engine: Engine, migrations = readMigrations()): Pr
   // Most logins may not change the schema, and need not where nothing is missing.
   if (await isCurrent(engine, migrations)) return []
   return engine.transaction(async ({ query, execute }) => {
+    // However long others take, and the files themselves: what requests are given is not meant for this.
+    await execute('set local statement_timeout = 0; set local lock_timeout = 0')
     await query('select pg_advisory_xact_lock($1)', [TURN])
     await execute(`
       create schema if not exists cordon_migrations;

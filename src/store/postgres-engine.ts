@@ -1,6 +1,10 @@
 import type pg from 'pg'
 
+import { fail } from '../errors/index.js'
+
+import { guardAnswers, streamOf } from './answer-guard.js'
 import type { Engine, Session } from './engine.js'
+import { givingUp } from './giving-up.js'
 import { storeError } from './sql-error.js'
 
 export interface PostgresSettings {
@@ -11,18 +15,38 @@ export interface PostgresSettings {
   readonly retryMs?: number
   /** How long an answer may take; a network that drops everything says nothing by itself. Left out, for ever. */
   readonly answerMs?: number
+  /** What the database itself gives statements; listeners and migrations have no limit. Left out, what the login is given. */
+  readonly limits?: PostgresLimits
+}
+
+export interface PostgresLimits {
+  readonly statementMs: number
+  /** Waiting for what another transaction holds. */
+  readonly lockMs: number
+  /** A transaction in which nothing is asked. */
+  readonly idleMs: number
+  /** To be connected, or to have a connection of the pool. */
+  readonly connectMs: number
 }
 
 const LONGEST_PAUSE_MS = 10_000
+/** An answer that is larger is nobody's to read; one of a client of `cordon serve` has the same bound. */
+const MOST_ANSWER_BYTES = 64 * 1024 * 1024
 
 type Driver = typeof pg
 
 /** A server. Neither the driver nor a connection is there before something is asked for. */
-export const openPostgres = ({ url, connections = 10, retryMs = 100, answerMs }: PostgresSettings): Engine => {
+export const openPostgres = ({ url, connections = 10, retryMs = 100, answerMs, limits }: PostgresSettings): Engine => {
   const where = withoutPassword(url)
   const stops = new Set<() => Promise<void>>()
   let opened: Promise<pg.Pool> | undefined
-  const pool = (): Promise<pg.Pool> => (opened ??= openPool({ connectionString: url, max: connections, application_name: 'cordon', keepAlive: true, ...(answerMs === undefined ? {} : { query_timeout: answerMs, connectionTimeoutMillis: answerMs }) }))
+  const common = { connectionString: url, keepAlive: true, ...(answerMs === undefined ? {} : { query_timeout: answerMs, connectionTimeoutMillis: answerMs }), ...(limits === undefined ? {} : limitsOf(limits)) }
+  const pool = (): Promise<pg.Pool> => (opened ??= openPool({ ...common, max: connections, application_name: 'cordon' }))
+  // Apart from the others, which may all be in use by what is to be ended.
+  let openedToEnd: Promise<pg.Pool> | undefined
+  const end = async (backend: number): Promise<void> => {
+    await (await (openedToEnd ??= openPool({ ...common, max: 1, application_name: 'cordon ends a statement' }))).query('select pg_cancel_backend($1)', [backend])
+  }
 
   const told = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     try {
@@ -38,20 +62,33 @@ export const openPostgres = ({ url, connections = 10, retryMs = 100, answerMs }:
     },
   })
 
-  const transaction: Engine['transaction'] = async (work) => {
+  const transaction: Engine['transaction'] = async (work, signal) => {
     const client = await told(async () => (await pool()).connect())
+    if (signal?.aborted === true) {
+      client.release()
+      throw fail('store-busy', { problem: 'it was not begun, because nobody waits for it any more' })
+    }
+    const stop = givingUp(client, signal, end)
     let isBroken = true
     try {
       await told(() => client.query('begin'))
-      const result = await work(sessionOf(() => Promise.resolve(client)))
+      const result = await work(
+        sessionOf(() => {
+          if (signal?.aborted === true) throw fail('store-busy', { problem: 'it was given up, because nobody waits for it any more' })
+          return Promise.resolve(client)
+        }),
+      )
       await told(() => client.query('commit'))
       isBroken = false
       return result
     } catch (error) {
+      // One that is being ended is ended by then; what comes next is not.
+      await stop()
       // A connection that cannot even be rolled back is not used again.
       isBroken = await client.query('rollback').then(() => false, () => true)
       throw error
     } finally {
+      await stop()
       client.release(isBroken)
     }
   }
@@ -71,7 +108,7 @@ export const openPostgres = ({ url, connections = 10, retryMs = 100, answerMs }:
     },
     close: async () => {
       await Promise.all([...stops].map((stop) => stop()))
-      await (await opened)?.end()
+      await Promise.all([(await opened)?.end(), (await openedToEnd)?.end()])
     },
   }
 }
@@ -85,9 +122,12 @@ export const openPool = async (settings: pg.PoolConfig): Promise<pg.Pool> => {
   pool.on('error', () => undefined)
   pool.on('connect', (client) => {
     client.on('error', () => undefined)
+    guardAnswers(streamOf(client), MOST_ANSWER_BYTES)
   })
   return pool
 }
+
+const limitsOf = ({ statementMs, lockMs, idleMs, connectMs }: PostgresLimits): pg.PoolConfig => ({ statement_timeout: statementMs, lock_timeout: lockMs, idle_in_transaction_session_timeout: idleMs, connectionTimeoutMillis: connectMs })
 
 interface Listening {
   readonly url: string
@@ -108,6 +148,7 @@ const keepListening = async ({ url, channel, heard, retryMs }: Listening): Promi
     next.on('error', () => { again(next) })
     next.on('end', () => { again(next) })
     await next.connect()
+    guardAnswers(streamOf(next), Number.POSITIVE_INFINITY)
     await next.query(`listen ${escapeIdentifier(channel)}`)
     current = next
     pause = retryMs

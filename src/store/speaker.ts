@@ -10,15 +10,23 @@ export type Speaker =
   /** In the name of somebody else, which only a gateway can: the process that others reach the database through. */
   | { readonly kind: 'gateway'; readonly role: Role; readonly actor: string; /** Has to do with this team alone, whatever others they are in. */ readonly team?: string; /** The id of the token by which they were known. */ readonly token?: string }
 
+export interface Manner {
+  /** Nobody waits for it any more. */
+  readonly signal?: AbortSignal
+  /** How long one statement may take, where the engine gives others less. */
+  readonly longestMs?: number
+}
+
 /** Statements by this speaker. Each is a transaction of its own. */
-export const speakingAs = (engine: Engine, speaker: Speaker): Pick<Session, 'query'> => {
+export const speakingAs = (engine: Engine, speaker: Speaker, { signal, longestMs }: Manner = {}): Pick<Session, 'query'> => {
   if (speaker.kind === 'login') return engine
   const { role, actor, team = '', token = '' } = speaker
   return {
     query: (sql, values) =>
       engine.transaction(async (inside) => {
         await inside.query(`select set_config('cordon.actor', $1, true), set_config('cordon.team', $2, true), set_config('cordon.token', $3, true), set_config('role', $4, true)`, [actor, team, token, role])
+        if (longestMs !== undefined) await inside.query(`select set_config('statement_timeout', $1, true)`, [String(longestMs)])
         return inside.query(sql, values)
-      }),
+      }, signal),
   }
 }

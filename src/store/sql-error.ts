@@ -1,5 +1,7 @@
 import { CordonError, fail } from '../errors/index.js'
 
+import { TOO_LARGE, UNREADABLE } from './answer-guard.js'
+
 const stringOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /** What the database says, in the words of Cordon. Its states are those of sql/: 42501, P0002, 22023. */
@@ -14,6 +16,15 @@ export const storeError = (error: unknown, where: string): unknown => {
       return fail('store-missing', { problem }, error)
     case '22023':
       return fail('store-state', { problem, hint: stringOf(hint) }, error)
+    case TOO_LARGE:
+      return fail('store-answer-too-large', { problem }, error)
+    // Given up, by the clock or by who asked; not had a lock; in the way of another one; idle within a transaction.
+    case '57014':
+    case '55P03':
+    case '40001':
+    case '40P01':
+    case '25P03':
+      return fail('store-busy', { problem }, error)
     default:
       // Data that a column cannot hold or a constraint does not let in, told in the database's own words.
       if (typeof code === 'string' && /^2[23]/.test(code)) return fail('store-state', { problem, hint: stringOf(hint) }, error)
@@ -22,7 +33,7 @@ export const storeError = (error: unknown, where: string): unknown => {
 }
 
 /** Classes 08 (connection), 57P (the server ends), 53 and 58 (it has no room, or trouble of its own); errors of the system come from the socket. */
-const isConnection = (code: unknown): boolean => typeof code === 'string' && (/^(08|57P|53|58)/.test(code) || /^E[A-Z]+$/.test(code))
+const isConnection = (code: unknown): boolean => typeof code === 'string' && (code === UNREADABLE || /^(08|57P|53|58)/.test(code) || /^E[A-Z]+$/.test(code))
 
 /** What the driver says without a code. */
-const isBroken = (problem: string): boolean => /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error)/.test(problem)
+const isBroken = (problem: string): boolean => /^(Connection terminated|received invalid response|Received unexpected |Query read timeout|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error)/.test(problem)

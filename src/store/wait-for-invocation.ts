@@ -71,6 +71,6 @@ export const watchInvocations = (engine: Engine, askAgainMs = ASK_AGAIN_MS): Inv
 
 /** A database that is away for a while is waited for, like everything else. */
 const untilItIsBack = (error: unknown): undefined => {
-  if (error instanceof CordonError && error.code === 'store-unavailable') return undefined
+  if (error instanceof CordonError && (error.code === 'store-unavailable' || error.code === 'store-busy')) return undefined
   throw error
 }

@@ -1,10 +1,10 @@
 // What the books need of a store, and the two ways to have one: a database of one's own, or the server of another process.
 import { setTimeout as pause } from 'node:timers/promises'
 
-import { CordonError } from '../../errors/index.js'
 import { cancelInvocation, claimInvocations, completeInvocation, invokeTool, listTools, openRemoteAccess, requireInvocation, requireTool, sendHeartbeat, speakingAs, watchInvocations, watchOutput } from '../../store/index.js'
 import type { Completion, Engine, Invocation, InvocationRequest, OutputChunk, ServerSettings } from '../../store/index.js'
 
+import { isAway } from './away.js'
 import type { Registration } from './same-tool.js'
 
 interface Names {
@@ -122,8 +122,7 @@ const patiently = async <Result>(work: () => Promise<Result>, signal: AbortSigna
     try {
       return await work()
     } catch (error) {
-      const isAway = error instanceof CordonError && (error.code === 'server-unavailable' || error.code === 'store-unavailable')
-      if (!isAway || Date.now() > until || signal?.aborted === true) throw error
+      if (!isAway(error) || Date.now() > until || signal?.aborted === true) throw error
       await pause(PAUSE_MS, undefined, signal === undefined ? {} : { signal })
     }
   }

@@ -4,9 +4,9 @@ import { CordonError } from '../../errors/index.js'
 import { isFinal } from '../../store/index.js'
 import type { Completion } from '../../store/index.js'
 
+import { isAway } from './away.js'
 import type { CallStore, SeenCall } from './call-store.js'
 
-const AWAY: ReadonlySet<string> = new Set(['store-unavailable', 'server-unavailable'])
 const PAUSES_MS = { first: 50, longest: 2_000 }
 
 /** Again and again while the database cannot be reached, until the signal says that it is enough. */
@@ -15,7 +15,7 @@ export const whileUnavailable = async <Result>(work: () => Promise<Result>, enou
     try {
       return await work()
     } catch (error) {
-      if (!(error instanceof CordonError) || !AWAY.has(error.code) || enough.aborted) throw error
+      if (!isAway(error) || enough.aborted) throw error
       await elapsed(pause, enough)
     }
   }

@@ -11,6 +11,7 @@ import { EVERYBODY, operation } from './operation.js'
 const STATES = ['pending', 'approved', 'running', 'completed', 'failed', 'rejected', 'expired', 'cancelled'] as const
 const MOST_ROWS = 1000
 const MOST_CLAIMS = 100
+const MOST_FACTS_LETTERS = 65_536
 const LONGEST_WAIT_SECONDS = 30 * 86_400
 
 export const CALLS = {
@@ -34,7 +35,7 @@ export const CALLS = {
   listStandingApprovals: operation({ method: 'GET', path: '/v1/teams/{team}/standing-approvals', summary: 'what is approved in advance', role: 'cordon_agent', who: EVERYBODY, fields: { team: name() }, perform: (asking, { team }) => listStandingApprovals(asking, team) }),
   approveInAdvance: operation({
     method: 'POST', path: '/v1/teams/{team}/standing-approvals', summary: 'a yes in advance: arguments of this form, this often, until then', role: 'cordon_operator', who: ['operator'],
-    fields: { team: name(), tool: toolKey(), arguments: mapping(), uses: whole(1, 1_000_000), validSeconds: whole(1, 366 * 86_400), reason: filledText(2000), agent: optional(name()) },
+    fields: { team: name(), tool: toolKey(), arguments: mapping(MOST_FACTS_LETTERS), uses: whole(1, 1_000_000), validSeconds: whole(1, 366 * 86_400), reason: filledText(2000), agent: optional(name()) },
     perform: async (asking, { team, tool, validSeconds, ...given }) => ({ id: await approveInAdvance(asking, { ...given, toolId: (await requireTool(asking, team, tool)).id, validMs: validSeconds * 1000 }) }),
   }),
   revokeStandingApproval: operation({ method: 'DELETE', path: '/v1/standing-approvals/{id}', summary: 'takes a yes in advance back', role: 'cordon_operator', who: ['operator', 'admin'], fields: { id: id() }, perform: (asking, given) => revokeStandingApproval(asking, given.id) }),
@@ -75,7 +76,7 @@ export const CALLS = {
   }),
   complete: operation({
     method: 'POST', path: '/v1/invocations/{id}/completion', summary: 'the result of a call, once, with the fence of its claim', role: 'cordon_runner', who: ['runner'],
-    fields: { id: id(), fence: fence(), status: oneOf('completed', 'failed'), output: optional(json()), error: optional(text()), cost: optional(amount()), usage: optional(mapping()) },
+    fields: { id: id(), fence: fence(), status: oneOf('completed', 'failed'), output: optional(json()), error: optional(text()), cost: optional(amount()), usage: optional(mapping(MOST_FACTS_LETTERS)) },
     perform: (asking, { id: of, fence: claimed, ...completion }) => completeInvocation(asking, { id: of, fence: claimed }, completion),
   }),
 } as const

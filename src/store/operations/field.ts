@@ -90,8 +90,11 @@ export const list = <Value>(item: Field<Value>, most = 1000): Field<readonly Val
   },
 })
 
-export const mapping = (): Field<Readonly<Record<string, unknown>>> =>
-  field({ schema: { type: 'object' }, expected: 'a mapping', isFit: (value): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value) })
+const MOST_JSON_LETTERS = 262_144
+
+/** Of so many letters of JSON: what is looked at with every call, or kept beside it, is no place for more. */
+export const mapping = (most = MOST_JSON_LETTERS): Field<Readonly<Record<string, unknown>>> =>
+  field({ schema: { type: 'object' }, expected: `a mapping of at most ${String(most)} letters of JSON`, isFit: (value): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value) && JSON.stringify(value).length <= most })
 
 /** Any JSON, null too. */
 export const json = (): Field<unknown> => ({

@@ -19,6 +19,8 @@ export interface Operation<Given extends Fields, Answer> {
   readonly fields: Given
   /** Whether a notification of the database (`ID STATE`, or an id) is about the answer; only where one can wait for another. */
   readonly isAbout?: (given: Read<Given>, notification: string) => boolean
+  /** How long one statement of it may take, where that is longer than others have. */
+  readonly longestMs?: number
   readonly perform: (asking: Asking, given: Read<Given>) => Promise<Answer>
 }
 

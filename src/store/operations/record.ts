@@ -6,6 +6,8 @@ import { operation } from './operation.js'
 
 const MOST_ENTRIES = 5000
 const LONGEST_DAYS = 36_500
+/** All of the record, or whole partitions of it. */
+const LONG_MS = 600_000
 
 export const RECORD = {
   readRecord: operation({
@@ -13,10 +15,11 @@ export const RECORD = {
     fields: { team: name(), after: optional(text(2000)), since: optional(text(40)), until: optional(text(40)), most: optional(whole(1, MOST_ENTRIES)) },
     perform: readRecord,
   }),
-  verifyRecord: operation({ method: 'GET', path: '/v1/record/problems', summary: 'what is wrong with the record of your teams: nothing is a good answer', role: 'cordon_operator', who: ['admin', 'operator'], fields: {}, perform: verifyRecord }),
+  verifyRecord: operation({ method: 'GET', path: '/v1/record/problems', summary: 'what is wrong with the record of your teams: nothing is a good answer', role: 'cordon_operator', who: ['admin', 'operator'], fields: {}, longestMs: LONG_MS, perform: verifyRecord }),
   dropOldRecords: operation({
     method: 'POST', path: '/v1/record/retention', summary: 'drops calls and entries that are older, a partition at a time', role: 'service_role', who: 'owner',
     fields: { keepDays: whole(1, LONGEST_DAYS) },
+    longestMs: LONG_MS,
     perform: async (asking, { keepDays }) => ({ dropped: await dropOldRecords(asking, keepDays) }),
   }),
 } as const
