@@ -11,6 +11,7 @@ import { RETRY_AFTER, problemOf } from './problem.js'
 import { readBody, refuseBody, refuseTwice } from './read-body.js'
 import { routeRequest } from './route.js'
 import type { Party, Seat, Shares } from './shares.js'
+import { streamAnswer } from './stream-answer.js'
 
 export interface Answering extends Reception {
   readonly desk: Desk
@@ -87,17 +88,27 @@ const answerOperation = async (request: IncomingMessage, response: ServerRespons
   response.once('close', seat.leave)
   const body = operation.method === 'POST' ? await readBody(request, answering.mostBodyBytes) : {}
   refuseTwice(body, given)
-  const read = inOwnTeam(holder, readFields(operation.fields, { ...body, ...given }))
+  const streams = operation.growth !== undefined && /(?:^|,)\s*text\/event-stream\s*(?:;|,|$)/i.test(request.headers.accept ?? '')
+  const read = inOwnTeam(holder, readFields(operation.fields, { ...body, ...(streams ? lastMark(request) : {}), ...given }))
   requireTeam(holder, read)
   const turn = turnOf(seat, gone, operation.longestMs ?? answering.answerMs)
+  const signal = AbortSignal.any([gone, answering.ending])
+  if (streams) {
+    if (answering.ending.aborted) response.shouldKeepAlive = false
+    await streamAnswer(response, operation, { desk: answering.desk, caller, given: read, growing: { untilMs: answering.longestWaitMs, signal, turn }, headers: HEADERS, report: answering.report })
+    return
+  }
   if (operation.method === 'GET') {
-    const marked = await answering.desk.follow(operation, caller, read, { ...waitingOf(request, answering.longestWaitMs), signal: AbortSignal.any([gone, answering.ending]), turn })
+    const marked = await answering.desk.follow(operation, caller, read, { ...waitingOf(request, answering.longestWaitMs), signal, turn })
     send(response, answering, marked === undefined ? { status: 304 } : { status: 200, text: marked.text, headers: { etag: `"${marked.mark}"` } })
     return
   }
   const answer = (await turn((over) => answering.desk.answer(operation, caller, read, over))) ?? null
   send(response, answering, answer === null ? { status: 204 } : { status: 200, text: JSON.stringify(answer) })
 }
+
+/** What a client of server-sent events says by itself when it comes again. */
+const lastMark = ({ headers }: IncomingMessage): Readonly<Record<string, unknown>> => (headers['last-event-id'] === undefined ? {} : { after: headers['last-event-id'] })
 
 /** Who has the store itself is a party too: a program that went wild keeps nobody else from it. */
 const partyOf = (caller: Caller): Party => (caller.kind === 'login' ? { team: 'the socket', caller: 'the login' } : { team: caller.team ?? 'the socket', caller: caller.actor })

@@ -64,7 +64,7 @@ export const STATEMENT_MS = 15_000
 /** An operation has a few statements. */
 const STATEMENTS = 4
 /** Requests that are open: of one caller, of a team, of all; fewer than there may be connections. */
-const OPEN = { caller: 64, team: 512, all: 1_800 }
+const OPEN = { caller: 256, team: 1_024, all: 1_800 }
 const PATIENCE_MS = 20_000
 /** Of upkeep, which deletes what is old. */
 const UPKEEP_STATEMENT_MS = 600_000

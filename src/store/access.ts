@@ -1,32 +1,13 @@
-import { createHash } from 'node:crypto'
-
-import { watchChanges } from './changes.js'
-import type { Changes } from './changes.js'
+import { AT_ONCE, openDesk } from './desk.js'
+import type { Caller, Following, Marked } from './desk.js'
 import type { Engine } from './engine.js'
+import { followGrowth } from './growth.js'
 import { operationOf } from './operations/index.js'
-import type { AnswerOf, AnyOperation, GivenTo, OperationName } from './operations/index.js'
+import type { AnswerOf, GivenTo, OperationName } from './operations/index.js'
 import { readFields } from './operations/field.js'
-import { speakingAs } from './speaker.js'
 
-/** An answer and a mark of it: another mark is another answer. */
-export interface Marked<Answer> {
-  readonly answer: Answer
-  readonly mark: string
-}
-
-export interface Following {
-  /** Of the answer that is known already. */
-  readonly known?: string
-  readonly waitMs: number
-  readonly signal?: AbortSignal
-  /** Each look at the database is made when it is its turn. */
-  readonly turn?: Turn
-}
-
-/** Does it when it may be done; the signal says that nobody waits for it any more. */
-export type Turn = <Result>(work: (signal?: AbortSignal) => Promise<Result>) => Promise<Result>
-
-const AT_ONCE: Turn = (work) => work()
+/** As long as a server goes on telling. */
+const GROWTH_MS = 60_000
 
 /** A store, wherever it is: what is asked and answered is the same. */
 export interface StoreAccess {
@@ -34,47 +15,9 @@ export interface StoreAccess {
   readonly ask: <Name extends OperationName>(name: Name, given: GivenTo<Name>) => Promise<AnswerOf<Name>>
   /** The answer as soon as it is another than the known one; undefined when it was not in that time. */
   readonly follow: <Name extends OperationName>(name: Name, given: GivenTo<Name>, following: Following) => Promise<Marked<AnswerOf<Name>> | undefined>
+  /** Tells what is new of an answer that grows, until nothing more comes (then what was said last), or for a while. */
+  readonly grow: <Name extends OperationName>(name: Name, given: GivenTo<Name>, told: (mark: string, item: unknown) => void, signal: AbortSignal) => Promise<unknown>
   readonly close: () => Promise<void>
-}
-
-/** Who asks: as who logged in to the database, or somebody in whose name a gateway speaks. */
-export type Caller = { readonly kind: 'login' } | { readonly kind: 'somebody'; readonly actor: string; readonly team?: string; /** The id of the token by which they are known. */ readonly token?: string }
-
-/** What a server and the command line have in common: questions of one caller, answered by the database. */
-export interface Desk {
-  readonly answer: (operation: AnyOperation, caller: Caller, given: Readonly<Record<string, unknown>>, signal?: AbortSignal) => Promise<unknown>
-  readonly follow: (operation: AnyOperation, caller: Caller, given: Readonly<Record<string, unknown>>, following: Following) => Promise<(Marked<unknown> & { readonly text: string }) | undefined>
-  readonly close: () => Promise<void>
-}
-
-export const openDesk = (engine: Engine, changes: Changes = watchChanges(engine)): Desk => {
-  const answer: Desk['answer'] = (operation, caller, given, signal) => {
-    const { role, longestMs } = operation
-    const asking = speakingAs(engine, caller.kind === 'login' ? caller : { kind: 'gateway', role, actor: caller.actor, ...(caller.team === undefined ? {} : { team: caller.team }), ...(caller.token === undefined ? {} : { token: caller.token }) }, { ...(signal === undefined ? {} : { signal }), ...(longestMs === undefined ? {} : { longestMs }) })
-    return operation.perform(asking, given)
-  }
-  return {
-    answer,
-    follow: async (operation, caller, given, { known, waitMs, signal, turn = AT_ONCE }) => {
-      const until = Date.now() + waitMs
-      const { isAbout } = operation
-      if (isAbout !== undefined && waitMs > 0) await changes.listening()
-      for (;;) {
-        // Listened for before it is looked at: what happens in between is heard.
-        const { changed, stop } = changes.next((notification) => isAbout?.(given, notification) === true, until - Date.now(), signal)
-        try {
-          const text = JSON.stringify((await turn((over) => answer(operation, caller, given, over))) ?? null)
-          const mark = createHash('sha256').update(text).digest('base64url')
-          if (mark !== known) return { answer: JSON.parse(text), mark, text }
-          if (Date.now() >= until || isAbout === undefined || signal?.aborted === true) return undefined
-          await changed
-        } finally {
-          stop()
-        }
-      }
-    },
-    close: changes.close,
-  }
 }
 
 /** The database itself, from this process. */
@@ -84,6 +27,17 @@ export const openDirectAccess = (engine: Engine, caller: Caller): StoreAccess =>
     where: engine.where,
     ask: async (name, given) => JSON.parse(JSON.stringify((await desk.answer(operationOf(name), caller, readFields(operationOf(name).fields, given))) ?? null)) as never,
     follow: async (name, given, following) => (await desk.follow(operationOf(name), caller, given, following)) as never,
+    grow: async (name, given, told, signal) => {
+      let last: unknown
+      await followGrowth(desk, operationOf(name), caller, given, {
+        untilMs: GROWTH_MS, breathMs: GROWTH_MS, signal, turn: AT_ONCE,
+        told: (news) => {
+          if (news.kind === 'item') told(news.mark, news.item)
+          else if (news.kind === 'end') last = news.item
+        },
+      })
+      return last
+    },
     close: async () => {
       await desk.close()
       await engine.close()

@@ -1,34 +1,37 @@
 import type { Engine } from './engine.js'
 
+/** What is told: `ID STATE` of a call; the id of a question; the id of a call that says something. */
+export type Channel = (typeof CHANNELS)[number]
+
 /** Told by the database that something changed; wakes by itself as well, because a notification can be lost with a connection. */
 export interface Changes {
   /** Resolves at the next notification that `isAbout` is true of, or after a while, at most that long, or when the signal says so. */
-  readonly next: (isAbout: (notification: string) => boolean, atMostMs: number, signal?: AbortSignal) => { readonly changed: Promise<void>; readonly stop: () => void }
+  readonly next: (isAbout: (notification: string, channel: Channel) => boolean, atMostMs: number, signal?: AbortSignal) => { readonly changed: Promise<void>; readonly stop: () => void }
   /** Resolves when what is notified from then on is heard. */
   readonly listening: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
-const CHANNELS = ['tool_invocation', 'tool_invocation_approval_required'] as const
+const CHANNELS = ['tool_invocation', 'tool_invocation_approval_required', 'tool_invocation_output'] as const
 const ASK_AGAIN_MS = 2_000
 
 export const watchChanges = (engine: Engine, askAgainMs = ASK_AGAIN_MS): Changes => {
-  const waiting = new Set<(notification: string) => void>()
+  const waiting = new Set<(notification: string, channel: Channel) => void>()
   let started: Promise<readonly (() => Promise<void>)[]> | undefined
-  const tell = (notification: string): void => {
-    for (const each of [...waiting]) each(notification)
+  const tell = (notification: string, channel: Channel): void => {
+    for (const each of [...waiting]) each(notification, channel)
   }
   return {
     listening: async () => {
-      started ??= Promise.all(CHANNELS.map((channel) => engine.listen(channel, tell)))
+      started ??= Promise.all(CHANNELS.map((channel) => engine.listen(channel, (notification) => { tell(notification, channel) })))
       // Without a listener it still works, only later.
       await started.catch(() => { started = undefined })
     },
     next: (isAbout, atMostMs, signal) => {
       let stop = (): void => undefined
       const changed = new Promise<void>((resolve) => {
-        const hear = (notification: string): void => {
-          if (isAbout(notification)) resolve()
+        const hear = (notification: string, channel: Channel): void => {
+          if (isAbout(notification, channel)) resolve()
         }
         const end = (): void => { resolve() }
         waiting.add(hear)

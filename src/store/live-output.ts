@@ -1,5 +1,8 @@
+import { fail } from '../errors/index.js'
+
 import type { Engine, Session } from './engine.js'
-import type { Invocation } from './invocation.js'
+import { isFinal } from './invocation.js'
+import type { Invocation, InvocationStatus } from './invocation.js'
 import { shownText } from './invocations.js'
 
 export type OutputStream = 'stdout' | 'stderr' | 'progress'
@@ -27,13 +30,35 @@ export interface OutputPlace {
 
 type Row = OutputChunk & OutputPlace
 
-const readOutput = ({ query }: Pick<Session, 'query'>, id: string, { fence, sequence }: OutputPlace): Promise<readonly Row[]> =>
+const readRows = ({ query }: Pick<Session, 'query'>, id: string, { fence, sequence }: OutputPlace): Promise<readonly Row[]> =>
   query(
     `select stream, content, skipped::int, fence::text, sequence from agents.invocation_output where invocation_id = $1 and (fence, sequence) > ($2::bigint, $3::int) order by fence, sequence`,
     [id, fence, sequence],
   )
 
 const BEGINNING: OutputPlace = { fence: '0', sequence: 0 }
+
+/** What a call says, after a mark. */
+export interface OutputPage {
+  readonly chunks: readonly (OutputChunk & { readonly mark: string })[]
+  /** To go on after these. The same as before where there is nothing new. */
+  readonly after: string
+  readonly status: InvocationStatus
+  /** Nothing comes after these. */
+  readonly isOver: boolean
+}
+
+export const readOutput = async ({ query }: Pick<Session, 'query'>, id: string, after = markOf(BEGINNING)): Promise<OutputPage> => {
+  const [fence = '0', sequence = '0'] = after.split('.')
+  // The state first: what is said before a call ends is there when it has ended.
+  const [call] = await query<{ status: InvocationStatus }>('select status from agents.tool_invocations where id = $1 and created_at = agents.fn_time_of($1)', [id])
+  if (call === undefined) throw fail('store-missing', { problem: `there is no invocation ${id}, or it is not yours to see` })
+  const rows = await readRows({ query }, id, { fence, sequence: Number(sequence) })
+  const chunks = rows.map(({ stream, content, skipped, ...place }) => ({ stream, content, skipped, mark: markOf(place) }))
+  return { chunks, after: chunks.at(-1)?.mark ?? after, status: call.status, isOver: isFinal(call.status) }
+}
+
+const markOf = ({ fence, sequence }: OutputPlace): string => `${fence}.${String(sequence)}`
 
 export interface OutputWatch {
   /** Tells what a call says, from the oldest that is kept, until the returned function is called; that one tells the rest first. */
@@ -55,7 +80,7 @@ export const watchOutput = (engine: Engine): OutputWatch => {
       let place = BEGINNING
       let reading: Promise<void> = Promise.resolve()
       const read = async (): Promise<void> => {
-        for (const { stream, content, skipped, fence, sequence } of await readOutput(session, id, place)) {
+        for (const { stream, content, skipped, fence, sequence } of await readRows(session, id, place)) {
           place = { fence, sequence }
           told({ stream, content, skipped })
         }

@@ -3,13 +3,14 @@ import { Agent, request as requestHttp } from 'node:http'
 import type { IncomingMessage, RequestOptions } from 'node:http'
 import { Agent as TlsAgent, request as requestHttps } from 'node:https'
 
-import { ERRORS, fail } from '../errors/index.js'
-import type { CordonError } from '../errors/index.js'
+import { CordonError, ERRORS, fail } from '../errors/index.js'
 
-import type { Following, Marked, StoreAccess } from './access.js'
+import type { StoreAccess } from './access.js'
+import type { Following, Marked } from './desk.js'
 import { operationOf } from './operations/index.js'
 import type { AnyOperation } from './operations/index.js'
 import { readFields } from './operations/field.js'
+import { readEvents } from './server-events.js'
 
 export interface ServerSettings {
   /** `https://host:port`, `http://127.0.0.1:port`, or `unix:/path/of/socket`. */
@@ -43,6 +44,7 @@ export const openRemoteAccess = (settings: ServerSettings): StoreAccess => {
       return (await exchange(operation, readFields(operation.fields, given)))?.answer as never
     },
     follow: async (name, given, following) => (await exchange(operationOf(name), given, following)) as never,
+    grow: async (name, given, told, signal) => grow(place, settings, operationOf(name), given, told, signal),
     close: () => {
       place.close()
       return Promise.resolve()
@@ -73,20 +75,38 @@ const placeOf = ({ server, token, allowPlainHttp = false, authorities }: ServerS
   return { where: url.origin, start: (options, answered) => requestHttps({ ...options, ...target, agent }, answered), close: () => { agent.destroy() } }
 }
 
-const send = async (place: Place, { token, actor }: ServerSettings, { method, path, fields }: AnyOperation, given: Readonly<Record<string, unknown>>, following?: Following): Promise<Marked<unknown> | undefined> => {
+interface Prepared {
+  readonly options: RequestOptions & { readonly headers: Readonly<Record<string, string>> }
+  readonly body: Buffer | undefined
+}
+
+const prepare = ({ token, actor }: ServerSettings, { method, path, fields }: AnyOperation, given: Readonly<Record<string, unknown>>): Prepared => {
   const inPath = new Set(Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name))
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(given[name])))
   const rest = Object.keys(fields).filter((name) => !inPath.has(name) && given[name] !== undefined)
   const query = method === 'POST' ? '' : rest.map((name) => `${name}=${encodeURIComponent(String(given[name]))}`).join('&')
   const body = method === 'POST' ? Buffer.from(JSON.stringify(Object.fromEntries(rest.map((name) => [name, given[name]])))) : undefined
+  return {
+    body,
+    options: {
+      method,
+      path: query === '' ? filled : `${filled}?${query}`,
+      headers: {
+        accept: 'application/json',
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(actor === undefined ? {} : { 'cordon-actor': actor }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(body.byteLength) }),
+      },
+    },
+  }
+}
+
+const send = async (place: Place, settings: ServerSettings, operation: AnyOperation, given: Readonly<Record<string, unknown>>, following?: Following): Promise<Marked<unknown> | undefined> => {
+  const { options, body } = prepare(settings, operation, given)
   const { status, headers, text } = await exchangeOnce(place, {
-    method,
-    path: query === '' ? filled : `${filled}?${query}`,
+    ...options,
     headers: {
-      accept: 'application/json',
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      ...(actor === undefined ? {} : { 'cordon-actor': actor }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(body.byteLength) }),
+      ...options.headers,
       ...(following?.known === undefined ? {} : { 'if-none-match': `"${following.known}"`, prefer: `wait=${String(Math.ceil(following.waitMs / 1000))}` }),
     },
     ...(following?.signal === undefined ? {} : { signal: following.signal }),
@@ -102,6 +122,44 @@ const send = async (place: Place, { token, actor }: ServerSettings, { method, pa
   throw problemOf(answer, status, place.where)
 }
 
+/** Silent for longer than a server is between two signs of life, it is none any more. */
+const SILENT_MS = 45_000
+
+/** Resolves with what was said last, or undefined where the server ended it before; one goes on after the last mark. */
+const grow = (place: Place, settings: ServerSettings, operation: AnyOperation, given: Readonly<Record<string, unknown>>, told: (mark: string, item: unknown) => void, signal: AbortSignal): Promise<unknown> =>
+  new Promise((resolve, reject) => {
+    const { options } = prepare(settings, operation, given)
+    let last: unknown
+    const refuse = (error: unknown): void => {
+      const message = error instanceof Error ? error.message : String(error)
+      reject(signal.aborted ? (signal.reason as Error) : error instanceof CordonError ? error : unusable(place.where, message, error))
+    }
+    const sent = place.start({ ...options, headers: { ...options.headers, accept: 'text/event-stream' }, signal, timeout: SILENT_MS }, (answer) => {
+      const status = answer.statusCode ?? 0
+      const isStream = status === OK && answer.headers['content-type'] === 'text/event-stream'
+      let refusal = ''
+      const read = readEvents(({ id, event, data }) => {
+        if (event === 'item') told(id, parsed(data))
+        else if (event === 'end') last = parsed(data)
+        else if (event === 'problem') sent.destroy(problemOf(parsed(data), status, place.where))
+      })
+      answer.setEncoding('utf8')
+      answer.on('data', (text: string) => {
+        if (isStream) read(text)
+        else if (refusal.length < MOST_REFUSAL_LETTERS) refusal += text
+      })
+      answer.on('end', () => {
+        if (isStream) resolve(last)
+        else refuse(problemOf(parsed(refusal), status, place.where))
+      })
+      answer.on('error', refuse)
+    })
+    sent.on('timeout', () => sent.destroy(new Error('it says nothing any more')))
+    sent.on('error', refuse)
+    sent.end()
+  })
+
+const MOST_REFUSAL_LETTERS = 65_536
 const OK = 200
 const NO_CONTENT = 204
 const NOT_MODIFIED = 304

@@ -5,6 +5,7 @@ import { cancelInvocation, claimInvocations, completeInvocation, invokeTool, lis
 import type { Completion, Engine, Invocation, InvocationRequest, OutputChunk, ServerSettings } from '../../store/index.js'
 
 import { isAway } from './away.js'
+import { followAtServer } from './served-output.js'
 import type { Registration } from './same-tool.js'
 
 interface Names {
@@ -106,8 +107,7 @@ const atServer = ({ server, token, authorities, owner: team, agent, runner }: Se
         ...(usage === undefined ? {} : { usage: { ...usage } }),
       })
     },
-    // Through a server the result comes as a whole.
-    follow: () => Promise.resolve(() => Promise.resolve()),
+    follow: (id, told) => Promise.resolve(followAtServer(store, id, told)),
     close: store.close,
   }
 }

@@ -2,10 +2,12 @@
 import { approveInAdvance, approveQuestion, listQuestions, listStandingApprovals, rejectQuestion, revokeStandingApproval, showQuestion } from '../approvals.js'
 import { explainInvocation, listInvocations } from '../explanation.js'
 import { cancelInvocation, completeInvocation, invokeTool, requireInvocation } from '../invocations.js'
+import { LONGEST_CHUNK, appendOutput, readOutput } from '../live-output.js'
+import type { OutputPage } from '../live-output.js'
 import { requireTool } from '../registry.js'
 import { claimInvocations, sendHeartbeat } from '../runners.js'
 
-import { amount, fence, filledText, hash, id, json, list, mapping, name, oneOf, optional, text, toolKey, whole, yesOrNo } from './field.js'
+import { amount, fence, filledText, hash, id, json, list, mapping, name, oneOf, optional, outputMark, text, toolKey, whole, yesOrNo } from './field.js'
 import { EVERYBODY, operation } from './operation.js'
 
 const STATES = ['pending', 'approved', 'running', 'completed', 'failed', 'rejected', 'expired', 'cancelled'] as const
@@ -18,7 +20,7 @@ export const CALLS = {
   listQuestions: operation({
     method: 'GET', path: '/v1/teams/{team}/approvals', summary: 'what people are asked about now', role: 'cordon_agent', who: EVERYBODY,
     fields: { team: name(), most: optional(whole(1, MOST_ROWS)) },
-    isAbout: () => true,
+    isAbout: (_given, _notification, channel) => channel !== 'tool_invocation_output',
     perform: (asking, { team, most }) => listQuestions(asking, most, team),
   }),
   showQuestion: operation({ method: 'GET', path: '/v1/approvals/{id}', summary: 'a question with everything that would run, by its id or by that of the call', role: 'cordon_agent', who: EVERYBODY, fields: { id: id() }, perform: (asking, given) => showQuestion(asking, given.id) }),
@@ -55,8 +57,19 @@ export const CALLS = {
   findInvocation: operation({
     method: 'GET', path: '/v1/invocations/{id}', summary: 'a call', role: 'cordon_agent', who: EVERYBODY,
     fields: { id: id() },
-    isAbout: (given, notification) => notification.startsWith(given.id),
+    isAbout: (given, notification, channel) => channel !== 'tool_invocation_output' && notification.startsWith(given.id),
     perform: (asking, given) => requireInvocation(asking, given.id),
+  }),
+  readOutput: operation({
+    method: 'GET', path: '/v1/invocations/{id}/output', summary: 'what a call says while it runs, after a mark: the last of it, for a while; the whole is in its result', role: 'cordon_agent', who: EVERYBODY,
+    fields: { id: id(), after: optional(outputMark()) },
+    isAbout: (given, notification) => notification.startsWith(given.id),
+    growth: {
+      items: ({ chunks }: OutputPage) => chunks.map(({ mark, ...item }) => ({ mark, item })),
+      goOn: (given, after) => ({ ...given, after }),
+      end: ({ isOver, status }: OutputPage) => (isOver ? { status } : undefined),
+    },
+    perform: (asking, given): Promise<OutputPage> => readOutput(asking, given.id, given.after),
   }),
   explainInvocation: operation({ method: 'GET', path: '/v1/invocations/{id}/explanation', summary: 'a call with what held it, who said what, and its record', role: 'cordon_operator', who: EVERYBODY, fields: { id: id() }, perform: (asking, given) => explainInvocation(asking, given.id) }),
   cancelInvocation: operation({
@@ -73,6 +86,11 @@ export const CALLS = {
     method: 'POST', path: '/v1/runners/{runner}/claims', summary: 'approved calls for a runner, each for one', role: 'cordon_runner', who: ['runner'],
     fields: { runner: name(), id: optional(id()), most: optional(whole(1, MOST_CLAIMS)) },
     perform: (asking, { runner, id: wanted, most = 1 }) => claimInvocations(asking, runner, wanted === undefined ? { most } : { id: wanted }),
+  }),
+  appendOutput: operation({
+    method: 'POST', path: '/v1/invocations/{id}/output', summary: 'something that a call says, by who runs it, with the fence of its claim', role: 'cordon_runner', who: ['runner'],
+    fields: { id: id(), fence: fence(), stream: oneOf('stdout', 'stderr', 'progress'), content: text(LONGEST_CHUNK), skipped: optional(whole(0, Number.MAX_SAFE_INTEGER)) },
+    perform: (asking, { id: of, fence: claimed, stream, content, skipped = 0 }) => appendOutput(asking, { id: of, fence: claimed }, { stream, content, skipped }),
   }),
   complete: operation({
     method: 'POST', path: '/v1/invocations/{id}/completion', summary: 'the result of a call, once, with the fence of its claim', role: 'cordon_runner', who: ['runner'],

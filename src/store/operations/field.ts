@@ -64,6 +64,8 @@ export const id = (): Field<string> => shaped(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]
 export const hash = (): Field<string> => shaped(/^sha256:[0-9a-f]{64}$/, 'a hash such as sha256:… of what was shown')
 export const fence = (): Field<string> => shaped(/^\d{1,18}$/, 'the fence of the claim')
 
+export const outputMark = (): Field<string> => shaped(/^\d{1,18}\.\d{1,9}$/, 'the mark of something that a call said, such as 1.12')
+
 export const oneOf = <const Word extends string>(...words: readonly Word[]): Field<Word> =>
   field({ schema: { enum: words }, expected: words.join(' or '), isFit: (value): value is Word => words.some((word) => word === value) })
 

@@ -1,3 +1,4 @@
+import type { Channel } from '../changes.js'
 import type { Session } from '../engine.js'
 import type { MemberKind } from '../registry.js'
 import type { Role } from '../speaker.js'
@@ -5,6 +6,14 @@ import type { Role } from '../speaker.js'
 import type { Fields, Read } from './field.js'
 
 export type Asking = Pick<Session, 'query'>
+
+export interface Growth<Given extends Fields, Answer> {
+  /** Each with the mark that one goes on after. */
+  readonly items: (answer: Told<Answer>) => readonly { readonly mark: string; readonly item: object }[]
+  readonly goOn: (given: Read<Given>, mark: string) => Read<Given>
+  /** What to say last, when nothing more comes. */
+  readonly end: (answer: Told<Answer>) => object | undefined
+}
 
 /** Something that can be asked of a store: here, by the command line, or through a server, in the same words. */
 export interface Operation<Given extends Fields, Answer> {
@@ -18,7 +27,9 @@ export interface Operation<Given extends Fields, Answer> {
   readonly who: readonly MemberKind[] | 'owner'
   readonly fields: Given
   /** Whether a notification of the database (`ID STATE`, or an id) is about the answer; only where one can wait for another. */
-  readonly isAbout?: (given: Read<Given>, notification: string) => boolean
+  readonly isAbout?: (given: Read<Given>, notification: string, channel: Channel) => boolean
+  /** Where the answer is what is new after a mark, and grows: it can be had as it does (`Accept: text/event-stream`). */
+  readonly growth?: Growth<Given, Answer>
   /** How long one statement of it may take, where that is longer than others have. */
   readonly longestMs?: number
   readonly perform: (asking: Asking, given: Read<Given>) => Promise<Answer>
