@@ -6,8 +6,8 @@ export const HELP = `usage: npm run bench -- [options]
   --tools            measure only calls of tools from end to end, decided and recorded
   --egress           measure only the proxy, beside a straight connection and other proxies: a request on a new
                      connection, a download, many connections
-  --store            measure only the store: calls per second on PostgreSQL and embedded, beside the same writes by
-                     pgbench; from approval to start; the same with a million old calls
+  --store            measure only the store: calls per second on PostgreSQL and embedded, beside the same writes (by
+                     pgbench); from approval to start; the same with a million old calls; first use of an embedded store
   --sustain SECONDS  with --tools: keep 8 calls in flight for so long, and see that nothing grows
   --quick            fewer samples: a few minutes become half a minute
   --only NAME,...    only these contestants and measurements (bare always runs)

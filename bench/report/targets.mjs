@@ -1,12 +1,13 @@
 /**
+ * @template Report
  * @typedef {object} Target
  * @property {string} claim
- * @property {(report: import('../run.mjs').Report) => number | undefined} figure
+ * @property {(report: Report) => number | undefined} figure
  * @property {'at most' | 'at least'} bound
  * @property {number} limit
  */
 
-/** @type {readonly Target[]} */
+/** @type {readonly Target<import('../run.mjs').Report>[]} */
 const TARGETS = [
   { claim: 'cold call, p50, × bare', figure: ({ start }) => start['cordon-cold']?.ratio, bound: 'at most', limit: 2.2 },
   { claim: 'warm call, p50, × bare', figure: ({ start }) => start['cordon-warm']?.ratio, bound: 'at most', limit: 0.7 },
@@ -16,7 +17,7 @@ const TARGETS = [
     bound: 'at least',
     limit: 0.6,
   },
-  ...['find', 'gcc', 'git'].map(name => /** @type {Target} */ ({
+  ...['find', 'gcc', 'git'].map(name => /** @type {Target<import('../run.mjs').Report>} */ ({
     claim: `${name} in a cell, p50, × bare`,
     figure: ({ work }) => work.find(entry => entry.name === name)?.results['cordon-cold']?.ratio,
     bound: 'at most',
@@ -30,13 +31,18 @@ const TARGETS = [
   },
 ]
 
+/** @param {import('../run.mjs').Report} report */
+export const checkTargets = report => judge(TARGETS, report)
+
 /**
  * A figure that was not measured is a target that is not met.
- * @param {import('../run.mjs').Report} report
+ * @template Report
+ * @param {readonly Target<Report>[]} targets
+ * @param {Report} report
  * @returns {{ text: string, met: boolean }}
  */
-export function checkTargets(report) {
-  const verdicts = TARGETS.map(({ claim, figure, bound, limit }) => {
+export function judge(targets, report) {
+  const verdicts = targets.map(({ claim, figure, bound, limit }) => {
     const value = figure(report)
     const met = value !== undefined && Number.isFinite(value) && (bound === 'at most' ? value <= limit : value >= limit)
     return { met, line: `${met ? 'met   ' : 'MISSED'}  ${claim}: ${Number.isFinite(value) ? value?.toFixed(2) : 'not measured'} (${bound} ${limit})` }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { needs } from '../requirement.js'
-import { startServer } from '../store/server.js'
+import { startServer } from '../../scripts/postgres-server.mjs'
 
 import { openNetworks } from './networks.js'
 import type { Networks } from './networks.js'
@@ -18,7 +18,7 @@ let team: Team | undefined
 beforeAll(async () => {
   networks = openNetworks(2)
   if (networks === undefined) return
-  const server = startServer([`listen_addresses=${networks.address}`, 'port=5432'])
+  const server = startServer({ addresses: networks.address })
   appendFileSync(join(server.folder, 'data', 'pg_hba.conf'), `host all all ${networks.address}/24 trust\n`)
   team = await openTeam(server)
   await team.engine.query('select pg_reload_conf()')

@@ -1,0 +1,19 @@
+/** @typedef {import('../store.mjs').StoreReport} StoreReport */
+
+/**
+ * How much the share in what the server can do falls with old calls, at worst. Of shares and not of rates: the same
+ * writes are measured beside both, so what the machine did meanwhile falls out.
+ * @param {Pick<StoreReport, 'young' | 'aged'>} report
+ */
+export const fallOf = ({ young, aged }) => Math.max(...aged.rates.shares.map((share, at) => 1 - share / (young.rates.shares[at] ?? Number.NaN)))
+
+/** @type {readonly import('../report/targets.mjs').Target<StoreReport>[]} */
+export const STORE_TARGETS = [
+  { claim: 'from approval to start, told by LISTEN, p50 in ms', figure: ({ young }) => young.listening.p50, bound: 'at most', limit: 10 },
+  { claim: 'from approval to start, told by the queue, p50 in ms', figure: ({ young }) => young.queue.p50, bound: 'at most', limit: 10 },
+  { claim: 'the first with old calls, p50 in ms', figure: ({ aged }) => aged.listening.p50, bound: 'at most', limit: 10 },
+  { claim: 'the second with old calls, p50 in ms', figure: ({ aged }) => aged.queue.p50, bound: 'at most', limit: 10 },
+  { claim: 'fall of the share with old calls, in %', figure: report => 100 * fallOf(report), bound: 'at most', limit: 20 },
+  { claim: 'first use of an embedded store, p50 in s', figure: ({ use }) => use.first.p50 / 1000, bound: 'at most', limit: 1.5 },
+  { claim: 'opening it again, p50 in s', figure: ({ use }) => use.again.p50 / 1000, bound: 'at most', limit: 1.5 },
+]
