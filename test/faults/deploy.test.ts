@@ -6,10 +6,10 @@ import { join } from 'node:path'
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { startServer } from '../../scripts/postgres-server.mjs'
-import type { Server } from '../../scripts/postgres-server.mjs'
 import { readDocument } from '../../src/policy/index.js'
 import { openPostgres } from '../../src/store/index.js'
+import { startServer } from '../store/server.js'
+import type { Server } from '../store/server.js'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 let server: Server

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { needs } from '../requirement.js'
-import { startServer } from '../../scripts/postgres-server.mjs'
+import { startServer } from '../store/server.js'
 
 import { openNetworks } from './networks.js'
 import type { Networks } from './networks.js'

@@ -6,12 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-import { startServer } from '../../scripts/postgres-server.mjs'
-import type { Server } from '../../scripts/postgres-server.mjs'
 import { loadToolFiles, registrationOf } from '../../src/runtime/index.js'
 import type { RunnerNews } from '../../src/runtime/index.js'
 import { addMember, approveInvocation, assignTool, findInvocation, installQueue, invokeTool, migrate, openPostgres, registerTool, speakingAs } from '../../src/store/index.js'
 import type { Engine, Invocation, Role } from '../../src/store/index.js'
+
+import { startServer } from '../store/server.js'
+import type { Server } from '../store/server.js'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 

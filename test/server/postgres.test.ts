@@ -1,11 +1,11 @@
 // A server in front of PostgreSQL, with a login that has the roles of the page and nothing else.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { startServer } from '../../scripts/postgres-server.mjs'
 import { serveStore } from '../../src/server/index.js'
 import type { ServedStore } from '../../src/server/index.js'
 import { addMember, migrate, openPostgres, openRemoteAccess, speakingAs } from '../../src/store/index.js'
 import type { Engine, StoreAccess } from '../../src/store/index.js'
+import { startServer } from '../store/server.js'
 
 const database = startServer()
 let owner: Engine

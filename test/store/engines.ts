@@ -1,7 +1,8 @@
 // Both engines, migrated. The same claims are made of each.
-import { startServer } from '../../scripts/postgres-server.mjs'
 import { openPglite, openPostgres, migrate } from '../../src/store/index.js'
 import type { Engine } from '../../src/store/index.js'
+
+import { startServer } from './server.js'
 
 export const ENGINES = ['PGlite', 'PostgreSQL'] as const
 export type EngineName = (typeof ENGINES)[number]

@@ -1,13 +1,13 @@
 // Several teams on one server, with logins of their own: what one of them does, or does not end, is no other's trouble.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { startServer } from '../../scripts/postgres-server.mjs'
-import type { Server } from '../../scripts/postgres-server.mjs'
 import { installQueue, keepUp, migrate, openPostgres, speakingAs } from '../../src/store/index.js'
 import type { Engine } from '../../src/store/index.js'
 
 import { newRegistry } from './registry.js'
 import type { Registry } from './registry.js'
+import { startServer } from './server.js'
+import type { Server } from './server.js'
 
 let server: Server
 let engine: Engine

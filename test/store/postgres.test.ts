@@ -1,13 +1,13 @@
 // What only a real server shows: logins, many connections at once, and a server that goes away.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { startServer } from '../../scripts/postgres-server.mjs'
-import type { Server } from '../../scripts/postgres-server.mjs'
 import { migrate, openPostgres, readMigrations } from '../../src/store/index.js'
 import type { Engine } from '../../src/store/index.js'
 
 import { newRegistry } from './registry.js'
 import type { Registry } from './registry.js'
+import { startServer } from './server.js'
+import type { Server } from './server.js'
 
 let server: Server
 let engine: Engine
