@@ -15,7 +15,7 @@ export const APPROVALS_HELP: CommandHelp = {
     {
       title: 'options',
       options: [
-        { name: 'hash', value: 'HASH', help: 'the hash of the arguments that were shown (approve)' },
+        { name: 'hash', value: 'HASH', meantBy: ['yes', 'force'], help: 'the hash of the arguments that were shown (approve)' },
         { name: 'reason', value: 'TEXT', meantBy: ['because', 'message'], help: 'why; recorded, and told to the agent (reject, approve, advance)' },
         { name: 'arguments', value: 'SCHEMA', help: 'a JSON Schema that the arguments have to fit (advance)' },
         { name: 'uses', value: 'N', help: 'how often (advance; otherwise: 1)' },
