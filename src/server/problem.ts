@@ -27,7 +27,12 @@ const STATUS: Partial<Readonly<Record<ErrorCode, number>>> = {
   'store-busy': 503,
   'store-unavailable': 503,
 }
-const UNEXPECTED = 500
+export const UNEXPECTED = 500
+
+/** By status, what it may be about; every other error of the table is a mistake of the server. */
+export const CODES_BY_STATUS: ReadonlyMap<number, readonly string[]> = new Map(
+  [...new Set([...Object.values(STATUS), UNEXPECTED])].sort((one, other) => one - other).map((status) => [status, [...Object.entries(STATUS).filter(([, each]) => each === status).map(([code]) => code), ...(status === UNEXPECTED ? ['unexpected'] : [])]]),
+)
 
 /** Who is told one of these may ask again, after so many seconds. */
 export const RETRY_AFTER: Readonly<Record<number, string>> = { 429: '1', 503: '2' }

@@ -7,8 +7,10 @@ import type { OutputPage } from '../live-output.js'
 import { requireTool } from '../registry.js'
 import { claimInvocations, sendHeartbeat } from '../runners.js'
 
+import { EXPLANATION, INVOCATION, OUTPUT_PAGE, QUESTION, SHOWN_QUESTION, STANDING_APPROVAL, THE_DECISION, THE_ID, THE_STATUS } from './answers.js'
 import { amount, fence, filledText, hash, id, json, list, mapping, name, oneOf, optional, outputMark, text, toolKey, whole, yesOrNo } from './field.js'
 import { EVERYBODY, operation } from './operation.js'
+import { NOTHING, manyOf } from './shape.js'
 
 const STATES = ['pending', 'approved', 'running', 'completed', 'failed', 'rejected', 'expired', 'cancelled'] as const
 const MOST_ROWS = 1000
@@ -20,30 +22,35 @@ export const CALLS = {
   listQuestions: operation({
     method: 'GET', path: '/v1/teams/{team}/approvals', summary: 'what people are asked about now', role: 'cordon_agent', who: EVERYBODY,
     fields: { team: name(), most: optional(whole(1, MOST_ROWS)) },
+    answer: manyOf(QUESTION),
     isAbout: (_given, _notification, channel) => channel !== 'tool_invocation_output',
     perform: (asking, { team, most }) => listQuestions(asking, most, team),
   }),
-  showQuestion: operation({ method: 'GET', path: '/v1/approvals/{id}', summary: 'a question with everything that would run, by its id or by that of the call', role: 'cordon_agent', who: EVERYBODY, fields: { id: id() }, perform: (asking, given) => showQuestion(asking, given.id) }),
+  showQuestion: operation({ method: 'GET', path: '/v1/approvals/{id}', summary: 'a question with everything that would run, by its id or by that of the call', role: 'cordon_agent', who: EVERYBODY, fields: { id: id() }, answer: SHOWN_QUESTION, perform: (asking, given) => showQuestion(asking, given.id) }),
   approve: operation({
     method: 'POST', path: '/v1/approvals/{id}/approve', summary: 'yes to exactly what was shown, by the hash of it; never to what one asked for oneself', role: 'cordon_operator', who: ['operator'],
     fields: { id: id(), shownHash: hash(), reason: optional(text(2000)) },
+    answer: THE_DECISION,
     perform: async (asking, given) => ({ status: await approveQuestion(asking, given.id, given.shownHash, given.reason) }),
   }),
   reject: operation({
     method: 'POST', path: '/v1/approvals/{id}/reject', summary: 'no, and why', role: 'cordon_operator', who: ['operator'],
     fields: { id: id(), reason: filledText(2000) },
+    answer: THE_DECISION,
     perform: async (asking, given) => ({ status: await rejectQuestion(asking, given.id, given.reason) }),
   }),
-  listStandingApprovals: operation({ method: 'GET', path: '/v1/teams/{team}/standing-approvals', summary: 'what is approved in advance', role: 'cordon_agent', who: EVERYBODY, fields: { team: name() }, perform: (asking, { team }) => listStandingApprovals(asking, team) }),
+  listStandingApprovals: operation({ method: 'GET', path: '/v1/teams/{team}/standing-approvals', summary: 'what is approved in advance', role: 'cordon_agent', who: EVERYBODY, fields: { team: name() }, answer: manyOf(STANDING_APPROVAL), perform: (asking, { team }) => listStandingApprovals(asking, team) }),
   approveInAdvance: operation({
     method: 'POST', path: '/v1/teams/{team}/standing-approvals', summary: 'a yes in advance: arguments of this form, this often, until then', role: 'cordon_operator', who: ['operator'],
     fields: { team: name(), tool: toolKey(), arguments: mapping(MOST_FACTS_LETTERS), uses: whole(1, 1_000_000), validSeconds: whole(1, 366 * 86_400), reason: filledText(2000), agent: optional(name()) },
+    answer: THE_ID,
     perform: async (asking, { team, tool, validSeconds, ...given }) => ({ id: await approveInAdvance(asking, { ...given, toolId: (await requireTool(asking, team, tool)).id, validMs: validSeconds * 1000 }) }),
   }),
-  revokeStandingApproval: operation({ method: 'DELETE', path: '/v1/standing-approvals/{id}', summary: 'takes a yes in advance back', role: 'cordon_operator', who: ['operator', 'admin'], fields: { id: id() }, perform: (asking, given) => revokeStandingApproval(asking, given.id) }),
+  revokeStandingApproval: operation({ method: 'DELETE', path: '/v1/standing-approvals/{id}', summary: 'takes a yes in advance back', role: 'cordon_operator', who: ['operator', 'admin'], fields: { id: id() }, answer: NOTHING, perform: (asking, given) => revokeStandingApproval(asking, given.id) }),
   invoke: operation({
     method: 'POST', path: '/v1/teams/{team}/invocations', summary: 'asks for a call, in one\'s own name', role: 'cordon_agent', who: ['agent'],
     fields: { team: name(), tool: toolKey(), agent: name(), input: json(), runId: optional(id()), stepId: optional(text(200)), costEstimate: optional(amount()), validSeconds: optional(whole(1, LONGEST_WAIT_SECONDS)), request: optional(id()), dispatch: optional(oneOf('runners', 'caller')) },
+    answer: THE_ID,
     perform: async (asking, { team, tool, agent, input, runId, validSeconds, ...given }) => {
       const { id: toolId } = await requireTool(asking, team, tool)
       return { id: await invokeTool(asking, { toolId, agent, input, ...given, ...(runId === undefined ? {} : { teamRunId: runId }), ...(validSeconds === undefined ? {} : { validMs: validSeconds * 1000 }) }) }
@@ -52,17 +59,20 @@ export const CALLS = {
   listInvocations: operation({
     method: 'GET', path: '/v1/teams/{team}/invocations', summary: 'calls, the newest first: an agent sees its own', role: 'cordon_agent', who: EVERYBODY,
     fields: { team: name(), status: optional(oneOf(...STATES)), agent: optional(name()), most: optional(whole(1, MOST_ROWS)) },
+    answer: manyOf(INVOCATION),
     perform: listInvocations,
   }),
   findInvocation: operation({
     method: 'GET', path: '/v1/invocations/{id}', summary: 'a call', role: 'cordon_agent', who: EVERYBODY,
     fields: { id: id() },
+    answer: INVOCATION,
     isAbout: (given, notification, channel) => channel !== 'tool_invocation_output' && notification.startsWith(given.id),
     perform: (asking, given) => requireInvocation(asking, given.id),
   }),
   readOutput: operation({
     method: 'GET', path: '/v1/invocations/{id}/output', summary: 'what a call says while it runs, after a mark: the last of it, for a while; the whole is in its result', role: 'cordon_agent', who: EVERYBODY,
     fields: { id: id(), after: optional(outputMark()) },
+    answer: OUTPUT_PAGE,
     isAbout: (given, notification) => notification.startsWith(given.id),
     growth: {
       items: ({ chunks }: OutputPage) => chunks.map(({ mark, ...item }) => ({ mark, item })),
@@ -71,30 +81,35 @@ export const CALLS = {
     },
     perform: (asking, given): Promise<OutputPage> => readOutput(asking, given.id, given.after),
   }),
-  explainInvocation: operation({ method: 'GET', path: '/v1/invocations/{id}/explanation', summary: 'a call with what held it, who said what, and its record', role: 'cordon_operator', who: EVERYBODY, fields: { id: id() }, perform: (asking, given) => explainInvocation(asking, given.id) }),
+  explainInvocation: operation({ method: 'GET', path: '/v1/invocations/{id}/explanation', summary: 'a call with what held it, who said what, and its record', role: 'cordon_operator', who: EVERYBODY, fields: { id: id() }, answer: EXPLANATION, perform: (asking, given) => explainInvocation(asking, given.id) }),
   cancelInvocation: operation({
     method: 'POST', path: '/v1/invocations/{id}/cancel', summary: 'takes a call back; one that runs is told', role: 'cordon_agent', who: ['agent', 'operator', 'admin'],
     fields: { id: id(), reason: optional(text(2000)) },
+    answer: THE_STATUS,
     perform: async (asking, given) => ({ status: await cancelInvocation(asking, given.id, given.reason) }),
   }),
   heartbeat: operation({
     method: 'POST', path: '/v1/runners/{runner}/heartbeat', summary: 'a runner is there, and what its host can hold', role: 'cordon_runner', who: ['runner'],
     fields: { runner: name(), labels: optional(list(text(128))), holds: optional(list(text(128))), isDraining: optional(yesOrNo()) },
+    answer: NOTHING,
     perform: (asking, { runner, labels = [], holds = [], isDraining = false }) => sendHeartbeat(asking, { name: runner, labels, holds, isDraining }),
   }),
   claim: operation({
     method: 'POST', path: '/v1/runners/{runner}/claims', summary: 'approved calls for a runner, each for one', role: 'cordon_runner', who: ['runner'],
     fields: { runner: name(), id: optional(id()), most: optional(whole(1, MOST_CLAIMS)) },
+    answer: manyOf(INVOCATION),
     perform: (asking, { runner, id: wanted, most = 1 }) => claimInvocations(asking, runner, wanted === undefined ? { most } : { id: wanted }),
   }),
   appendOutput: operation({
     method: 'POST', path: '/v1/invocations/{id}/output', summary: 'something that a call says, by who runs it, with the fence of its claim', role: 'cordon_runner', who: ['runner'],
     fields: { id: id(), fence: fence(), stream: oneOf('stdout', 'stderr', 'progress'), content: text(LONGEST_CHUNK), skipped: optional(whole(0, Number.MAX_SAFE_INTEGER)) },
+    answer: NOTHING,
     perform: (asking, { id: of, fence: claimed, stream, content, skipped = 0 }) => appendOutput(asking, { id: of, fence: claimed }, { stream, content, skipped }),
   }),
   complete: operation({
     method: 'POST', path: '/v1/invocations/{id}/completion', summary: 'the result of a call, once, with the fence of its claim', role: 'cordon_runner', who: ['runner'],
     fields: { id: id(), fence: fence(), status: oneOf('completed', 'failed'), output: optional(json()), error: optional(text()), cost: optional(amount()), usage: optional(mapping(MOST_FACTS_LETTERS)) },
+    answer: NOTHING,
     perform: (asking, { id: of, fence: claimed, ...completion }) => completeInvocation(asking, { id: of, fence: claimed }, completion),
   }),
 } as const

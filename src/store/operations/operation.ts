@@ -4,6 +4,7 @@ import type { MemberKind } from '../registry.js'
 import type { Role } from '../speaker.js'
 
 import type { Fields, Read } from './field.js'
+import type { Shape } from './shape.js'
 
 export type Asking = Pick<Session, 'query'>
 
@@ -26,6 +27,8 @@ export interface Operation<Given extends Fields, Answer> {
   /** Who may ask through a server; `owner`: only who has the store itself. Said before the database is asked, which decides again. */
   readonly who: readonly MemberKind[] | 'owner'
   readonly fields: Given
+  /** Held against the type of what is answered. */
+  readonly answer: Shape<Told<Answer>>
   /** Whether a notification of the database (`ID STATE`, or an id) is about the answer; only where one can wait for another. */
   readonly isAbout?: (given: Read<Given>, notification: string, channel: Channel) => boolean
   /** Where the answer is what is new after a mark, and grows: it can be had as it does (`Accept: text/event-stream`). */

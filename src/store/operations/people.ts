@@ -4,8 +4,10 @@ import { findSelf, listBudgets, listMembers, listProfiles, listStops, removeMemb
 import { addMember } from '../registry.js'
 import { createToken, listTokens, revokeToken } from '../tokens.js'
 
+import { BUDGET, CREDENTIAL, ISSUED_TOKEN, MEMBER, NEW_TOKEN, PROFILE, SELF, STOP } from './answers.js'
 import { amount, filledText, id, list, name, oneOf, optional, text, toolKey, whole, yesOrNo } from './field.js'
 import { EVERYBODY, operation } from './operation.js'
+import { NOTHING, manyOf } from './shape.js'
 
 const kind = () => oneOf('admin', 'operator', 'agent', 'runner')
 const scope = () => oneOf('all', 'agent', 'tool', 'profile')
@@ -14,65 +16,75 @@ const LONGEST_SEALED = 100_000
 const LONGEST_SPAN_SECONDS = 366 * 86_400
 
 export const PEOPLE = {
-  whoAmI: operation({ method: 'GET', path: '/v1/me', summary: 'who asks, and what they are of which team', role: 'cordon_agent', who: EVERYBODY, fields: {}, perform: findSelf }),
+  whoAmI: operation({ method: 'GET', path: '/v1/me', summary: 'who asks, and what they are of which team', role: 'cordon_agent', who: EVERYBODY, fields: {}, answer: SELF, perform: findSelf }),
   foundTeam: operation({
     method: 'POST', path: '/v1/teams', summary: 'a new team with its first admin', role: 'service_role', who: 'owner',
     fields: { team: name(), admin: name() },
+    answer: NOTHING,
     perform: async (asking, { team, admin }) => {
       await requireNewTeam(asking, team)
       return addMember(asking, team, admin, 'admin')
     },
   }),
-  listMembers: operation({ method: 'GET', path: '/v1/teams/{team}/members', summary: 'who is in a team', role: 'cordon_agent', who: EVERYBODY, fields: { team: name() }, perform: (asking, { team }) => listMembers(asking, team) }),
+  listMembers: operation({ method: 'GET', path: '/v1/teams/{team}/members', summary: 'who is in a team', role: 'cordon_agent', who: EVERYBODY, fields: { team: name() }, answer: manyOf(MEMBER), perform: (asking, { team }) => listMembers(asking, team) }),
   addMember: operation({
     method: 'POST', path: '/v1/teams/{team}/members', summary: 'adds somebody to a team', role: 'cordon_admin', who: ['admin'],
     fields: { team: name(), actor: name(), kind: kind() },
+    answer: NOTHING,
     perform: (asking, { team, actor, kind: as }) => addMember(asking, team, actor, as),
   }),
   removeMember: operation({
     method: 'DELETE', path: '/v1/teams/{team}/members/{actor}/{kind}', summary: 'takes somebody out of a team; with the last kind go their tokens', role: 'cordon_admin', who: ['admin'],
     fields: { team: name(), actor: name(), kind: kind() },
+    answer: NOTHING,
     perform: (asking, { team, actor, kind: as }) => removeMember(asking, team, actor, as),
   }),
-  listStops: operation({ method: 'GET', path: '/v1/teams/{team}/stops', summary: 'what is stopped', role: 'cordon_agent', who: EVERYBODY, fields: { team: name() }, perform: (asking, { team }) => listStops(asking, team) }),
+  listStops: operation({ method: 'GET', path: '/v1/teams/{team}/stops', summary: 'what is stopped', role: 'cordon_agent', who: EVERYBODY, fields: { team: name() }, answer: manyOf(STOP), perform: (asking, { team }) => listStops(asking, team) }),
   stop: operation({
     method: 'POST', path: '/v1/teams/{team}/stops', summary: 'stops a team, or an agent, a tool, a profile of it: kill refuses calls, pause starts none', role: 'cordon_operator', who: ['operator', 'admin'],
     fields: { team: name(), scope: scope(), subject: text(128), state: oneOf('kill', 'pause'), reason: filledText(2000) },
+    answer: NOTHING,
     perform: (asking, { team, ...stop }) => stopTeam(asking, team, stop),
   }),
   resume: operation({
     method: 'DELETE', path: '/v1/teams/{team}/stops/{scope}', summary: 'lets what was stopped go on', role: 'cordon_operator', who: ['operator', 'admin'],
     fields: { team: name(), scope: scope(), subject: text(128) },
+    answer: NOTHING,
     perform: (asking, { team, ...stop }) => resumeTeam(asking, team, stop),
   }),
-  listProfiles: operation({ method: 'GET', path: '/v1/teams/{team}/profiles', summary: 'profiles: which tools they allow', role: 'cordon_agent', who: EVERYBODY, fields: { team: name() }, perform: (asking, { team }) => listProfiles(asking, team) }),
+  listProfiles: operation({ method: 'GET', path: '/v1/teams/{team}/profiles', summary: 'profiles: which tools they allow', role: 'cordon_agent', who: EVERYBODY, fields: { team: name() }, answer: manyOf(PROFILE), perform: (asking, { team }) => listProfiles(asking, team) }),
   setProfile: operation({
     method: 'POST', path: '/v1/teams/{team}/profiles', summary: 'makes or changes a profile: allow ∩ groups − deny', role: 'cordon_admin', who: ['admin'],
     fields: { team: name(), name: name(), allowTools: optional(list(toolKey())), denyTools: optional(list(toolKey())), toolGroups: optional(list(text(128))), requiresApproval: optional(yesOrNo()), isDefault: optional(yesOrNo()) },
+    answer: NOTHING,
     perform: (asking, { team, ...profile }) => setProfile(asking, team, profile),
   }),
-  listBudgets: operation({ method: 'GET', path: '/v1/teams/{team}/budgets', summary: 'budgets of agents and profiles', role: 'cordon_agent', who: EVERYBODY, fields: { team: name() }, perform: (asking, { team }) => listBudgets(asking, team) }),
+  listBudgets: operation({ method: 'GET', path: '/v1/teams/{team}/budgets', summary: 'budgets of agents and profiles', role: 'cordon_agent', who: EVERYBODY, fields: { team: name() }, answer: manyOf(BUDGET), perform: (asking, { team }) => listBudgets(asking, team) }),
   setBudget: operation({
     method: 'POST', path: '/v1/teams/{team}/budgets', summary: 'how many calls, or how much cost, in a span of time', role: 'cordon_admin', who: ['admin'],
     fields: { team: name(), scope: oneOf('agent', 'profile'), subject: name(), seconds: whole(1, LONGEST_SPAN_SECONDS), maxCalls: optional(whole(0, Number.MAX_SAFE_INTEGER)), maxCost: optional(amount()) },
+    answer: NOTHING,
     perform: (asking, { team, maxCalls, maxCost, ...budget }) => setBudget(asking, team, { ...budget, maxCalls: maxCalls ?? null, maxCost: maxCost ?? null }),
   }),
-  listCredentials: operation({ method: 'GET', path: '/v1/teams/{team}/credentials', summary: 'credentials that are kept, without their values', role: 'cordon_operator', who: ['admin', 'operator'], fields: { team: name() }, perform: (asking, { team }) => listCredentials(asking, team) }),
+  listCredentials: operation({ method: 'GET', path: '/v1/teams/{team}/credentials', summary: 'credentials that are kept, without their values', role: 'cordon_operator', who: ['admin', 'operator'], fields: { team: name() }, answer: manyOf(CREDENTIAL), perform: (asking, { team }) => listCredentials(asking, team) }),
   storeCredential: operation({
     method: 'POST', path: '/v1/teams/{team}/credentials', summary: 'keeps a credential, sealed with a key that is not here', role: 'cordon_admin', who: ['admin'],
     fields: { team: name(), ref: name(), sealed: filledText(LONGEST_SEALED), keyId: filledText(16) },
+    answer: NOTHING,
     perform: (asking, { team, ref, ...sealed }) => storeCredential(asking, team, ref, sealed),
   }),
   removeCredential: operation({
     method: 'DELETE', path: '/v1/teams/{team}/credentials/{ref}', summary: 'forgets a credential', role: 'cordon_admin', who: ['admin'],
     fields: { team: name(), ref: name() },
+    answer: NOTHING,
     perform: (asking, { team, ref }) => removeCredential(asking, team, ref),
   }),
-  listTokens: operation({ method: 'GET', path: '/v1/teams/{team}/tokens', summary: 'tokens that were made, without what is secret in them: all for an admin, otherwise one\'s own', role: 'cordon_admin', who: EVERYBODY, fields: { team: name() }, perform: (asking, { team }) => listTokens(asking, team) }),
+  listTokens: operation({ method: 'GET', path: '/v1/teams/{team}/tokens', summary: 'tokens that were made, without what is secret in them: all for an admin, otherwise one\'s own', role: 'cordon_admin', who: EVERYBODY, fields: { team: name() }, answer: manyOf(ISSUED_TOKEN), perform: (asking, { team }) => listTokens(asking, team) }),
   createToken: operation({
     method: 'POST', path: '/v1/teams/{team}/tokens', summary: 'a token for a member; it is told once', role: 'cordon_admin', who: ['admin'],
     fields: { team: name(), actor: name(), label: optional(text(200)), days: optional(whole(1, LONGEST_DAYS)) },
+    answer: NEW_TOKEN,
     perform: (asking, { team, actor, ...more }) => createToken(asking, team, actor, more),
   }),
-  revokeToken: operation({ method: 'DELETE', path: '/v1/tokens/{id}', summary: 'takes a token back: by an admin, or by who it speaks for', role: 'cordon_admin', who: EVERYBODY, fields: { id: id() }, perform: (asking, given) => revokeToken(asking, given.id) }),
+  revokeToken: operation({ method: 'DELETE', path: '/v1/tokens/{id}', summary: 'takes a token back: by an admin, or by who it speaks for', role: 'cordon_admin', who: EVERYBODY, fields: { id: id() }, answer: NOTHING, perform: (asking, given) => revokeToken(asking, given.id) }),
 } as const

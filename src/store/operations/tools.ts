@@ -2,14 +2,16 @@
 import { requireAgent } from '../members.js'
 import { assignTool, listAssignments, listTools, registerTool, requireTool, revokeTool, setToolStatus } from '../registry.js'
 
+import { ASSIGNMENT, TOOL } from './answers.js'
 import { list, mapping, name, oneOf, optional, text, toolKey, whole, yesOrNo } from './field.js'
 import { EVERYBODY, operation } from './operation.js'
+import { NOTHING, manyOf } from './shape.js'
 
 const MOST_APPROVALS = 20
 
 export const TOOLS = {
-  listTools: operation({ method: 'GET', path: '/v1/teams/{team}/tools', summary: 'the tools of a team', role: 'cordon_agent', who: EVERYBODY, fields: { team: name() }, perform: (asking, { team }) => listTools(asking, team) }),
-  showTool: operation({ method: 'GET', path: '/v1/teams/{team}/tools/{tool}', summary: 'one tool', role: 'cordon_agent', who: EVERYBODY, fields: { team: name(), tool: toolKey() }, perform: (asking, { team, tool }) => requireTool(asking, team, tool) }),
+  listTools: operation({ method: 'GET', path: '/v1/teams/{team}/tools', summary: 'the tools of a team', role: 'cordon_agent', who: EVERYBODY, fields: { team: name() }, answer: manyOf(TOOL), perform: (asking, { team }) => listTools(asking, team) }),
+  showTool: operation({ method: 'GET', path: '/v1/teams/{team}/tools/{tool}', summary: 'one tool', role: 'cordon_agent', who: EVERYBODY, fields: { team: name(), tool: toolKey() }, answer: TOOL, perform: (asking, { team, tool }) => requireTool(asking, team, tool) }),
   registerTool: operation({
     method: 'POST', path: '/v1/teams/{team}/tools', summary: 'registers a tool, or its next version', role: 'cordon_admin', who: ['admin'],
     fields: {
@@ -17,6 +19,7 @@ export const TOOLS = {
       egressClass: optional(oneOf('none', 'read_only', 'write')), requiresApproval: optional(yesOrNo()), isDangerous: optional(yesOrNo()), endpointUrl: optional(text(2000)), httpMethod: optional(text(20)),
       credentialRef: optional(text(200)), definition: optional(mapping()), needsLabels: optional(list(text(128))), needsBoundary: optional(list(text(128))), approvalsNeeded: optional(whole(1, MOST_APPROVALS)),
     },
+    answer: TOOL,
     perform: async (asking, { team, ...tool }) => {
       await registerTool(asking, { owner: team, ...tool })
       return requireTool(asking, team, tool.key)
@@ -25,12 +28,14 @@ export const TOOLS = {
   setToolStatus: operation({
     method: 'POST', path: '/v1/teams/{team}/tools/{tool}/status', summary: 'a tool that is disabled cannot be called, and what was approved of it does not run', role: 'cordon_admin', who: ['admin'],
     fields: { team: name(), tool: toolKey(), status: oneOf('active', 'disabled', 'deprecated') },
+    answer: NOTHING,
     perform: async (asking, { team, tool, status }) => setToolStatus(asking, (await requireTool(asking, team, tool)).id, status),
   }),
-  listAssignments: operation({ method: 'GET', path: '/v1/teams/{team}/assignments', summary: 'which agent may call which tool', role: 'cordon_agent', who: EVERYBODY, fields: { team: name() }, perform: (asking, { team }) => listAssignments(asking, team) }),
+  listAssignments: operation({ method: 'GET', path: '/v1/teams/{team}/assignments', summary: 'which agent may call which tool', role: 'cordon_agent', who: EVERYBODY, fields: { team: name() }, answer: manyOf(ASSIGNMENT), perform: (asking, { team }) => listAssignments(asking, team) }),
   assignTool: operation({
     method: 'POST', path: '/v1/teams/{team}/assignments', summary: 'lets an agent call a tool', role: 'cordon_admin', who: ['admin'],
     fields: { team: name(), agent: name(), tool: toolKey(), profile: optional(name()) },
+    answer: NOTHING,
     perform: async (asking, { team, agent, tool, profile }) => {
       const { id } = await requireTool(asking, team, tool)
       // To a name that nobody has it would be assigned in vain, or to whoever comes by it later.
@@ -41,6 +46,7 @@ export const TOOLS = {
   revokeTool: operation({
     method: 'DELETE', path: '/v1/teams/{team}/assignments/{agent}/{tool}', summary: 'an agent may not call a tool any more', role: 'cordon_admin', who: ['admin'],
     fields: { team: name(), agent: name(), tool: toolKey() },
+    answer: NOTHING,
     perform: async (asking, { team, agent, tool }) => revokeTool(asking, agent, (await requireTool(asking, team, tool)).id),
   }),
 } as const
