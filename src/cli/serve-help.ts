@@ -29,6 +29,7 @@ export const SERVE_HELP: CommandHelp = {
         { name: 'tls-key', value: 'FILE', help: 'its key, in PEM' },
         { name: 'plain-http', help: 'listens beyond this host without TLS: something in front of it encrypts' },
         { name: 'max-body', value: 'SIZE', help: 'the largest request, such as 16M (otherwise: 4M)' },
+        { name: 'max-answer', value: 'SIZE', help: 'the most that is read of one answer of PostgreSQL, such as 64M (otherwise: 16M)' },
         { name: 'json', help: 'says where it listens as JSON' },
       ],
     },

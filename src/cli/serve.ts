@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path'
 
 import { CordonError, fail } from '../errors/index.js'
 import { parseDuration, parseSize } from '../policy/index.js'
-import { CONNECTIONS, STATEMENT_MS, isAnswered, parseListenAddress, serveStore } from '../server/index.js'
+import { CONNECTIONS, MOST_ANSWER_BYTES, STATEMENT_MS, isAnswered, parseListenAddress, serveStore } from '../server/index.js'
 import type { ServeSettings } from '../server/index.js'
 import { openPostgres } from '../store/index.js'
 
@@ -63,6 +63,12 @@ const connectionsOf = (text: string | undefined): number => {
   return connections
 }
 
+const mostAnswerOf = (text: string | undefined): number => {
+  const bytes = text === undefined ? MOST_ANSWER_BYTES : parseSize(text)
+  if (bytes === undefined) throw usage(`--max-answer needs a size such as 64M: ${text ?? ''}`, COMMAND)
+  return bytes
+}
+
 const statementOf = (text: string | undefined): number => {
   const milliseconds = text === undefined ? STATEMENT_MS : parseDuration(text)
   if (milliseconds === undefined || milliseconds > 3_600_000) throw usage(`--statement-timeout needs a time such as 15s, at most 1h: ${text ?? ''}`, COMMAND)
@@ -83,7 +89,7 @@ const settingsOf = ({ values, switches }: Arguments, environment: Invocation['en
   const socket = named === undefined ? (place.kind === 'folder' ? socketOf(place.folder) : undefined) : resolve(named)
   if (place.kind === 'folder' && socket !== undefined && named === undefined) mkdirSync(dirname(socket), { recursive: true, mode: PRIVATE })
   return {
-    engine: place.kind === 'folder' ? openEngine(place) : openPostgres({ url: place.url, connections: limits.connections, limits: { statementMs: limits.statementMs, lockMs: Math.ceil(limits.statementMs / 2), idleMs: limits.statementMs * 2, connectMs: CONNECT_MS } }),
+    engine: place.kind === 'folder' ? openEngine(place) : openPostgres({ url: place.url, connections: limits.connections, mostAnswerBytes: mostAnswerOf(option('max-answer')), limits: { statementMs: limits.statementMs, lockMs: Math.ceil(limits.statementMs / 2), idleMs: limits.statementMs * 2, connectMs: CONNECT_MS } }),
     ...limits,
     version: version(),
     ownerName: option('as') ?? ownName(environment),

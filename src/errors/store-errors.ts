@@ -42,7 +42,7 @@ export const STORE_ERRORS = {
     when: 'The database has more to say than is read of one answer: many calls at once, or a call with a very large output.',
     message: 'the answer of the store is too large: {problem}',
     agent: 'The registry of tools has more to say than can be told at once.',
-    fix: 'ask for less at a time (most), or for one call by its id',
+    fix: 'ask for less at a time (most), or for one call by its id; or start the server with a larger --max-answer',
   },
   'queue-not-installed': {
     when: 'Runners take calls through graphile-worker, which is installed by who has runners.',

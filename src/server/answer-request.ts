@@ -8,6 +8,8 @@ import { inOwnTeam, knowCaller, requireKind, requireTeam } from './authenticate.
 import type { Reception } from './authenticate.js'
 import { guardRequest } from './guard-request.js'
 import { RETRY_AFTER, problemOf } from './problem.js'
+import { presenceOf, withinTime } from './presence.js'
+import type { Presence } from './presence.js'
 import { readBody, refuseBody, refuseTwice } from './read-body.js'
 import { routeRequest } from './route.js'
 import type { Party, Seat, Shares } from './shares.js'
@@ -31,21 +33,20 @@ export interface Answering extends Reception {
 const HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'content-security-policy': "default-src 'none'", 'cross-origin-resource-policy': 'same-origin' }
 
 /** Without a byte of an answer taken in. */
-const TAKE_IN_MS = 30_000
+const TAKE_IN_MS = 15_000
 
 export const answerRequest = async (request: IncomingMessage, response: ServerResponse, answering: Answering): Promise<void> => {
-  const gone = new AbortController()
-  response.once('close', () => { gone.abort() })
+  const presence = presenceOf(response, answering.ending)
   response.on('error', () => undefined)
   try {
     guardRequest(request, answering.door)
     if (request.method === 'GET' && request.url === '/openapi.json') send(response, answering, { status: 200, text: answering.api })
-    else if (request.method === 'GET' && request.url === '/healthz') send(response, answering, { status: 200, text: JSON.stringify({ status: await health(request, answering, gone.signal) }) })
-    else await answerOperation(request, response, answering, gone.signal)
+    else if (request.method === 'GET' && request.url === '/healthz') send(response, answering, { status: 200, text: JSON.stringify({ status: await health(request, answering, presence.gone) }) })
+    else await answerOperation(request, response, answering, presence)
   } catch (error) {
     const problem = problemOf(error)
     // Who went away is told nothing, and that they did is no mistake.
-    if (gone.signal.aborted) return
+    if (presence.gone.aborted) return
     if (problem.status >= 500) answering.report(error)
     if (response.headersSent) response.destroy()
     else send(response, answering, { status: problem.status, text: JSON.stringify(problem), headers: headersOf(problem.status, request) })
@@ -77,7 +78,7 @@ const health = (request: IncomingMessage, answering: Answering, gone: AbortSigna
     return 'ok'
   })
 
-const answerOperation = async (request: IncomingMessage, response: ServerResponse, answering: Answering, gone: AbortSignal): Promise<void> => {
+const answerOperation = async (request: IncomingMessage, response: ServerResponse, answering: Answering, { gone, over }: Presence): Promise<void> => {
   // Who asks is known before what they send is read: a stranger's body is not worth the memory.
   const { caller, holder } = await asStranger(request, answering, gone, () => knowCaller(request, answering))
   const { operation, given } = routeRequest(request.method ?? '', request.url ?? '')
@@ -92,18 +93,18 @@ const answerOperation = async (request: IncomingMessage, response: ServerRespons
   const read = inOwnTeam(holder, readFields(operation.fields, { ...body, ...(streams ? lastMark(request) : {}), ...given }))
   requireTeam(holder, read)
   const turn = turnOf(seat, gone, operation.longestMs ?? answering.answerMs)
-  const signal = AbortSignal.any([gone, answering.ending])
   if (streams) {
     if (answering.ending.aborted) response.shouldKeepAlive = false
-    await streamAnswer(response, operation, { desk: answering.desk, caller, given: read, growing: { untilMs: answering.longestWaitMs, signal, turn }, headers: HEADERS, report: answering.report })
+    await streamAnswer(response, operation, { desk: answering.desk, caller, given: read, growing: { untilMs: answering.longestWaitMs, signal: over, turn }, headers: HEADERS, report: answering.report })
     return
   }
   if (operation.method === 'GET') {
-    const marked = await answering.desk.follow(operation, caller, read, { ...waitingOf(request, answering.longestWaitMs), signal, turn })
+    const marked = await answering.desk.follow(operation, caller, read, { ...waitingOf(request, answering.longestWaitMs), signal: over, turn })
+    if (marked !== undefined) seat.hold(marked.text.length)
     send(response, answering, marked === undefined ? { status: 304 } : { status: 200, text: marked.text, headers: { etag: `"${marked.mark}"` } })
     return
   }
-  const answer = (await turn((over) => answering.desk.answer(operation, caller, read, over))) ?? null
+  const answer = (await turn((signal) => answering.desk.answer(operation, caller, read, signal))) ?? null
   send(response, answering, answer === null ? { status: 204 } : { status: 200, text: JSON.stringify(answer) })
 }
 
@@ -116,7 +117,7 @@ const partyOf = (caller: Caller): Party => (caller.kind === 'login' ? { team: 't
 const turnOf =
   (seat: Seat, gone: AbortSignal, answerMs: number): Turn =>
   (work) =>
-    seat.turn(() => work(AbortSignal.any([gone, AbortSignal.timeout(answerMs)])), gone)
+    seat.turn(() => withinTime(work, gone, answerMs), gone)
 
 /** RFC 9110, If-None-Match; RFC 7240, Prefer: wait. */
 const waitingOf = ({ headers }: IncomingMessage, longestMs: number): { readonly known?: string; readonly waitMs: number } => {

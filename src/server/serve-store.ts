@@ -1,4 +1,5 @@
 // A store for other processes: its questions and answers over HTTP, on this host or beyond.
+import { setMaxListeners } from 'node:events'
 import { createServer } from 'node:http'
 import type { RequestListener, Server, ServerOptions } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
@@ -66,6 +67,10 @@ const STATEMENTS = 4
 /** Requests that are open: of one caller, of a team, of all; fewer than there may be connections. */
 const OPEN = { caller: 256, team: 1_024, all: 1_800 }
 const PATIENCE_MS = 20_000
+const MIB = 1024 * 1024
+/** Of answers that are not taken in: a few large ones. */
+const BYTES = { caller: 64 * MIB, team: 128 * MIB, all: 256 * MIB }
+export const MOST_ANSWER_BYTES = 16 * MIB
 /** Of upkeep, which deletes what is old. */
 const UPKEEP_STATEMENT_MS = 600_000
 
@@ -83,6 +88,8 @@ export const serveStore = async (settings: ServeSettings): Promise<ServedStore> 
     throw error
   }
   const ending = new AbortController()
+  // Every request listens to it.
+  setMaxListeners(0, ending.signal)
   const desk = openDesk(engine, watchChanges(engine, ASK_AGAIN_MS))
   const answering = { engine, desk, api: JSON.stringify(describeApi(settings.version)), ownerName: settings.ownerName, mostBodyBytes: settings.mostBodyBytes ?? MOST_BODY_BYTES, longestWaitMs: LONGEST_WAIT_MS, answerMs: (settings.statementMs ?? STATEMENT_MS) * STATEMENTS, shares: createShares({ ...sharesOf(settings.connections ?? CONNECTIONS), ...settings.shares }), ending: ending.signal, report: settings.report }
   const servers: Server[] = []
@@ -129,7 +136,7 @@ export const serveStore = async (settings: ServeSettings): Promise<ServedStore> 
 }
 
 /** A team has no more than three quarters of them, and who speaks in it no more than half: there is one left for others. */
-const sharesOf = (connections: number): ShareLimits => ({ turns: { all: connections, team: Math.max(1, Math.floor((connections * 3) / 4)), caller: Math.max(1, Math.floor(connections / 2)) }, open: OPEN, patienceMs: PATIENCE_MS })
+const sharesOf = (connections: number): ShareLimits => ({ turns: { all: connections, team: Math.max(1, Math.floor((connections * 3) / 4)), caller: Math.max(1, Math.floor(connections / 2)) }, open: OPEN, bytes: BYTES, patienceMs: PATIENCE_MS })
 
 /** No page reaches a socket; programs call it by this name. */
 const SOCKET_DOOR: Door = { kind: 'socket', hosts: new Set(['localhost']), origins: new Set() }

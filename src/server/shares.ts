@@ -12,6 +12,8 @@ export interface ShareLimits {
   readonly turns: Share
   /** Requests that were let in and have no answer yet, whether they run, or wait for their turn or for a change. */
   readonly open: Share
+  /** Bytes of answers that were not taken in yet. */
+  readonly bytes: Share
   /** How long a turn is waited for. */
   readonly patienceMs: number
 }
@@ -25,6 +27,8 @@ export interface Share {
 /** A request that was let in. */
 export interface Seat {
   readonly turn: <Result>(work: () => Promise<Result>, gone: AbortSignal) => Promise<Result>
+  /** Holds so many bytes of an answer until it leaves. Throws `store-busy` where that is too much. */
+  readonly hold: (bytes: number) => void
   readonly leave: () => void
 }
 
@@ -33,7 +37,8 @@ export interface Shares {
   readonly enter: (party: Party) => Seat
 }
 
-export const createShares = ({ turns, open, patienceMs }: ShareLimits): Shares => {
+export const createShares = ({ turns, open, bytes, patienceMs }: ShareLimits): Shares => {
+  const held = createCounts()
   const opened = createCounts()
   const running = createCounts()
   const waiting = createRounds()
@@ -80,6 +85,7 @@ export const createShares = ({ turns, open, patienceMs }: ShareLimits): Shares =
       if (full !== undefined) throw fail('request-too-many', { who: { caller: party.caller, team: party.team, all: 'everybody together' }[full], open: most[full] })
       opened.add(party, 1)
       let isIn = true
+      let holds = 0
       return {
         turn: async (work, gone) => {
           await turnOf(party, gone)
@@ -90,9 +96,18 @@ export const createShares = ({ turns, open, patienceMs }: ShareLimits): Shares =
             next()
           }
         },
+        hold: (more) => {
+          if (!isIn) return
+          const isMuch = (['caller', 'team', 'all'] as const).some((whose) => countOf(held, whose, party) > 0 && countOf(held, whose, party) + more > bytes[whose])
+          if (isMuch) throw fail('store-busy', { problem: 'answers of many bytes are not taken in yet' })
+          holds += more
+          held.add(party, more)
+        },
         leave: () => {
-          if (isIn) opened.add(party, -1)
+          if (!isIn) return
           isIn = false
+          opened.add(party, -1)
+          held.add(party, -holds)
         },
       }
     },
@@ -100,7 +115,7 @@ export const createShares = ({ turns, open, patienceMs }: ShareLimits): Shares =
 }
 
 interface Counts {
-  readonly add: (party: Party, by: 1 | -1) => void
+  readonly add: (party: Party, by: number) => void
   readonly all: () => number
   readonly ofTeam: (team: string) => number
   readonly ofCaller: (party: Party) => number

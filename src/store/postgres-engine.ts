@@ -17,6 +17,8 @@ export interface PostgresSettings {
   readonly answerMs?: number
   /** What the database itself gives statements; listeners and migrations have no limit. Left out, what the login is given. */
   readonly limits?: PostgresLimits
+  /** Of what is answered to one statement; what is larger fails, alone. */
+  readonly mostAnswerBytes?: number
 }
 
 export interface PostgresLimits {
@@ -36,12 +38,12 @@ const MOST_ANSWER_BYTES = 64 * 1024 * 1024
 type Driver = typeof pg
 
 /** A server. Neither the driver nor a connection is there before something is asked for. */
-export const openPostgres = ({ url, connections = 10, retryMs = 100, answerMs, limits }: PostgresSettings): Engine => {
+export const openPostgres = ({ url, connections = 10, retryMs = 100, answerMs, limits, mostAnswerBytes = MOST_ANSWER_BYTES }: PostgresSettings): Engine => {
   const where = withoutPassword(url)
   const stops = new Set<() => Promise<void>>()
   let opened: Promise<pg.Pool> | undefined
   const common = { connectionString: url, keepAlive: true, ...(answerMs === undefined ? {} : { query_timeout: answerMs, connectionTimeoutMillis: answerMs }), ...(limits === undefined ? {} : limitsOf(limits)) }
-  const pool = (): Promise<pg.Pool> => (opened ??= openPool({ ...common, max: connections, application_name: 'cordon' }))
+  const pool = (): Promise<pg.Pool> => (opened ??= openPool({ ...common, max: connections, application_name: 'cordon' }, mostAnswerBytes))
   // Apart from the others, which may all be in use by what is to be ended.
   let openedToEnd: Promise<pg.Pool> | undefined
   const end = async (backend: number): Promise<void> => {
@@ -115,14 +117,14 @@ export const openPostgres = ({ url, connections = 10, retryMs = 100, answerMs, l
 
 const driver = async (): Promise<Driver> => (await import('pg')).default
 
-export const openPool = async (settings: pg.PoolConfig): Promise<pg.Pool> => {
+export const openPool = async (settings: pg.PoolConfig, mostAnswerBytes = MOST_ANSWER_BYTES): Promise<pg.Pool> => {
   const { Pool } = await driver()
   const pool = new Pool(settings)
   // An idle connection that breaks is replaced when the next one is asked for; of one in use its statement tells.
   pool.on('error', () => undefined)
   pool.on('connect', (client) => {
     client.on('error', () => undefined)
-    guardAnswers(streamOf(client), MOST_ANSWER_BYTES)
+    guardAnswers(streamOf(client), mostAnswerBytes)
   })
   return pool
 }

@@ -52,8 +52,8 @@ export const openPostgresStage = async ({ url, ...more }: Partial<ServeSettings>
   const tokenOf = async (actor: Somebody): Promise<string> => (await createToken(speakingAs(owner, { kind: 'gateway', role: 'cordon_admin', actor: TEAM_OF[actor] === 'acme' ? 'ada' : 'zoe' }), TEAM_OF[actor], actor)).token
   const tokens = { ada: await tokenOf('ada'), anna: await tokenOf('anna'), 'agent-1': await tokenOf('agent-1'), 'host-1': await tokenOf('host-1'), zoe: await tokenOf('zoe') }
   const reported: unknown[] = []
-  const { connections = 4, limits } = more
-  const engine = openPostgres({ url: url?.(database) ?? database.url('cordon_serve'), connections, ...(limits === undefined ? {} : { limits }) })
+  const { connections = 4, limits, mostAnswerBytes } = more
+  const engine = openPostgres({ url: url?.(database) ?? database.url('cordon_serve'), connections, ...(limits === undefined ? {} : { limits }), ...(mostAnswerBytes === undefined ? {} : { mostAnswerBytes }) })
   const served = await serveStore({ engine, version: '0', listen: { host: '127.0.0.1', port: 0 }, ownerName: 'ada', report: (error) => reported.push(error), ...more, connections })
   const port = Number(served.addresses[0]?.split(':').at(-1))
 

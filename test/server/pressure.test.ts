@@ -201,6 +201,19 @@ describe('what the server cannot read or does not take', () => {
     expect(reported).toMatchObject([{ code: 'store-answer-too-large' }])
   }, 60_000)
 
+  test('answers that nobody takes in are bounded for each; who takes theirs in is answered', async () => {
+    const small = await open({ limits: LONG, shares: { bytes: { caller: 3_000_000, team: 5_000_000, all: 100_000_000 } } })
+    const { ask, raw, port, tokens, owner } = small
+    const large = ((await ask('agent-1', 'POST', '/v1/teams/acme/invocations', { body: { tool: 'look', agent: 'agent-1', input: {} } })).json as { readonly id: string }).id
+    await owner.query(`update agents.tool_invocations set output = to_jsonb(repeat('x', 1400000)) where id = $1`, [large])
+    // More than the kernel keeps for who does not read: what is behind it stays with the server.
+    const lazy = Array.from({ length: 8 }, () => raw(`GET /v1/invocations/${large} HTTP/1.1\r\nHost: 127.0.0.1:${String(port)}\r\nAuthorization: Bearer ${tokens.anna}\r\n\r\n`.repeat(6)).pause())
+    await expect.poll(async () => (await ask('anna', 'GET', `/v1/invocations/${large}`)).json, { timeout: 20_000 }).toMatchObject({ code: 'store-busy', detail: expect.stringContaining('taken in') as string })
+    expect(await ask('agent-1', 'GET', `/v1/invocations/${large}`)).toMatchObject({ status: 200 })
+    for (const each of lazy) each.destroy()
+    await expect.poll(async () => (await ask('anna', 'GET', `/v1/invocations/${large}`)).status, { timeout: 20_000 }).toBe(200)
+  }, 60_000)
+
   test('a connection that the database ends fails its request, alone', async () => {
     const { ask, owner, lock, statements } = stage
     const release = await lock(HELD_TABLE)
