@@ -10,7 +10,7 @@ import { guardRequest } from './guard-request.js'
 import { RETRY_AFTER, problemOf } from './problem.js'
 import { presenceOf, withinTime } from './presence.js'
 import type { Presence } from './presence.js'
-import { readBody, refuseBody, refuseTwice } from './read-body.js'
+import { lengthOf, readBody, refuseBody, refuseTwice } from './read-body.js'
 import { routeRequest } from './route.js'
 import type { Party, Seat, Shares } from './shares.js'
 import { streamAnswer } from './stream-answer.js'
@@ -84,9 +84,12 @@ const answerOperation = async (request: IncomingMessage, response: ServerRespons
   const { operation, given } = routeRequest(request.method ?? '', request.url ?? '')
   requireKind(holder, operation)
   if (operation.method !== 'POST') refuseBody(request)
+  // Who went away meanwhile would leave no seat: they have left.
+  if (gone.aborted) return
   const seat = answering.shares.enter(partyOf(caller))
   // An answer that is not taken in counts as well.
   response.once('close', seat.leave)
+  if (operation.method === 'POST') seat.hold(lengthOf(request, answering.mostBodyBytes))
   const body = operation.method === 'POST' ? await readBody(request, answering.mostBodyBytes) : {}
   refuseTwice(body, given)
   const streams = operation.growth !== undefined && /(?:^|,)\s*text\/event-stream\s*(?:;|,|$)/i.test(request.headers.accept ?? '')

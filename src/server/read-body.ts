@@ -27,6 +27,9 @@ export const readBody = async (request: IncomingMessage, mostBytes: number): Pro
   return parseMapping(Buffer.concat(chunks))
 }
 
+/** As it says itself; one that does not say may be as long as any. */
+export const lengthOf = ({ headers }: IncomingMessage, mostBytes: number): number => Math.min(/^\d{1,15}$/.test(headers['content-length'] ?? '') ? Number(headers['content-length']) : mostBytes, mostBytes)
+
 export const refuseBody = ({ headers }: IncomingMessage): void => {
   if (headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0') throw invalid('it has a body, and its method takes none')
 }

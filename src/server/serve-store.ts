@@ -68,7 +68,7 @@ const STATEMENTS = 4
 const OPEN = { caller: 256, team: 1_024, all: 1_800 }
 const PATIENCE_MS = 20_000
 const MIB = 1024 * 1024
-/** Of answers that are not taken in: a few large ones. */
+/** Of what is on its way in and out: a few large ones. */
 const BYTES = { caller: 64 * MIB, team: 128 * MIB, all: 256 * MIB }
 export const MOST_ANSWER_BYTES = 16 * MIB
 /** Of upkeep, which deletes what is old. */

@@ -12,7 +12,7 @@ export interface ShareLimits {
   readonly turns: Share
   /** Requests that were let in and have no answer yet, whether they run, or wait for their turn or for a change. */
   readonly open: Share
-  /** Bytes of answers that were not taken in yet. */
+  /** Bytes of requests that are being read, and of answers that were not taken in yet. */
   readonly bytes: Share
   /** How long a turn is waited for. */
   readonly patienceMs: number
@@ -27,7 +27,7 @@ export interface Share {
 /** A request that was let in. */
 export interface Seat {
   readonly turn: <Result>(work: () => Promise<Result>, gone: AbortSignal) => Promise<Result>
-  /** Holds so many bytes of an answer until it leaves. Throws `store-busy` where that is too much. */
+  /** Holds so many bytes, of what is asked or answered, until it leaves. Throws `store-busy` where that is too much. */
   readonly hold: (bytes: number) => void
   readonly leave: () => void
 }
@@ -99,7 +99,7 @@ export const createShares = ({ turns, open, bytes, patienceMs }: ShareLimits): S
         hold: (more) => {
           if (!isIn) return
           const isMuch = (['caller', 'team', 'all'] as const).some((whose) => countOf(held, whose, party) > 0 && countOf(held, whose, party) + more > bytes[whose])
-          if (isMuch) throw fail('store-busy', { problem: 'answers of many bytes are not taken in yet' })
+          if (isMuch) throw fail('store-busy', { problem: 'many bytes of requests and answers are on their way already' })
           holds += more
           held.add(party, more)
         },

@@ -31,7 +31,7 @@ export const followGrowth = async ({ follow }: Desk, operation: AnyOperation, ca
     const answer = next.answer as never
     const items = growth.items(answer)
     for (const { mark, item } of items) {
-      asked = growth.goOn(asked as never, mark)
+      asked = growth.goOn(asked, mark)
       await told({ kind: 'item', mark, item })
     }
     const end = growth.end(answer)

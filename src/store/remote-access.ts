@@ -76,7 +76,7 @@ const placeOf = ({ server, token, allowPlainHttp = false, authorities }: ServerS
 }
 
 interface Prepared {
-  readonly options: RequestOptions & { readonly headers: Readonly<Record<string, string>> }
+  readonly options: Omit<RequestOptions, 'headers'> & { readonly headers: Readonly<Record<string, string>> }
   readonly body: Buffer | undefined
 }
 

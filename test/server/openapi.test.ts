@@ -5,6 +5,8 @@ import type { ValidateFunction } from 'ajv'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { OPERATION_NAMES } from '../../src/store/index.js'
+import { EVERYBODY, operation } from '../../src/store/operations/operation.js'
+import { NOTHING, aText, aTime, made, orNull } from '../../src/store/operations/shape.js'
 
 import { openStage } from './stage.js'
 import type { Answer, Asked, Stage } from './stage.js'
@@ -53,7 +55,7 @@ const check = (method: string, target: string, { status, headers, text, json }: 
   const given = described?.responses[String(status)]
   const response = given?.$ref === undefined ? given : document.components.responses[given.$ref.split('/').at(-1) ?? '']
   expect(response, `${method} ${target} answers ${String(status)}: ${text.slice(0, 300)}`).toBeDefined()
-  const type = String(headers['content-type'] ?? '')
+  const type = headers['content-type'] ?? ''
   if (response?.content === undefined) expect(text).toBe('')
   else {
     const schema = response.content[type]?.schema
@@ -177,6 +179,19 @@ test('an answer with a field that the document does not have, or without one tha
   expect(validate({ ...token, hash: 'x' })).toBe(false)
   expect(validate({ id: token.id })).toBe(false)
   expect(validate({ ...token, id: 1 })).toBe(false)
+})
+
+test('a shape that is not that of what is answered does not compile', () => {
+  const told = { method: 'GET', path: '/x', summary: 'x', role: 'cordon_agent', who: EVERYBODY, fields: {} } as const
+  const perform = () => Promise.resolve({ at: new Date(0), name: 'x' })
+  operation({ ...told, answer: made({ at: aTime(), name: aText() }), perform })
+  // @ts-expect-error a field is missing
+  operation({ ...told, answer: made({ at: aTime() }), perform })
+  // @ts-expect-error it may be null, and never is
+  operation({ ...told, answer: made({ at: aTime(), name: orNull(aText()) }), perform })
+  // @ts-expect-error something is answered
+  operation({ ...told, answer: NOTHING, perform })
+  expect(Object.keys(made({ at: aTime(), name: aText() }).schema)).toContain('required')
 })
 
 test('what the document refers to is in it', () => {

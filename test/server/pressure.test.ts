@@ -98,6 +98,20 @@ describe('who goes away', () => {
     expect(await ask('anna', 'GET', HELD)).toMatchObject({ status: 200 })
   })
 
+  test('before they are known leaves no seat behind', async () => {
+    const { lock, ask, statements } = await open({ limits: LONG, shares: { open: { caller: 3, team: 100, all: 100 } } })
+    for (let round = 0; round < 3; round += 1) {
+      const release = await lock('agents.tokens')
+      const asked = [ask('anna', 'GET', FREE), ask('anna', 'POST', '/v1/teams/acme/stops', { body: {} })]
+      await expect.poll(() => statements('%fn_authenticate%')).toBe(2)
+      for (const each of asked) each.sent.destroy()
+      await Promise.allSettled(asked)
+      await release()
+      await expect.poll(() => statements()).toBe(0)
+    }
+    expect(await Promise.all([ask('anna', 'GET', FREE), ask('anna', 'GET', FREE)])).toMatchObject([{ status: 200 }, { status: 200 }])
+  })
+
   test('while something is changed changes nothing', async () => {
     const { lock, ask, statements, owner } = stage
     const release = await lock('agents.tool_profiles')
@@ -146,26 +160,28 @@ describe('requests that are open', () => {
     const path = `/v1/invocations/${(json as { readonly id: string }).id}`
     const waiting = { headers: { 'if-none-match': String((await ask('agent-1', 'GET', path)).headers.etag), prefer: 'wait=60' } }
     const live = new Set<ReturnType<typeof ask>>()
+    let last: Awaited<ReturnType<typeof ask>> | undefined
     /** So many that wait; one that met a question of this test is sent again. */
-    const fill = (who: 'agent-1' | 'anna', most: number, witness: 'agent-1' | 'ada') => expect.poll(async () => {
+    const fill = (who: 'agent-1' | 'anna', most: number, witness: 'agent-1' | 'ada', whose: string) => expect.poll(async () => {
       while (live.size < most) {
         const one = ask(who, 'GET', path, waiting)
         live.add(one)
         void one.then(() => live.delete(one), () => undefined)
       }
-      return [(await ask(witness, 'GET', FREE)).status, live.size]
-    }).toEqual([429, most])
-    await fill('agent-1', 5, 'agent-1')
-    expect(await ask('agent-1', 'GET', FREE)).toMatchObject({ headers: { 'retry-after': '1' }, json: { code: 'request-too-many', params: { who: 'agent-1', open: 5 }, fix: expect.stringContaining('Retry-After') as string } })
+      last = await ask(witness, 'GET', FREE)
+      return [last.status, (last.json as { readonly params?: { readonly who: string } }).params?.who, live.size]
+    }, { timeout: 20_000 }).toEqual([429, whose, most])
+    await fill('agent-1', 5, 'agent-1', 'agent-1')
+    expect(last).toMatchObject({ headers: { 'retry-after': '1' }, json: { code: 'request-too-many', params: { who: 'agent-1', open: 5 }, fix: expect.stringContaining('Retry-After') as string } })
     expect(await ask('anna', 'GET', FREE)).toMatchObject({ status: 200 })
-    await fill('anna', 8, 'ada')
-    expect(await ask('ada', 'GET', FREE)).toMatchObject({ json: { code: 'request-too-many', params: { who: 'acme', open: 8 } } })
+    await fill('anna', 8, 'ada', 'acme')
+    expect(last).toMatchObject({ json: { code: 'request-too-many', params: { who: 'acme', open: 8 } } })
     expect(await ask('zoe', 'GET', FREE)).toMatchObject({ status: 200 })
     // Who leaves makes room.
     for (const each of live) each.sent.destroy()
     await Promise.allSettled(live)
     await expect.poll(async () => (await ask('agent-1', 'GET', FREE)).status).toBe(200)
-  })
+  }, 60_000)
 
   test('of hundreds who wait are all answered when there is something, and leave nothing behind', async () => {
     const { ask, statements, owner, reported } = await open({ limits: LONG, shares: { open: { caller: 1_000, team: 1_500, all: 1_800 } } })
@@ -208,11 +224,31 @@ describe('what the server cannot read or does not take', () => {
     await owner.query(`update agents.tool_invocations set output = to_jsonb(repeat('x', 1400000)) where id = $1`, [large])
     // More than the kernel keeps for who does not read: what is behind it stays with the server.
     const lazy = Array.from({ length: 8 }, () => raw(`GET /v1/invocations/${large} HTTP/1.1\r\nHost: 127.0.0.1:${String(port)}\r\nAuthorization: Bearer ${tokens.anna}\r\n\r\n`.repeat(6)).pause())
-    await expect.poll(async () => (await ask('anna', 'GET', `/v1/invocations/${large}`)).json, { timeout: 20_000 }).toMatchObject({ code: 'store-busy', detail: expect.stringContaining('taken in') as string })
+    await expect.poll(async () => (await ask('anna', 'GET', `/v1/invocations/${large}`)).json, { timeout: 20_000 }).toMatchObject({ code: 'store-busy', detail: expect.stringContaining('on their way') as string })
     expect(await ask('agent-1', 'GET', `/v1/invocations/${large}`)).toMatchObject({ status: 200 })
     for (const each of lazy) each.destroy()
     await expect.poll(async () => (await ask('anna', 'GET', `/v1/invocations/${large}`)).status, { timeout: 20_000 }).toBe(200)
   }, 60_000)
+
+  test('bodies that are on their way are bounded for each; who sends one that fits is answered', async () => {
+    const small = await open({ limits: LONG, shares: { bytes: { caller: 3_000_000, team: 5_000_000, all: 100_000_000 } } })
+    const { ask, raw, port, tokens } = small
+    let begun: ReturnType<typeof raw> | undefined
+    let isOver = false
+    /** One that met a question of this test is begun again. */
+    const begin = (): void => {
+      begun = raw(`POST /v1/teams/acme/invocations HTTP/1.1\r\nHost: 127.0.0.1:${String(port)}\r\nAuthorization: Bearer ${tokens['agent-1']}\r\nContent-Type: application/json\r\nContent-Length: 3000000\r\n\r\n{`)
+      begun.resume()
+      begun.on('close', () => { if (!isOver) begin() })
+    }
+    begin()
+    const call = (who: 'agent-1' | 'ada', path: string, body: object) => ask(who, 'POST', path, { body })
+    await expect.poll(async () => (await call('agent-1', '/v1/teams/acme/invocations', { tool: 'look', agent: 'agent-1', input: {} })).json).toMatchObject({ code: 'store-busy' })
+    expect(await call('ada', '/v1/teams/acme/profiles', { name: 'fits' })).toMatchObject({ status: 204 })
+    isOver = true
+    begun?.destroy()
+    await expect.poll(async () => (await call('agent-1', '/v1/teams/acme/invocations', { tool: 'look', agent: 'agent-1', input: {} })).status).toBe(200)
+  })
 
   test('a connection that the database ends fails its request, alone', async () => {
     const { ask, owner, lock, statements } = stage
