@@ -161,20 +161,55 @@ begin
   return null;
 end $$;
 
+-- All numbers in a value. As an array: jsonb_path_query itself takes a time that grows with the square of their number.
+create function agents.fn_numbers_in(p_value jsonb) returns setof jsonb
+language sql immutable set search_path = pg_catalog, pg_temp as $$
+  select jsonb_array_elements(jsonb_path_query_array(p_value, 'strict $.** ? (@.type() == "number")'))
+$$;
+
 -- What is wrong with a value before anything else is asked about it. Numbers are as every program reads them: one that
 -- a person was shown, and a program takes for another, was not approved.
 create function agents.fn_json_problem(p_value jsonb) returns text
 language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
 begin
   if p_value is null then return 'is missing'; end if;
+  -- Nought, too, can be written with thousands of digits.
+  if exists (select from agents.fn_numbers_in(p_value) as number where scale(number::numeric) > 60) then
+    return 'has a number with more digits than are the same everywhere; write it as a text';
+  end if;
   if jsonb_path_exists(p_value, '$.** ? (@.type() == "number" && (@ > 9007199254740991 || @ < -9007199254740991 || (@ > -1e-30 && @ < 1e-30 && @ != 0)))') then
     return 'has a number that is too large or too small to be the same everywhere; write it as a text';
   end if;
-  if exists (select from jsonb_path_query(p_value, '$.** ? (@.type() == "number")') as number where to_jsonb((number #>> '{}')::float8) <> number) then
+  if exists (select from agents.fn_numbers_in(p_value) as number where to_jsonb((number #>> '{}')::float8) <> number) then
     return 'has a number with more digits than are the same everywhere; write it as a text';
   end if;
   if octet_length(p_value::text) > 4194304 then return 'is larger than 4 MB'; end if;
   return null;
+end $$;
+
+-- What else callers hand in: outputs, plans, facts, definitions. Every double may be in it, as programs write them. A
+-- number such as 1e131071 takes ten bytes and a hundred thousand letters, so sizes are known before anything is
+-- written out: only numbers become longer than what was sent.
+create function agents.fn_require_bounded(p_what text, p_value jsonb, p_most int default 1048576) returns void
+language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+declare
+  is_double boolean;
+  letters bigint;
+begin
+  if p_value is null then return; end if;
+  -- In memory small numbers are up to six times as large as in a text.
+  if pg_column_size(p_value) > 8::bigint * p_most then raise exception '% is larger than %', p_what, pg_size_pretty(p_most::bigint) using errcode = '22023'; end if;
+  select coalesce(bool_and(n.fits), true), coalesce(sum(case when n.fits then length(n.value::text) end), 0) into is_double, letters
+    from (select each::numeric as value, abs(each::numeric) <= 1.7976931348623157e308 and scale(each::numeric) <= 400 as fits
+      from agents.fn_numbers_in(p_value) as each) n;
+  if not is_double then raise exception '% has a number that no program can read as a double', p_what using errcode = '22023', hint = 'write it as a text'; end if;
+  if letters > p_most or octet_length(p_value::text) > p_most then raise exception '% is larger than %', p_what, pg_size_pretty(p_most::bigint) using errcode = '22023'; end if;
+end $$;
+
+create function agents.fn_require_short(p_what text, p_text text, p_most int default 65536) returns void
+language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+begin
+  if octet_length(p_text) > p_most then raise exception '% is longer than %', p_what, pg_size_pretty(p_most::bigint) using errcode = '22023'; end if;
 end $$;
 
 -- An amount of money: NaN and Infinity compare as larger than every bound, and are none.

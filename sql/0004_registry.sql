@@ -39,6 +39,12 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   problem text;
 begin
+  perform agents.fn_require_bounded('the input schema', new.schema_input);
+  perform agents.fn_require_bounded('the output schema', new.schema_output);
+  perform agents.fn_require_bounded('the definition', new.definition);
+  perform agents.fn_require_bounded('what a tool needs', jsonb_build_array(new.needs_labels, new.needs_boundary), 65536);
+  perform agents.fn_require_short('what a tool says of itself', concat(new.name, new.description, new.category, new.endpoint_url, new.http_method, new.credential_ref));
+  perform agents.fn_require_amount('an expected cost', new.expected_cost);
   if new.egress_class is null or new.egress_class not in ('none', 'read_only') then new.egress_class := 'write'; end if;
   if new.egress_class = 'write' or new.is_dangerous then new.requires_approval := true; end if;
   if new.egress_class = 'read_only' and upper(coalesce(new.http_method, 'GET')) not in ('GET', 'HEAD', 'OPTIONS') then
@@ -50,7 +56,6 @@ begin
   if new.egress_class = 'none' and coalesce(new.definition #> '{policy,network}', '"none"') not in ('"none"', '[]') then
     raise exception 'a tool of the class none reaches nobody, and its policy grants a network' using errcode = '22023', hint = 'its class is read_only or write';
   end if;
-  perform agents.fn_require_amount('an expected cost', new.expected_cost);
   problem := agents.fn_schema_problem(new.schema_input);
   if problem is not null then
     raise exception 'the input schema of % cannot be enforced: %', new.key, problem using errcode = '22023';
@@ -235,6 +240,7 @@ declare
   result uuid;
 begin
   perform agents.fn_require_member(p_owner, array['admin']);
+  perform agents.fn_require_bounded('the profile', jsonb_build_array(p_name, p_allow_tools, p_deny_tools, p_tool_groups, p_overrides));
   insert into agents.tool_profiles as t (owner, name, allow_tools, deny_tools, tool_groups, overrides, requires_approval, is_default)
     values (p_owner, p_name, p_allow_tools, p_deny_tools, p_tool_groups, p_overrides, p_requires_approval, p_is_default)
     on conflict (owner, name) do update set allow_tools = excluded.allow_tools, deny_tools = excluded.deny_tools, tool_groups = excluded.tool_groups,
@@ -262,6 +268,7 @@ create function agents.fn_stop(p_owner text, p_state text, p_reason text, p_scop
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
   perform agents.fn_require_member(p_owner, array['admin', 'operator']);
+  perform agents.fn_require_short('the reason', p_reason);
   insert into agents.controls (owner, scope, subject, state, reason) values (p_owner, p_scope, p_subject, p_state, p_reason)
     on conflict (owner, scope, subject) do update set state = excluded.state, reason = excluded.reason, author = agents.fn_actor(), since = now();
   perform agents.fn_audit(p_owner, 'control:' || p_scope || ':' || p_subject, 'control.' || p_state, jsonb_build_object('reason', p_reason));

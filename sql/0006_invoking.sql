@@ -127,6 +127,7 @@ begin
   problem := agents.fn_find_stop(tool.owner, array['kill'], p_agent, tool.key, profile.name);
   if problem is not null then raise exception 'stopped: %', problem using errcode = '42501', detail = 'kill_switch'; end if;
 
+  perform agents.fn_require_short('the step', p_step), agents.fn_require_short('the reason', p_bypass_reason);
   problem := coalesce('input ' || agents.fn_json_problem(p_input), agents.fn_input_problem(p_input, tool.schema_input));
   if problem is not null then raise exception '%', problem using errcode = '22023', detail = 'schema'; end if;
 
@@ -177,6 +178,7 @@ declare
   new_id uuid;
 begin
   perform agents.fn_require_member(p_owner, array['agent', 'operator', 'admin']);
+  perform agents.fn_require_bounded('the plan', p_plan), agents.fn_require_short('the name of the run', p_name);
   insert into agents.team_runs (owner, name, plan, expires_at) values (p_owner, p_name, p_plan, now() + p_valid) returning id into new_id;
   perform agents.fn_ask(p_owner, 'team_run', new_id, agents.fn_hash(p_plan), null, p_needed, p_name, now() + p_valid);
   perform pg_notify('tool_invocation_approval_required', new_id::text);
@@ -194,6 +196,7 @@ begin
   select * into tool from agents.tools_registry where id = p_tool;
   if not found then raise exception 'there is no tool %', p_tool using errcode = 'P0002'; end if;
   perform agents.fn_require_member(tool.owner, array['operator']);
+  perform agents.fn_require_bounded('the form of the arguments', p_arguments), agents.fn_require_short('the reason', p_reason);
   problem := agents.fn_schema_problem(p_arguments);
   if problem is not null then raise exception 'the form of the arguments cannot be enforced: %', problem using errcode = '22023'; end if;
   if p_arguments -> 'type' is distinct from '"object"' or p_arguments -> 'additionalProperties' is distinct from 'false' or jsonb_array_length(coalesce(p_arguments -> 'required', '[]')) = 0 then

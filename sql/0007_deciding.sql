@@ -12,6 +12,7 @@ begin
   select * into asked from agents.approvals where subject_kind = p_kind and subject_id = p_subject and status = 'pending' order by created_at desc limit 1 for update;
   if not found then raise exception 'nothing is asked about % %', p_kind, p_subject using errcode = '22023'; end if;
   perform agents.fn_require_member(asked.owner, array['operator']);
+  perform agents.fn_require_short('the reason', p_reason);
   if agents.fn_actor() = any (p_excluded || asked.asked_by) then
     raise exception '% asked for it, and cannot decide it', agents.fn_actor() using errcode = '42501';
   end if;
@@ -113,6 +114,7 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   invocation agents.tool_invocations := agents.fn_lock_invocation(p_id);
 begin
+  perform agents.fn_require_short('the reason', p_reason);
   if agents.fn_actor() not in (invocation.agent, invocation.invoked_by) then perform agents.fn_require_member(invocation.owner, array['operator', 'admin']); end if;
   if invocation.status = 'running' then
     update agents.tool_invocations set cancel_requested = true where id = p_id and created_at = invocation.created_at;

@@ -26,6 +26,7 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
   if not exists (select from agents.members where actor = agents.fn_actor() and kind = 'runner') then raise exception '% runs for no team', agents.fn_actor() using errcode = '42501'; end if;
   if p_lease not between interval '1 second' and interval '1 hour' then raise exception 'a runner may be silent for a second to an hour' using errcode = '22023'; end if;
+  perform agents.fn_require_bounded('what a runner says of its host', p_facts, 65536);
   if pg_column_size(p_facts) > 65536 or pg_column_size(p_labels) + pg_column_size(p_holds) > 65536 then raise exception 'a runner says less of itself' using errcode = '22023'; end if;
   insert into agents.runners as r (name, labels, holds, facts, is_draining, lease) values (p_runner, p_labels, p_holds, p_facts, p_is_draining, p_lease)
     on conflict (name) do update set labels = excluded.labels, holds = excluded.holds, facts = excluded.facts, is_draining = excluded.is_draining, lease = excluded.lease, last_seen = clock_timestamp()
@@ -79,6 +80,7 @@ begin
   if p_fence is distinct from invocation.fence then
     raise exception 'invocation % was given to another in the meantime', p_id using errcode = '22023', detail = 'fence';
   end if;
+  perform agents.fn_require_bounded('the output', p_output, 16777216), agents.fn_require_bounded('the usage', p_usage), agents.fn_require_short('the error', p_error, 1048576);
   update agents.tool_invocations set status = p_status, output = p_output, error = p_error, cost_measured = p_cost, usage = p_usage, completed_at = clock_timestamp(),
       cost_deviates = abs(p_cost - cost_estimate) > greatest(cost_estimate * 0.5, 0.01)
     where id = p_id and created_at = invocation.created_at;

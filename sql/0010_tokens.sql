@@ -54,6 +54,7 @@ begin
   if not exists (select from agents.members where owner = p_owner and actor = p_actor) then
     raise exception '% is no member of %', p_actor, p_owner using errcode = 'P0002';
   end if;
+  perform agents.fn_require_short('the label', p_label);
   if p_valid <= interval '0' or p_valid > interval '1 year' then raise exception 'a token is valid for up to a year' using errcode = '22023'; end if;
   insert into agents.tokens (owner, actor, hash, label, expires_at) values (p_owner, p_actor, p_hash, p_label, now() + p_valid) returning id into result;
   perform agents.fn_audit(p_owner, 'token:' || result, 'token.created', jsonb_build_object('actor', p_actor, 'label', p_label, 'valid', p_valid::text));

@@ -20,6 +20,12 @@ export const STORE_ERRORS = {
     agent: 'Not possible: {problem}.',
     fix: '{hint}',
   },
+  'result-not-kept': {
+    when: 'A call has run, and the store does not take what came out of it: it is too large, or has a number that is no double. The call is failed there.',
+    message: 'the call has run, and its result was not kept: {problem}',
+    agent: 'The tool has run, and its result could not be kept: {problem}.',
+    fix: 'let the tool answer less, or write the result to a file and answer where it is; what it did is done',
+  },
   'store-unavailable': {
     when: 'The database cannot be reached, or broke the connection. What was asked for may or may not have happened.',
     message: 'the store at {where} cannot be reached: {problem}',

@@ -77,9 +77,12 @@ export interface Completion {
   readonly usage?: object
 }
 
+/** The database takes a megabyte of it. */
+const MOST_ERROR_LETTERS = 200_000
+
 export const completeInvocation = async ({ query }: Pick<Session, 'query'>, { id, fence }: Pick<Invocation, 'id' | 'fence'>, { status, output, error, cost, usage }: Completion): Promise<void> => {
   const text = (value: unknown): string | null => (value === undefined ? null : storable(JSON.stringify(value)))
-  await query('select agents.fn_complete_tool_invocation($1, $2, $3, $4, $5, $6, $7)', [id, status, text(output), error === undefined ? null : shownText(error), cost ?? null, fence, text(usage)])
+  await query('select agents.fn_complete_tool_invocation($1, $2, $3, $4, $5, $6, $7)', [id, status, text(output), error === undefined ? null : shownText(error.slice(0, MOST_ERROR_LETTERS)), cost ?? null, fence, text(usage)])
 }
 
 /** Text as the database can keep it: it has no NUL, and no halves of characters. */

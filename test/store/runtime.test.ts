@@ -24,7 +24,7 @@ describe.each(ENGINES)('calls in the books of a team, on %s', (name) => {
     ({ engine, close } = await openEngine(name))
     await addMember(as('service_role', 'founder'), 'team', 'ada', 'admin')
     for (const [actor, kind] of [['anna', 'operator'], ['agent-1', 'agent'], ['agent-1', 'runner']] as const) await addMember(admin(), 'team', actor, kind)
-    for (const [key, egressClass, requiresApproval] of [['add', 'none', false], ['note', 'write', true]] as const)
+    for (const [key, egressClass, requiresApproval] of [['add', 'none', false], ['many', 'none', false], ['note', 'write', true]] as const)
       await assignTool(admin(), 'agent-1', await registerTool(admin(), { owner: 'team', key, egressClass, requiresApproval }))
   }, 120_000)
   afterAll(async () => {
@@ -38,10 +38,11 @@ describe.each(ENGINES)('calls in the books of a team, on %s', (name) => {
       mode: 'default',
       registry: { engine, owner: 'team', agent: 'agent-1', runner: 'runtime', speaks: 'gateway' },
       // What the registry allows is allowed here; what it asks about is asked there.
-      rules: [{ rules: [{ effect: 'allow', tool: ['add', 'note', 'unlisted'], because: 'the registry decides' }] }],
+      rules: [{ rules: [{ effect: 'allow', tool: ['add', 'many', 'note', 'unlisted'], because: 'the registry decides' }] }],
       tools: [
         tool({ name: 'add', description: 'adds', input: { type: 'object' }, policy: {}, run: ({ a, b }: { a: number; b: number }) => a + b }),
         processTool({ name: 'note', description: 'writes', input: { type: 'object' }, policy: { filesystem: { write: ['.'] } }, command: ({ file }: { file: string }) => ['sh', '-c', 'echo noted > "$0"', file] }),
+        tool({ name: 'many', description: 'answers a lot', input: { type: 'object' }, policy: {}, run: ({ count }: { count: number }) => Array.from({ length: count }, () => 1e300) }),
         tool({ name: 'unlisted', description: 'is in no registry', input: { type: 'object' }, policy: {}, run: () => 1 }),
       ],
     })
@@ -53,6 +54,18 @@ describe.each(ENGINES)('calls in the books of a team, on %s', (name) => {
       await cordon.close()
     }
   }
+  test('a result that the books do not take ends the call as failed, and says so to its caller and in the books; a smaller one is kept', async () => {
+    await withCordon(async (cordon) => {
+      const ids: string[] = []
+      const call = (count: number) => cordon.call('many', { count }, { onInvocation: (id) => ids.push(id) })
+      // Some 400 KB, and 18 MB once every digit is written.
+      expect(await call(60_000)).toMatchObject({ status: 'failed', reason: expect.stringContaining('could not be kept') as string })
+      expect(await requireInvocation(admin(), ids[0] ?? '')).toMatchObject({ status: 'failed', output: null, error: expect.stringMatching(/^result-not-kept: .*larger than 16 MB/) as string })
+      expect(await call(10)).toMatchObject({ status: 'ok' })
+      expect(await requireInvocation(admin(), ids[1] ?? '')).toMatchObject({ status: 'completed', output: Array.from({ length: 10 }, () => 1e300) })
+    })
+  })
+
   const question = async (): Promise<{ readonly id: string; readonly hash: string }> => {
     await expect.poll(async () => (await listQuestions(anna())).length).toBe(1)
     const [asked] = await listQuestions(anna())

@@ -1,6 +1,6 @@
 // What has to reach the database, whatever happens on the way. A statement whose answer is lost may have been carried
 // out, so each of these is one that can be made twice.
-import { CordonError } from '../../errors/index.js'
+import { CordonError, fail } from '../../errors/index.js'
 import { isFinal } from '../../store/index.js'
 import type { Completion } from '../../store/index.js'
 
@@ -32,15 +32,26 @@ const elapsed = (milliseconds: number, enough: AbortSignal): Promise<void> =>
     enough.addEventListener('abort', end)
   })
 
-/** Once, whatever it takes. Fails when the call is not this one's any more. */
+/** It was understood, and is not taken: again would be the same. */
+const NOT_TAKEN: ReadonlySet<string> = new Set(['store-state', 'request-too-large', 'request-invalid'])
+
+/**
+ * Once, whatever it takes. Fails when the call is not this one's any more, and when its result cannot be kept: then the
+ * call is failed, and says why.
+ */
 export const deliverCompletion = ({ complete, find }: Pick<CallStore, 'complete' | 'find'>, claimed: SeenCall, completion: Completion, enough: AbortSignal): Promise<void> =>
   whileUnavailable(async () => {
     try {
       await complete(claimed, completion)
     } catch (error) {
-      if (!(error instanceof CordonError) || error.code !== 'store-state') throw error
-      // Of an attempt before this one only the answer was lost.
+      if (!(error instanceof CordonError) || !NOT_TAKEN.has(error.code)) throw error
       const now = await find(claimed.id)
-      if (!isFinal(now.status) || now.fence !== claimed.fence || now.runner !== claimed.runner) throw error
+      if (now.fence !== claimed.fence || now.runner !== claimed.runner) throw error
+      // Of an attempt before this one only the answer was lost.
+      if (now.status === completion.status) return
+      const notKept = fail('result-not-kept', { problem: error.message }, error)
+      if (now.status === 'running') await complete(claimed, { status: 'failed', error: `${notKept.code}: ${notKept.message}`, usage: { status: 'failed', reason: notKept.agentMessage } })
+      else if (!isFinal(now.status)) throw error
+      throw notKept
     }
   }, enough)

@@ -1,0 +1,102 @@
+// What callers hand in besides the input of a call has an end, and is not written out before that is known.
+import { describe, expect, test } from 'vitest'
+
+import { BAD_STATE, describeRegistry } from './describe-registry.js'
+import type { TeamRegistry } from './describe-registry.js'
+
+const FREE = { p_egress_class: 'none', p_requires_approval: false }
+/** Some bytes each, and up to 131,072 letters once they are written out. */
+const HUGE = ['1e131071', '-1e131071', '1e-16383', '0e-16383', '1e309', '-1.8e308'] as const
+const DOUBLES = [Number.MAX_VALUE, -Number.MAX_VALUE, Number.MIN_VALUE, 2.2250738585072014e-308, -1.2345678901234567e-310, Number.EPSILON, Number.MAX_SAFE_INTEGER, 2 ** 63, 2 ** 64, 0.1, 1 / 3, -0, 1e21, 1e-7]
+const letters = (megabytes: number) => 'x'.repeat(megabytes * 1024 * 1024)
+
+describeRegistry('bounds of what is handed in', (stage) => {
+  const running = async (registry: TeamRegistry) => {
+    const id = await registry.invoke(await registry.register('look', FREE))
+    const fence = (await stage.claim(registry, id))?.fence
+    return { id, end: (given: { readonly output?: string | null; readonly error?: string | null; readonly usage?: string | null }) => registry.runner.query('select agents.fn_complete_tool_invocation($1, $2, $3, $4, null, $5, $6)', [id, 'completed', given.output ?? null, given.error ?? null, fence, given.usage ?? null]) }
+  }
+
+  describe('an output', () => {
+    test('with a number that no double is, or that is too large, is refused, and the call can still be ended', async () => {
+      const registry = await stage.fresh()
+      const { id, end } = await running(registry)
+      for (const number of HUGE) {
+        await expect(end({ output: number }), number).rejects.toMatchObject(BAD_STATE)
+        await expect(end({ output: `{"deep":[[{"in":[${`${number},`.repeat(3000)}0]}]]}` }), number).rejects.toMatchObject(BAD_STATE)
+        await expect(end({ usage: `{"n":${number}}` }), number).rejects.toMatchObject(BAD_STATE)
+      }
+      // Doubles, of which each is 309 letters.
+      await expect(end({ output: `[${'1e308,'.repeat(60_000)}0]` })).rejects.toMatchObject(BAD_STATE)
+      await expect(end({ output: JSON.stringify(letters(17)) })).rejects.toMatchObject({ ...BAD_STATE, message: expect.stringContaining('larger than 16 MB') as string })
+      await expect(end({ usage: JSON.stringify({ x: letters(2) }) })).rejects.toMatchObject(BAD_STATE)
+      await expect(end({ error: letters(2) })).rejects.toMatchObject(BAD_STATE)
+      expect(await registry.statusOf(id)).toBe('running')
+      await end({ output: JSON.stringify(letters(15)), error: letters(0.5), usage: JSON.stringify({ x: letters(0.9) }) })
+      expect(await registry.statusOf(id)).toBe('completed')
+    })
+
+    test('has every double as it was', async () => {
+      const registry = await stage.fresh()
+      const { id, end } = await running(registry)
+      await end({ output: JSON.stringify(DOUBLES) })
+      const [row] = await registry.anna.query<{ output: readonly number[] }>('select output from agents.tool_invocations where id = $1', [id])
+      // JSON.stringify writes -0 as 0.
+      expect(row?.output).toEqual(DOUBLES.map((number) => (number === 0 ? 0 : number)))
+    })
+
+    test('of many small numbers is counted by what is written, not by what it takes in memory', async () => {
+      const registry = await stage.fresh()
+      const { id, end } = await running(registry)
+      await end({ output: JSON.stringify(Array.from({ length: 400_000 }, (_, at) => at % 10)) })
+      expect(await registry.statusOf(id)).toBe('completed')
+    })
+  })
+
+  test('an input has no nought of thousands of digits; an ordinary nought it has', async () => {
+    const registry = await stage.fresh()
+    const tool = await registry.register('count', { ...FREE, p_schema_input: '{"type":"object"}' })
+    const ask = (input: string) => registry.agent.value<string>('select agents.fn_invoke_tool(null, $1, $2, $3)', [tool, 'agent-1', input])
+    await expect(ask(`{"n":[${'0e-16383,'.repeat(3000)}0]}`)).rejects.toMatchObject(BAD_STATE)
+    expect(await ask('{"n":[0,0.0,-0,1e-25]}')).toBeDefined()
+    expect(await ask(`{"n":[${'1,'.repeat(200_000)}0]}`)).toBeDefined()
+  })
+
+  test('tools, profiles, plans, forms and facts have numbers that are doubles, and a size', async () => {
+    const registry = await stage.fresh()
+    const send = await registry.register('send')
+    const handIn: Readonly<Record<string, (value: string) => Promise<unknown>>> = {
+      schema: (value) => registry.register('odd', { p_schema_input: `{"default":${value}}` }),
+      'output schema': (value) => registry.register('odd', { p_schema_output: `{"default":${value}}` }),
+      definition: (value) => registry.register('odd', { p_definition: `{"x":${value}}` }),
+      profile: (value) => registry.admin.query('select agents.fn_set_profile($1, $2, p_overrides => $3)', [registry.owner, 'odd', `{"x":${value}}`]),
+      plan: (value) => registry.agent.query('select agents.fn_start_team_run($1, $2, $3)', [registry.owner, 'release', `{"x":${value}}`]),
+      form: (value) => registry.anna.query(`select agents.fn_approve_in_advance($1, $2, 1, interval '1 hour', 'x')`, [send, `{"type":"object","properties":{"path":{"enum":[${value}]}},"required":["path"],"additionalProperties":false}`]),
+      facts: (value) => registry.runner.query('select agents.fn_heartbeat($1, p_facts => $2)', [`${registry.owner}-runner`, `{"x":${value}}`]),
+    }
+    for (const [what, hand] of Object.entries(handIn)) {
+      for (const number of HUGE) await expect(hand(number), `${what}: ${number}`).rejects.toMatchObject(BAD_STATE)
+      await expect(hand(JSON.stringify(letters(2))), what).rejects.toMatchObject(BAD_STATE)
+      for (const right of ['1.7976931348623157e308', '5e-324', '"x"']) await hand(right)
+    }
+  })
+
+  test('reasons have a size, and so has what tools say of themselves', async () => {
+    const registry = await stage.fresh()
+    const tool = await registry.register('send')
+    const id = await registry.invoke(tool)
+    const [long, short] = [letters(0.1), letters(0.01)]
+    const say = {
+      approve: (text: string) => registry.anna.query('select agents.fn_approve_tool_invocation($1, $2)', [id, text]),
+      reject: (text: string) => registry.anna.query('select agents.fn_reject_tool_invocation($1, $2)', [id, text]),
+      cancel: (text: string) => registry.agent.query('select agents.fn_cancel_tool_invocation($1, $2)', [id, text]),
+      stop: (text: string) => registry.anna.query(`select agents.fn_stop($1, 'pause', $2)`, [registry.owner, text]),
+      describe: (text: string) => registry.register('wordy', { p_description: text }),
+      step: (text: string) => registry.agent.query(`select agents.fn_invoke_tool(null, $1, 'agent-1', '{}', $2)`, [tool, text]),
+      label: (text: string) => registry.admin.query('select agents.fn_create_token($1, $2, $3, $4)', [registry.owner, 'anna', `${'ab'.repeat(28)}${registry.owner.padStart(8, '0').replace(/[^0-9]/g, '0')}`, text]),
+    }
+    for (const [what, saying] of Object.entries(say)) await expect(saying(long), what).rejects.toMatchObject(BAD_STATE)
+    for (const saying of [say.stop, say.describe, say.step, say.label, say.approve]) await saying(short)
+    expect(await registry.statusOf(id)).toBe('approved')
+  })
+})
