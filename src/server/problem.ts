@@ -1,6 +1,6 @@
 // What goes wrong, as RFC 9457 has it. `code` and `params` are those of the table of errors, so that a client of Cordon
 // raises the same error; `fix` says what to do about it.
-import { CordonError } from '../errors/index.js'
+import { CordonError, fail } from '../errors/index.js'
 import type { ErrorCode } from '../errors/index.js'
 
 export interface Problem {
@@ -37,9 +37,12 @@ export const CODES_BY_STATUS: ReadonlyMap<number, readonly string[]> = new Map(
 /** Who is told one of these may ask again, after so many seconds. */
 export const RETRY_AFTER: Readonly<Record<number, string>> = { 429: '1', 503: '2' }
 
+/** Where the database is, and what became of it, is for the log: strangers are told this too. */
+const AWAY = fail('store-unavailable', { where: 'this server', problem: 'its database does not answer' })
+
 /** Undefined for a mistake of Cordon itself: nothing of it is told to others. */
 export const problemOf = (error: unknown): Problem => {
   if (!(error instanceof CordonError)) return { type: 'urn:cordon:error:unexpected', title: 'unexpected', status: UNEXPECTED, detail: 'something went wrong in the server, which has it in its log', code: 'unexpected', params: {} }
-  const { code, message, fix, params } = error
+  const { code, message, fix, params } = error.code === 'store-unavailable' ? AWAY : error
   return { type: `urn:cordon:error:${code}`, title: code, status: STATUS[code] ?? UNEXPECTED, detail: message, code, ...(fix === undefined ? {} : { fix }), params }
 }

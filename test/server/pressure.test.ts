@@ -251,12 +251,14 @@ describe('what the server cannot read or does not take', () => {
   })
 
   test('a connection that the database ends fails its request, alone', async () => {
-    const { ask, owner, lock, statements } = stage
+    const { ask, owner, lock, statements, reported } = stage
     const release = await lock(HELD_TABLE)
     const asked = ask('anna', 'GET', HELD)
     await expect.poll(() => statements('%standing_approvals%')).toBe(1)
     await owner.query(`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'cordon_serve' and query like '%standing_approvals%' and state = 'active'`)
-    expect(await asked).toMatchObject({ status: 503, headers: { 'retry-after': '2' }, json: { code: 'store-unavailable' } })
+    expect(await asked).toMatchObject({ status: 503, headers: { 'retry-after': '2' }, json: { code: 'store-unavailable', detail: 'the store at this server cannot be reached: its database does not answer' } })
+    // What became of it is for the log.
+    expect(reported.at(-1)).toMatchObject({ code: 'store-unavailable', message: expect.stringContaining('administrator command') as string })
     await release()
     expect(await ask('anna', 'GET', HELD)).toMatchObject({ status: 200 })
   })
