@@ -2,19 +2,19 @@ import { parseDuration } from '../policy/index.js'
 import type { AnswerOf } from '../store/index.js'
 
 import { APPROVALS_HELP } from './approvals-help.js'
+import type { CommandLine } from './command-line.js'
 import type { Paint } from './console-text.js'
 import { STDERR, STDOUT, jsonLine, oneLine, paintFor, writeFully } from './console-text.js'
 import { isInteractive } from './interactive.js'
-import type { Invocation } from './invocation.js'
 import { renderQuestion } from './question-text.js'
-import type { Desk } from './store-command.js'
+import type { CommandDesk } from './store-command.js'
 import { runStoreCommand } from './store-command.js'
 import { renderSpan, renderTable } from './table-text.js'
 import { openDialog } from './terminal-dialog.js'
 import { visible } from './visible-text.js'
 
-export const approvals = (invocation: Invocation): Promise<number> =>
-  runStoreCommand({ name: 'approvals', help: APPROVALS_HELP, actions: { list, watch, show, approve, reject, advance, revoke } }, invocation)
+export const approvals = (line: CommandLine): Promise<number> =>
+  runStoreCommand({ name: 'approvals', help: APPROVALS_HELP, actions: { list, watch, show, approve, reject, advance, revoke } }, line)
 
 type Question = AnswerOf<'listQuestions'>[number]
 
@@ -24,7 +24,7 @@ const rowOf = ({ subjectId, subjectKind, tool, toolVersion, egressClass, agent, 
 
 const HEADS = ['CALL', 'TOOL', 'CLASS', 'AGENT', 'YES', 'AGE']
 
-const list = async ({ store, team, print }: Desk): Promise<number> => {
+const list = async ({ store, team, print }: CommandDesk): Promise<number> => {
   const questions = await store.ask('listQuestions', { team: await team() })
   print(questions, (paint) => renderTable(HEADS, questions.map(rowOf), paint, 'nobody waits for an approval'))
   return 0
@@ -33,7 +33,7 @@ const list = async ({ store, team, print }: Desk): Promise<number> => {
 const WAIT_MS = 25_000
 
 /** Until somebody ends it, or nobody reads any more. */
-const watch = async ({ store, team, switches, paint }: Desk): Promise<number> => {
+const watch = async ({ store, team, switches, paint }: CommandDesk): Promise<number> => {
   const of = await team()
   const open = new Map<string, Question>()
   let known: string | undefined
@@ -58,13 +58,13 @@ const lineOf = (event: 'asked' | 'closed', question: Question, isJson: boolean, 
   return `${paint(event === 'asked' ? 'yellow' : 'dim', event.padEnd(6))} ${visible([subjectId, tool === null ? 'a run' : `${tool} ${String(toolVersion)}`, egressClass ?? '', agent ?? askedBy, why].join('  '))}\n`
 }
 
-const show = async (desk: Desk): Promise<number> => {
+const show = async (desk: CommandDesk): Promise<number> => {
   const shown = await desk.store.ask('showQuestion', { id: await idOf(desk) })
   desk.print(shown, (paint) => renderQuestion(shown, paint))
   return 0
 }
 
-const approve = async (desk: Desk): Promise<number> => {
+const approve = async (desk: CommandDesk): Promise<number> => {
   const { store, option, environment } = desk
   const id = await idOf(desk)
   const reason = option('reason')
@@ -87,19 +87,19 @@ const approve = async (desk: Desk): Promise<number> => {
   return told(desk, id, await store.ask('approve', { id, shownHash: shown.question.argumentsHash, ...more }))
 }
 
-const reject = async (desk: Desk): Promise<number> => {
+const reject = async (desk: CommandDesk): Promise<number> => {
   const reason = desk.option('reason')
   if (reason === undefined) throw desk.wrong('say why with --reason; the agent is told')
   const id = await idOf(desk)
   return told(desk, id, await desk.store.ask('reject', { id, reason }))
 }
 
-const told = ({ print }: Desk, id: string, { status }: { readonly status: string }): number => {
+const told = ({ print }: CommandDesk, id: string, { status }: { readonly status: string }): number => {
   print({ id, status }, (paint) => `${paint(status === 'approved' ? 'green' : 'yellow', status)} ${id}${status === 'pending' ? ' (more people have to say yes)' : ''}\n`)
   return 0
 }
 
-const advance = async (desk: Desk): Promise<number> => {
+const advance = async (desk: CommandDesk): Promise<number> => {
   const { store, words, option, team, print, wrong } = desk
   const [tool, ...rest] = words
   const [form, reason, agent] = [option('arguments'), option('reason'), option('agent')]
@@ -111,7 +111,7 @@ const advance = async (desk: Desk): Promise<number> => {
   return 0
 }
 
-const schemaOf = (text: string, wrong: Desk['wrong']): Readonly<Record<string, unknown>> => {
+const schemaOf = (text: string, wrong: CommandDesk['wrong']): Readonly<Record<string, unknown>> => {
   try {
     return JSON.parse(text) as Readonly<Record<string, unknown>>
   } catch {
@@ -119,14 +119,14 @@ const schemaOf = (text: string, wrong: Desk['wrong']): Readonly<Record<string, u
   }
 }
 
-const secondsOf = (text: string, wrong: Desk['wrong']): number => {
+const secondsOf = (text: string, wrong: CommandDesk['wrong']): number => {
   const days = /^(\d+)d$/.exec(text)?.[1]
   const ms = days === undefined ? parseDuration(text) : Number(days) * 86_400_000
   if (ms === undefined || ms < 1000) throw wrong(`--for needs a time such as 30m, 8h, 7d: ${text}`)
   return Math.floor(ms / 1000)
 }
 
-const revoke = async ({ store, words, wrong, print }: Desk): Promise<number> => {
+const revoke = async ({ store, words, wrong, print }: CommandDesk): Promise<number> => {
   const [id, ...rest] = words
   if (id === undefined || rest.length > 0) throw wrong('name one approval in advance by its id')
   await store.ask('revokeStandingApproval', { id })
@@ -137,7 +137,7 @@ const revoke = async ({ store, words, wrong, print }: Desk): Promise<number> => 
 const FULL_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** The id that a word means, among those that are open. */
-const idOf = async ({ store, words, team, wrong }: Desk): Promise<string> => {
+const idOf = async ({ store, words, team, wrong }: CommandDesk): Promise<string> => {
   const [word, ...rest] = words
   if (word === undefined || rest.length > 0) throw wrong('name one question or call by its id; cordon approvals list has them')
   if (FULL_ID.test(word)) return word

@@ -3,19 +3,19 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { fail } from '../errors/index.js'
 import { newSealingKey, sealCredential } from '../store/index.js'
 
+import type { CommandLine } from './command-line.js'
 import { oneLine } from './console-text.js'
 import { CREDENTIALS_HELP } from './credentials-help.js'
-import type { Invocation } from './invocation.js'
 import { sealingKeyOf } from './sealing-key.js'
-import type { Desk } from './store-command.js'
+import type { CommandDesk } from './store-command.js'
 import { runStoreCommand } from './store-command.js'
 import { renderTable } from './table-text.js'
 
-export const credentials = (invocation: Invocation): Promise<number> => runStoreCommand({ name: 'credentials', help: CREDENTIALS_HELP, actions: { list, put, remove }, apart: { key } }, invocation)
+export const credentials = (line: CommandLine): Promise<number> => runStoreCommand({ name: 'credentials', help: CREDENTIALS_HELP, actions: { list, put, remove }, apart: { key } }, line)
 
 const STDIN = 0
 
-const key = ({ words, wrong, print }: Pick<Desk, 'words' | 'wrong' | 'print'>): Promise<number> => {
+const key = ({ words, wrong, print }: Pick<CommandDesk, 'words' | 'wrong' | 'print'>): Promise<number> => {
   const [file, ...rest] = words
   if (file === undefined || rest.length > 0) throw wrong('name one new file')
   try {
@@ -27,13 +27,13 @@ const key = ({ words, wrong, print }: Pick<Desk, 'words' | 'wrong' | 'print'>): 
   return Promise.resolve(0)
 }
 
-const list = async ({ store, team, print }: Desk): Promise<number> => {
+const list = async ({ store, team, print }: CommandDesk): Promise<number> => {
   const all = await store.ask('listCredentials', { team: await team() })
   print(all, (paint) => renderTable(['NAME', 'KEY', 'BY', 'SINCE'], all.map(({ ref, keyId, storedBy, storedAt }) => [ref, keyId, storedBy, storedAt.slice(0, 10)]), paint, 'there are no credentials'))
   return 0
 }
 
-const put = async ({ store, team, words, option, environment, wrong, print }: Desk): Promise<number> => {
+const put = async ({ store, team, words, option, environment, wrong, print }: CommandDesk): Promise<number> => {
   const ref = oneName(words, wrong)
   const sealingKey = sealingKeyOf(option('key'), environment)
   if (sealingKey === undefined) throw wrong('name the key: --key FILE, or CORDON_KEY_FILE; cordon credentials key FILE makes one')
@@ -46,14 +46,14 @@ const put = async ({ store, team, words, option, environment, wrong, print }: De
   return 0
 }
 
-const remove = async ({ store, team, words, wrong, print }: Desk): Promise<number> => {
+const remove = async ({ store, team, words, wrong, print }: CommandDesk): Promise<number> => {
   const ref = oneName(words, wrong)
   await store.ask('removeCredential', { team: await team(), ref })
   print({ ref, status: 'removed' }, () => `removed ${ref}\n`)
   return 0
 }
 
-const oneName = ([ref, ...rest]: readonly string[], wrong: Desk['wrong']): string => {
+const oneName = ([ref, ...rest]: readonly string[], wrong: CommandDesk['wrong']): string => {
   if (ref === undefined || rest.length > 0) throw wrong('name one credential')
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(ref)) throw wrong(`"${ref}" is no name of a credential: letters, digits, and . _ - after the first`)
   return ref

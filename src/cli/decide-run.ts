@@ -9,7 +9,7 @@ import type { EventStream } from '../runtime/events/index.js'
 import { recordArguments } from '../runtime/events/index.js'
 
 import { alwaysRule, renderRule } from './always-rule.js'
-import type { Invocation } from './invocation.js'
+import type { CommandLine } from './command-line.js'
 import type { RunAnswer } from './run-prompt.js'
 import type { RunOrder } from './run-request.js'
 import { RUN_TOOL, argvOf, describeTyped, inputOf } from './run-tool.js'
@@ -25,7 +25,7 @@ export interface RunServices {
   readonly session: SessionApprovals | undefined
   /** The rule file of the user, where an "always" is kept. */
   readonly ruleFile: string
-  readonly environment: Invocation['environment']
+  readonly environment: CommandLine['environment']
 }
 
 export interface RunGate {

@@ -8,13 +8,13 @@ import type { Cordon, ToolDefinition, ToolResult } from '../runtime/index.js'
 import { parseAbsolutePath, parsePolicy, resolvePolicy } from '../policy/index.js'
 import { describeViolation, openSandbox } from '../sandbox/index.js'
 
+import type { CommandLine } from './command-line.js'
 import { STDOUT, oneLine, paintFor, writeText } from './console-text.js'
 import type { Paint } from './console-text.js'
 import { setStage } from './demo-stage.js'
 import type { Stage } from './demo-stage.js'
-import type { Invocation } from './invocation.js'
 
-export const demo = async ({ environment }: Invocation): Promise<number> => {
+export const demo = async ({ environment }: CommandLine): Promise<number> => {
   const stage = await setStage()
   const cordon = await createCordon({
     tools: toolsOf(stage),

@@ -6,15 +6,15 @@ import type { Limits } from '../policy/index.js'
 import { describeEnding, openSandbox } from '../sandbox/index.js'
 import type { Form, Sandbox } from '../sandbox/index.js'
 
+import type { CommandLine } from './command-line.js'
 import { STDOUT, paintFor, writeText } from './console-text.js'
 import { diagnose } from './diagnose.js'
 import type { Diagnosis, FormDiagnosis } from './diagnosis.js'
 import { renderDiagnosis } from './doctor-table.js'
 import { readHostSettings } from './host-settings.js'
 import type { HostSettings } from './host-settings.js'
-import type { Invocation } from './invocation.js'
 
-export const doctor = async ({ given, environment }: Invocation): Promise<number> => {
+export const doctor = async ({ given, environment }: CommandLine): Promise<number> => {
   const { PATH: searchPath = '' } = environment
   const settings = readHostSettings(searchPath)
   const diagnosis = await examine(settings, searchPath)

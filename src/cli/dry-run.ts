@@ -2,6 +2,7 @@
 import { createInvocation } from '../gate/index.js'
 import type { PermissionDecision } from '../gate/index.js'
 
+import type { CommandLine } from './command-line.js'
 import { STDOUT, oneLine, paintFor, writeText } from './console-text.js'
 import type { Paint } from './console-text.js'
 import { openRunGate } from './decide-run.js'
@@ -9,14 +10,13 @@ import type { RunServices } from './decide-run.js'
 import { describeRun } from './facts.js'
 import type { FactsFile } from './facts.js'
 import { EXIT_REFUSED } from './failure.js'
-import type { Invocation } from './invocation.js'
 import { boundaryFacts } from './run-prompt.js'
 import { visibleWord } from './visible-text.js'
 
 const RUNS: ReadonlySet<PermissionDecision['decision']> = new Set(['allow', 'sandboxed'])
 
 /** Nothing is run, asked or recorded. The status is 0 where it would run without a question. */
-export const dryRun = async (services: RunServices, { facts: file, json }: { readonly facts: FactsFile | undefined; readonly json: boolean }, environment: Invocation['environment']): Promise<number> => {
+export const dryRun = async (services: RunServices, { facts: file, json }: { readonly facts: FactsFile | undefined; readonly json: boolean }, environment: CommandLine['environment']): Promise<number> => {
   const { gate, call } = openRunGate(services)
   const { decision } = await gate.decide({ ...call, invocation: createInvocation({}) })
   const status = RUNS.has(decision.decision) ? 0 : EXIT_REFUSED

@@ -1,8 +1,8 @@
 // `cordon log` of the record of a team, which is in a store.
 import type { Arguments } from './arguments.js'
 import { usage } from './arguments.js'
+import type { CommandLine } from './command-line.js'
 import { STDOUT, jsonLine, paintFor, writeText } from './console-text.js'
-import type { Invocation } from './invocation.js'
 import { exportStored } from './log-export.js'
 import type { ExportSettings } from './log-export.js'
 import { openStore, teamOf } from './store-options.js'
@@ -13,7 +13,7 @@ const EXIT_TAMPERED = 1
 
 interface StoredRequest {
   readonly given: Arguments
-  readonly environment: Invocation['environment']
+  readonly environment: CommandLine['environment']
   readonly settings: ExportSettings
   /** Milliseconds since 1970. */
   readonly since: number | undefined

@@ -8,6 +8,7 @@ import type { AuditReport, CordonEvent, LogLine } from '../runtime/index.js'
 
 import { parseScattered, usage } from './arguments.js'
 import type { Arguments } from './arguments.js'
+import type { CommandLine } from './command-line.js'
 import { STDERR, STDOUT, oneLine, paintFor, writeFully, writeText } from './console-text.js'
 import type { Paint } from './console-text.js'
 import { EXPORT_FORMATS } from './export-formats.js'
@@ -18,7 +19,6 @@ import { exportLog } from './log-export.js'
 import type { ExportSettings } from './log-export.js'
 import { LOG_HELP } from './log-help.js'
 import { renderEvent } from './log-text.js'
-import type { Invocation } from './invocation.js'
 
 const COMMAND = 'cordon log'
 const ACTIONS = ['show', 'follow', 'verify', 'export', 'prune'] as const
@@ -26,7 +26,7 @@ const EXIT_TAMPERED = 1
 const EXIT_UNKNOWN = 1
 const EXIT_USAGE = 2
 
-export const log = async ({ given, environment }: Invocation): Promise<number> => {
+export const log = async ({ given, environment }: CommandLine): Promise<number> => {
   try {
     return await perform(parseScattered(given.rest, LOG_HELP, COMMAND), environment)
   } catch (error) {
@@ -36,7 +36,7 @@ export const log = async ({ given, environment }: Invocation): Promise<number> =
   }
 }
 
-const perform = async (given: Arguments, environment: Invocation['environment']): Promise<number> => {
+const perform = async (given: Arguments, environment: CommandLine['environment']): Promise<number> => {
   const { switches, values, rest } = given
   if (switches.has('help')) {
     writeText(STDOUT, renderHelp(LOG_HELP))

@@ -3,6 +3,7 @@ import { nearestKey } from '../policy/index.js'
 
 import { APPROVALS_HELP } from './approvals-help.js'
 import { parseArguments } from './arguments.js'
+import type { CommandLine } from './command-line.js'
 import type { CommandHelp } from './help.js'
 import { renderHelp, renderList } from './help.js'
 import { STDOUT, writeText } from './console-text.js'
@@ -10,7 +11,6 @@ import { CREDENTIALS_HELP } from './credentials-help.js'
 import { DEMO_HELP } from './demo-help.js'
 import { DOCTOR_HELP } from './doctor-help.js'
 import { reportFailure } from './failure.js'
-import type { Invocation } from './invocation.js'
 import { LOG_HELP } from './log-help.js'
 import { POLICY_HELP } from './policy-help.js'
 import { RUNNER_HELP } from './runner-help.js'
@@ -25,7 +25,7 @@ import { WHY_HELP } from './why-help.js'
 interface Command {
   readonly help: CommandHelp
   /** Loaded when it is used: `cordon run` should not wait for the others. */
-  readonly load: () => Promise<(invocation: Invocation) => Promise<number>>
+  readonly load: () => Promise<(line: CommandLine) => Promise<number>>
   /** Takes its words as they are: it has commands of its own, and its own exit status for what it does not understand. */
   readonly takesWords?: true
 }
@@ -65,7 +65,7 @@ const print = (text: string): number => {
 
 const HELP_WORDS: ReadonlySet<string | undefined> = new Set(['--help', '-h'])
 
-const dispatch = async ([name, ...words]: readonly string[], environment: Invocation['environment']): Promise<number> => {
+const dispatch = async ([name, ...words]: readonly string[], environment: CommandLine['environment']): Promise<number> => {
   if (name === undefined || HELP_WORDS.has(name) || (name === 'help' && words.length === 0)) return print(generalHelp())
   if (name === '--version' || name === '-V' || name === '-v') return print(`cordon ${version()}\n`)
   if (name === 'help') return dispatch([words[0] ?? '', '--help'], environment)

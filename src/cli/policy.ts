@@ -8,11 +8,11 @@ import type { PolicyFile } from '../policy/index.js'
 import { parseScattered, usage } from './arguments.js'
 import type { Arguments } from './arguments.js'
 import { combinePolicies } from './combine-policies.js'
+import type { CommandLine } from './command-line.js'
 import { STDOUT, oneLine, paintFor, writeText } from './console-text.js'
 import type { Paint } from './console-text.js'
 import { reportFailure } from './failure.js'
 import { renderHelp } from './help.js'
-import type { Invocation } from './invocation.js'
 import { configFolderOf } from './own-folders.js'
 import { loadPolicy, readPolicy } from './policy-file.js'
 import type { LoadedPolicy } from './policy-file.js'
@@ -29,7 +29,7 @@ interface Question {
   readonly words: readonly string[]
   readonly requests: readonly string[]
   readonly places: PolicyPlaces
-  readonly environment: Invocation['environment']
+  readonly environment: CommandLine['environment']
   readonly json: boolean
   readonly paint: Paint
 }
@@ -42,7 +42,7 @@ const ACTIONS: Readonly<Record<string, (question: Question) => number | Promise<
   test: (question) => test(question),
 }
 
-export const policy = async ({ given, environment }: Invocation): Promise<number> => {
+export const policy = async ({ given, environment }: CommandLine): Promise<number> => {
   try {
     return await perform(parseScattered(given.rest, POLICY_HELP, COMMAND), environment)
   } catch (error) {
@@ -52,7 +52,7 @@ export const policy = async ({ given, environment }: Invocation): Promise<number
   }
 }
 
-const perform = async ({ switches, values, rest }: Arguments, environment: Invocation['environment']): Promise<number> => {
+const perform = async ({ switches, values, rest }: Arguments, environment: CommandLine['environment']): Promise<number> => {
   if (switches.has('help')) {
     writeText(STDOUT, renderHelp(POLICY_HELP))
     return 0

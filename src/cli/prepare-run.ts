@@ -8,14 +8,14 @@ import type { AbsolutePath, Boundary } from '../policy/index.js'
 import { loadRuleFiles } from '../runtime/rule-files/index.js'
 import { futurePathOf } from '../sandbox/index.js'
 
+import type { CommandLine } from './command-line.js'
 import type { RunServices } from './decide-run.js'
-import type { Invocation } from './invocation.js'
 import { configFolderOf, stateFolderOf } from './own-folders.js'
 import type { RunOrder } from './run-request.js'
 import { runTool } from './run-tool.js'
 import { openSession } from './session-approvals.js'
 
-export const prepareRun = (order: RunOrder, isInteractive: boolean, environment: Invocation['environment']): RunServices => {
+export const prepareRun = (order: RunOrder, isInteractive: boolean, environment: CommandLine['environment']): RunServices => {
   const { workspace, home } = order
   const [config, state] = [configFolderOf(environment, home), stateFolderOf(environment, home)]
   const ruleSets = loadRuleFiles({ workspace, home, userFolder: config, projects: 'read', files: order.ruleFiles })

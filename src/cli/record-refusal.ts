@@ -6,15 +6,15 @@ import { CordonError } from '../errors/index.js'
 import { openAuditLog } from '../runtime/audit/index.js'
 import { createEventStream, decided, denied, recordArguments } from '../runtime/events/index.js'
 
+import type { CommandLine } from './command-line.js'
 import type { Decided } from './facts.js'
-import type { Invocation } from './invocation.js'
 import { auditPathOf } from './own-folders.js'
 import { recordSettingsOf } from './record-run.js'
 import { homeOf } from './run-request.js'
 import { asWord } from './shell-word.js'
 
 /** Nothing ran, so that nothing is lost where it cannot be recorded; the refusal is told anyway. */
-export const recordRefusal = async ({ decision, state }: Decided, error: unknown, { given: { rest: argv }, environment }: Invocation): Promise<void> => {
+export const recordRefusal = async ({ decision, state }: Decided, error: unknown, { given: { rest: argv }, environment }: CommandLine): Promise<void> => {
   if (argv.length === 0 || !(error instanceof CordonError) || error.code.startsWith('audit-')) return
   try {
     const audit = await openAuditLog({ path: auditPathOf(environment, homeOf(environment)) })

@@ -5,18 +5,18 @@ import { createCallNetworks, openNetwork, secretHostOf, withoutSecrets } from '.
 import type { NetworkCall } from '../runtime/network/index.js'
 import type { CallNetwork, CallResult, CellSettings } from '../sandbox/index.js'
 
+import type { CommandLine } from './command-line.js'
 import type { EgressOrder } from './egress-order.js'
-import type { Invocation } from './invocation.js'
 
 export interface GrantedNetwork extends Pick<CellSettings, 'proxy'> {
   readonly network?: CallNetwork
   /** What of the variables of here the command may be given. */
-  readonly passed: Invocation['environment']
+  readonly passed: CommandLine['environment']
 }
 
 export interface NetworkOrder extends EgressOrder {
   readonly secrets: ReadonlyMap<string, SecretSource>
-  readonly environment: Invocation['environment']
+  readonly environment: CommandLine['environment']
 }
 
 export const runWithNetwork = async ({ pins, authorities, secrets, environment }: NetworkOrder, boundary: Boundary, call: Pick<NetworkCall, 'callId' | 'record'>, run: (granted: GrantedNetwork) => Promise<CallResult>): Promise<CallResult> => {

@@ -8,6 +8,7 @@ import { resolvePolicy } from '../policy/index.js'
 import { openSandbox } from '../sandbox/index.js'
 import type { AttachedControl, CallNetwork, CallResult, CellSettings, Sandbox } from '../sandbox/index.js'
 
+import type { CommandLine } from './command-line.js'
 import { STDERR, STDOUT, oneLine, paintFor, writeFully, writeText } from './console-text.js'
 import { explainViolations } from './explain.js'
 import { describeRun, openFactsFile, undecided } from './facts.js'
@@ -17,7 +18,6 @@ import { hintOnEmptyFolder, hintOnThrowaway, hintsOnFailure, hintsOnUnsent } fro
 import { isInteractive } from './interactive.js'
 import { controlJob, inForeground } from './job-control.js'
 import { withLookupAdvice } from './lookup-advice.js'
-import type { Invocation } from './invocation.js'
 import { performRun } from './perform-run.js'
 import type { Launch } from './perform-run.js'
 import { prepareRun } from './prepare-run.js'
@@ -30,7 +30,7 @@ import { warningsOf } from './warnings.js'
 const EXIT_TIMED_OUT = 124
 const { SIGKILL, SIGPIPE } = constants.signals
 
-export const run = async ({ given, environment }: Invocation): Promise<number> => {
+export const run = async ({ given, environment }: CommandLine): Promise<number> => {
   const file = given.values.get('facts')?.[0]
   const facts = file === undefined ? undefined : openFactsFile(file)
   const reporting: Reporting = { facts, json: given.switches.has('json'), quiet: given.switches.has('quiet'), observe: given.switches.has('observe') }
@@ -82,7 +82,7 @@ const explainMode = (error: unknown, order: RunOrder): unknown => {
 }
 
 /** What was refused, and what the command may have lacked. A limit or a signal has its reason already. */
-const adviceOn = (result: CallResult, order: RunOrder, boundary: Boundary, observed: boolean, environment: Invocation['environment']): readonly string[] => {
+const adviceOn = (result: CallResult, order: RunOrder, boundary: Boundary, observed: boolean, environment: CommandLine['environment']): readonly string[] => {
   const refused = explainViolations(result, observed, order.argv)
   if (result.status !== 'exited') return refused
   if (result.exitCode === 0) return [...refused, ...hintOnEmptyFolder(order, boundary), ...hintsOnUnsent(order, boundary), ...hintOnThrowaway(order, boundary, result.profile)]
@@ -106,7 +106,7 @@ interface Attached {
   readonly network?: CallNetwork
 }
 
-const runAttached = async ({ proxy, network, ...attached }: Attached, sandbox: Sandbox, environment: Invocation['environment']): Promise<CallResult> => {
+const runAttached = async ({ proxy, network, ...attached }: Attached, sandbox: Sandbox, environment: CommandLine['environment']): Promise<CallResult> => {
   const terminals = { in: isatty(0), out: isatty(STDOUT), err: isatty(STDERR) }
   // In a pipeline the keys may be meant for another (… | less): the command has to ask for them.
   const foreground = terminals.in && !isPipe(STDOUT) && inForeground()
@@ -149,7 +149,7 @@ const isPipe = (descriptor: number): boolean => {
   }
 }
 
-const definedOf = (environment: Invocation['environment']): Readonly<Record<string, string>> =>
+const definedOf = (environment: CommandLine['environment']): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined))
 
 /** The command's own, but for what Cordon ended it for, and for a success that left something protected behind. */
@@ -159,7 +159,7 @@ const statusOf = (result: CallResult, isViolated: boolean): number => {
   return isViolated && (own === 0 || own === 128 + SIGKILL) ? EXIT_REFUSED : own
 }
 
-const say = (lines: readonly string[], { json, quiet }: Reporting, environment: Invocation['environment']): void => {
+const say = (lines: readonly string[], { json, quiet }: Reporting, environment: CommandLine['environment']): void => {
   if (json || quiet) return
   const paint = paintFor(STDERR, environment)
   for (const line of lines) writeText(STDERR, `${paint('yellow', 'cordon:')} ${oneLine(line)}\n`)
@@ -167,7 +167,7 @@ const say = (lines: readonly string[], { json, quiet }: Reporting, environment: 
 
 const MOST_ERRORS = 20
 
-const report = (facts: Facts, outcome: Outcome, advice: readonly string[], reporting: Reporting, environment: Invocation['environment']): void => {
+const report = (facts: Facts, outcome: Outcome, advice: readonly string[], reporting: Reporting, environment: CommandLine['environment']): void => {
   reporting.facts?.write(facts)
   if (reporting.json) {
     writeText(STDERR, `${JSON.stringify(facts)}\n`)

@@ -7,14 +7,14 @@ import type { Runner, RunnerNews, RunnerTool } from '../runtime/index.js'
 import { installQueue, migrate, openPostgres } from '../store/index.js'
 
 import { usage } from './arguments.js'
+import type { CommandLine } from './command-line.js'
 import { STDERR, STDOUT, oneLine, writeText } from './console-text.js'
-import type { Invocation } from './invocation.js'
 import { auditPathOf, configFolderOf } from './own-folders.js'
 import { sealingKeyOf } from './sealing-key.js'
 
 const COMMAND = 'cordon runner'
 
-export const runner = async ({ given, environment }: Invocation): Promise<number> => {
+export const runner = async ({ given, environment }: CommandLine): Promise<number> => {
   const one = (name: string): string | undefined => given.values.get(name)?.[0]
   const many = (name: string): readonly string[] => given.values.get(name) ?? []
   const workspace = resolve(one('workspace') ?? '.')
@@ -90,7 +90,7 @@ const secretsOf = (words: readonly string[]): Readonly<Record<string, string>> =
   )
 
 /** For tests and for those who know why: the same on all runners of a database. */
-const timesOf = (environment: Invocation['environment']): { readonly silentMs?: number; readonly heartbeatMs?: number; readonly upkeepMs?: number } => {
+const timesOf = (environment: CommandLine['environment']): { readonly silentMs?: number; readonly heartbeatMs?: number; readonly upkeepMs?: number } => {
   const silentMs = Number(environment['CORDON_RUNNER_SILENT_MS'] ?? '')
   return Number.isInteger(silentMs) && silentMs >= 1_000 ? { silentMs, heartbeatMs: silentMs / 6, upkeepMs: silentMs / 6 } : {}
 }

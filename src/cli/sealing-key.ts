@@ -4,10 +4,10 @@ import { readFileSync, statSync } from 'node:fs'
 import { fail } from '../errors/index.js'
 import { parseSealingKey } from '../store/index.js'
 
-import type { Invocation } from './invocation.js'
+import type { CommandLine } from './command-line.js'
 
 /** Undefined where nobody named one. */
-export const sealingKeyOf = (file: string | undefined, environment: Invocation['environment']): Buffer | undefined => {
+export const sealingKeyOf = (file: string | undefined, environment: CommandLine['environment']): Buffer | undefined => {
   const path = file ?? environment['CORDON_KEY_FILE']
   if (path === undefined || path === '') return undefined
   const problem = (text: string, error?: unknown) => fail('sealing-key-invalid', { problem: text }, error)

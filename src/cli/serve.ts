@@ -9,9 +9,9 @@ import { openPostgres } from '../store/index.js'
 
 import type { Arguments } from './arguments.js'
 import { usage } from './arguments.js'
+import type { CommandLine } from './command-line.js'
 import { STDERR, STDOUT, oneLine, paintFor, writeText } from './console-text.js'
 import { reportFailure } from './failure.js'
-import type { Invocation } from './invocation.js'
 import { openEngine, ownName, placeOf, socketOf } from './store-options.js'
 import { version } from './version.js'
 
@@ -19,7 +19,7 @@ const COMMAND = 'cordon serve'
 const EXIT_REFUSED = 1
 const EXIT_USAGE = 2
 
-export const serve = async ({ given, environment }: Invocation): Promise<number> => {
+export const serve = async ({ given, environment }: CommandLine): Promise<number> => {
   try {
     if (given.rest.length > 0) throw usage(`it takes options only: ${given.rest.join(' ')}`, COMMAND)
     await requireUnserved(given, environment)
@@ -39,7 +39,7 @@ export const serve = async ({ given, environment }: Invocation): Promise<number>
 }
 
 /** Whoever finds it served wants to know where, rather than that it is held. */
-const requireUnserved = async ({ values }: Arguments, environment: Invocation['environment']): Promise<void> => {
+const requireUnserved = async ({ values }: Arguments, environment: CommandLine['environment']): Promise<void> => {
   const place = placeOf({ values }, { ...environment, CORDON_SERVER: undefined }, COMMAND)
   if (place.kind !== 'folder' || !(await isAnswered(socketOf(place.folder)))) return
   throw fail('listen-refused', { where: place.folder, problem: `it is served already, at unix:${socketOf(place.folder)}`, fix: `use that one: commands with --store ${place.folder} find it; to serve it otherwise end that one first` })
@@ -75,7 +75,7 @@ const statementOf = (text: string | undefined): number => {
   return milliseconds
 }
 
-const settingsOf = ({ values, switches }: Arguments, environment: Invocation['environment']): ServeSettings => {
+const settingsOf = ({ values, switches }: Arguments, environment: CommandLine['environment']): ServeSettings => {
   const option = (name: string): string | undefined => values.get(name)?.[0]
   // A server of its own is no store to serve.
   const place = placeOf({ values }, { ...environment, CORDON_SERVER: undefined }, COMMAND)

@@ -6,22 +6,22 @@ import type { StoreAccess } from '../store/index.js'
 
 import type { Arguments } from './arguments.js'
 import { parseScattered, usage } from './arguments.js'
+import type { CommandLine } from './command-line.js'
 import type { Paint } from './console-text.js'
 import { STDOUT, jsonLine, paintFor, writeText } from './console-text.js'
 import { reportFailure } from './failure.js'
 import type { CommandHelp } from './help.js'
 import { renderHelp } from './help.js'
-import type { Invocation } from './invocation.js'
 import { openStore, teamOf } from './store-options.js'
 
 /** What an action is given. */
-export interface Desk {
+export interface CommandDesk {
   readonly store: StoreAccess
   readonly team: () => Promise<string>
   readonly words: readonly string[]
   readonly values: Arguments['values']
   readonly switches: Arguments['switches']
-  readonly environment: Invocation['environment']
+  readonly environment: CommandLine['environment']
   readonly paint: Paint
   /** One value, as JSON where that is wanted and otherwise as text. */
   readonly print: (value: unknown, text: (paint: Paint) => string) => void
@@ -33,15 +33,15 @@ export interface Desk {
 export interface StoreCommand {
   readonly name: string
   readonly help: CommandHelp
-  readonly actions: Readonly<Record<string, (desk: Desk) => Promise<number>>>
+  readonly actions: Readonly<Record<string, (desk: CommandDesk) => Promise<number>>>
   /** Those that need no store. */
-  readonly apart?: Readonly<Record<string, (desk: Pick<Desk, 'words' | 'wrong' | 'print'>) => Promise<number>>>
+  readonly apart?: Readonly<Record<string, (desk: Pick<CommandDesk, 'words' | 'wrong' | 'print'>) => Promise<number>>>
 }
 
 const EXIT_REFUSED = 1
 const EXIT_USAGE = 2
 
-export const runStoreCommand = async ({ name, help, actions, apart = {} }: StoreCommand, { given, environment }: Invocation): Promise<number> => {
+export const runStoreCommand = async ({ name, help, actions, apart = {} }: StoreCommand, { given, environment }: CommandLine): Promise<number> => {
   const command = `cordon ${name}`
   try {
     const { switches, values, rest } = parseScattered(given.rest, help, command)

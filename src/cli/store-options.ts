@@ -9,10 +9,10 @@ import type { Engine, StoreAccess } from '../store/index.js'
 
 import type { Arguments } from './arguments.js'
 import { usage } from './arguments.js'
-import type { Invocation } from './invocation.js'
+import type { CommandLine } from './command-line.js'
 import { stateFolderOf } from './own-folders.js'
 
-type Environment = Invocation['environment']
+type Environment = CommandLine['environment']
 
 export type StorePlace =
   | { readonly kind: 'folder'; readonly folder: string }

@@ -1,16 +1,16 @@
 import { parseDuration } from '../policy/index.js'
 
-import type { Invocation } from './invocation.js'
-import type { Desk } from './store-command.js'
+import type { CommandLine } from './command-line.js'
+import type { CommandDesk } from './store-command.js'
 import { runStoreCommand } from './store-command.js'
 import { renderTable } from './table-text.js'
 import { TEAM_HELP } from './team-help.js'
 import { visible } from './visible-text.js'
 
-export const team = (invocation: Invocation): Promise<number> =>
-  runStoreCommand({ name: 'team', help: TEAM_HELP, actions: { create, show, add: (desk) => change(desk, 'addMember'), remove: (desk) => change(desk, 'removeMember'), stop: (desk) => stop(desk, 'kill'), pause: (desk) => stop(desk, 'pause'), resume, profile, budget } }, invocation)
+export const team = (line: CommandLine): Promise<number> =>
+  runStoreCommand({ name: 'team', help: TEAM_HELP, actions: { create, show, add: (desk) => change(desk, 'addMember'), remove: (desk) => change(desk, 'removeMember'), stop: (desk) => stop(desk, 'kill'), pause: (desk) => stop(desk, 'pause'), resume, profile, budget } }, line)
 
-const create = async ({ store, words, wrong, print }: Desk): Promise<number> => {
+const create = async ({ store, words, wrong, print }: CommandDesk): Promise<number> => {
   const [name, ...rest] = words
   if (name === undefined || rest.length > 0) throw wrong('name one team')
   const { actor } = await store.ask('whoAmI', {})
@@ -19,7 +19,7 @@ const create = async ({ store, words, wrong, print }: Desk): Promise<number> => 
   return 0
 }
 
-const show = async ({ store, team: teamOf, print }: Desk): Promise<number> => {
+const show = async ({ store, team: teamOf, print }: CommandDesk): Promise<number> => {
   const of = { team: await teamOf() }
   const [members, stops, profiles, budgets] = [await store.ask('listMembers', of), await store.ask('listStops', of), await store.ask('listProfiles', of), await store.ask('listBudgets', of)]
   print({ ...of, members, stops, profiles, budgets }, (paint) =>
@@ -35,7 +35,7 @@ const show = async ({ store, team: teamOf, print }: Desk): Promise<number> => {
 
 const KINDS = ['admin', 'operator', 'agent', 'runner'] as const
 
-const change = async ({ store, words, team: teamOf, wrong, print }: Desk, how: 'addMember' | 'removeMember'): Promise<number> => {
+const change = async ({ store, words, team: teamOf, wrong, print }: CommandDesk, how: 'addMember' | 'removeMember'): Promise<number> => {
   const [actor, ...named] = words
   const kinds = named.map((word) => KINDS.find((kind) => kind === word))
   const wanted = kinds.filter((kind) => kind !== undefined)
@@ -47,7 +47,7 @@ const change = async ({ store, words, team: teamOf, wrong, print }: Desk, how: '
 }
 
 /** Which part of a team; all of it unless one is named. */
-const scopeOf = ({ option, wrong }: Desk): { readonly scope: 'all' | 'agent' | 'tool' | 'profile'; readonly subject: string } => {
+const scopeOf = ({ option, wrong }: CommandDesk): { readonly scope: 'all' | 'agent' | 'tool' | 'profile'; readonly subject: string } => {
   const named = (['agent', 'tool', 'profile'] as const).flatMap((scope) => {
     const subject = option(scope)
     return subject === undefined ? [] : [{ scope, subject }]
@@ -56,7 +56,7 @@ const scopeOf = ({ option, wrong }: Desk): { readonly scope: 'all' | 'agent' | '
   return named[0] ?? { scope: 'all', subject: '' }
 }
 
-const stop = async (desk: Desk, state: 'kill' | 'pause'): Promise<number> => {
+const stop = async (desk: CommandDesk, state: 'kill' | 'pause'): Promise<number> => {
   const reason = desk.option('reason')
   if (reason === undefined) throw desk.wrong('say why with --reason')
   const what = scopeOf(desk)
@@ -65,14 +65,14 @@ const stop = async (desk: Desk, state: 'kill' | 'pause'): Promise<number> => {
   return 0
 }
 
-const resume = async (desk: Desk): Promise<number> => {
+const resume = async (desk: CommandDesk): Promise<number> => {
   const what = scopeOf(desk)
   await desk.store.ask('resume', { team: await desk.team(), ...what })
   desk.print({ ...what, state: 'resumed' }, (paint) => `${paint('green', 'resumed')}: ${visible(`${what.scope} ${what.subject}`.trim())}\n`)
   return 0
 }
 
-const profile = async ({ store, words, values, switches, team: teamOf, wrong, print }: Desk): Promise<number> => {
+const profile = async ({ store, words, values, switches, team: teamOf, wrong, print }: CommandDesk): Promise<number> => {
   const [name, ...rest] = words
   if (name === undefined || rest.length > 0) throw wrong('name one profile')
   const [allow, deny, groups] = [values.get('allow'), values.get('deny'), values.get('group')]
@@ -82,7 +82,7 @@ const profile = async ({ store, words, values, switches, team: teamOf, wrong, pr
   return 0
 }
 
-const budget = async (desk: Desk): Promise<number> => {
+const budget = async (desk: CommandDesk): Promise<number> => {
   const { scope, subject } = scopeOf(desk)
   if (scope === 'all' || scope === 'tool') throw desk.wrong('a budget is of one --agent or one --profile')
   const [calls, cost, ms] = [desk.option('calls'), desk.option('cost'), parseDuration(desk.option('per'))]

@@ -2,16 +2,16 @@ import { writeFileSync } from 'node:fs'
 
 import { fail } from '../errors/index.js'
 
+import type { CommandLine } from './command-line.js'
 import { STDERR, oneLine, writeText } from './console-text.js'
-import type { Invocation } from './invocation.js'
-import type { Desk } from './store-command.js'
+import type { CommandDesk } from './store-command.js'
 import { runStoreCommand } from './store-command.js'
 import { renderTable } from './table-text.js'
 import { TOKENS_HELP } from './tokens-help.js'
 
-export const tokens = (invocation: Invocation): Promise<number> => runStoreCommand({ name: 'tokens', help: TOKENS_HELP, actions: { list, create, revoke } }, invocation)
+export const tokens = (line: CommandLine): Promise<number> => runStoreCommand({ name: 'tokens', help: TOKENS_HELP, actions: { list, create, revoke } }, line)
 
-const list = async ({ store, team, print }: Desk): Promise<number> => {
+const list = async ({ store, team, print }: CommandDesk): Promise<number> => {
   const all = await store.ask('listTokens', { team: await team() })
   const day = (time: string | null): string => time?.slice(0, 10) ?? 'never'
   const stateOf = ({ revokedAt, expiresAt }: { readonly revokedAt: string | null; readonly expiresAt: string }): string => (revokedAt !== null ? 'revoked' : Date.parse(expiresAt) <= Date.now() ? 'expired' : `until ${day(expiresAt)}`)
@@ -19,7 +19,7 @@ const list = async ({ store, team, print }: Desk): Promise<number> => {
   return 0
 }
 
-const create = async ({ store, team, words, option, wrong, print }: Desk): Promise<number> => {
+const create = async ({ store, team, words, option, wrong, print }: CommandDesk): Promise<number> => {
   const [actor, ...rest] = words
   if (actor === undefined || rest.length > 0) throw wrong('name one member')
   const [label, days, file] = [option('label'), option('days'), option('out')]
@@ -40,7 +40,7 @@ const create = async ({ store, team, words, option, wrong, print }: Desk): Promi
   return 0
 }
 
-const revoke = async ({ store, words, wrong, print }: Desk): Promise<number> => {
+const revoke = async ({ store, words, wrong, print }: CommandDesk): Promise<number> => {
   const [id, ...rest] = words
   if (id === undefined || rest.length > 0) throw wrong('name one token by its id; cordon tokens list has them')
   await store.ask('revokeToken', { id })

@@ -1,18 +1,18 @@
 import type { AnswerOf } from '../store/index.js'
 
-import type { Invocation } from './invocation.js'
+import type { CommandLine } from './command-line.js'
 import { renderBoundary } from './question-text.js'
-import type { Desk } from './store-command.js'
+import type { CommandDesk } from './store-command.js'
 import { runStoreCommand } from './store-command.js'
 import { renderFacts, renderQuoted, renderTable } from './table-text.js'
 import { readToolFile } from './tool-file.js'
 import { TOOLS_HELP } from './tools-help.js'
 import { visible } from './visible-text.js'
 
-export const tools = (invocation: Invocation): Promise<number> =>
-  runStoreCommand({ name: 'tools', help: TOOLS_HELP, actions: { list, register, show, assign, revoke, enable: (desk) => setStatus(desk, 'active'), disable: (desk) => setStatus(desk, 'disabled') } }, invocation)
+export const tools = (line: CommandLine): Promise<number> =>
+  runStoreCommand({ name: 'tools', help: TOOLS_HELP, actions: { list, register, show, assign, revoke, enable: (desk) => setStatus(desk, 'active'), disable: (desk) => setStatus(desk, 'disabled') } }, line)
 
-const list = async ({ store, team, print }: Desk): Promise<number> => {
+const list = async ({ store, team, print }: CommandDesk): Promise<number> => {
   const of = { team: await team() }
   const [all, assignments] = [await store.ask('listTools', of), await store.ask('listAssignments', of)]
   const agentsOf = (key: string): string => assignments.filter(({ tool, isAllowed }) => tool === key && isAllowed).map(({ agent, profile }) => (profile === null ? agent : `${agent} (${profile})`)).join(', ')
@@ -30,7 +30,7 @@ type Tool = AnswerOf<'showTool'>
 
 const approvalOf = ({ requiresApproval, approvalsNeeded }: Tool): string => (requiresApproval ? `by ${String(approvalsNeeded)}` : 'none')
 
-const register = async ({ store, team, words, wrong, print }: Desk): Promise<number> => {
+const register = async ({ store, team, words, wrong, print }: CommandDesk): Promise<number> => {
   if (words.length === 0) throw wrong('name a file with a tool in it')
   // All are read before the first is registered.
   const files = words.flatMap((path) => readToolFile(path))
@@ -42,7 +42,7 @@ const register = async ({ store, team, words, wrong, print }: Desk): Promise<num
   return 0
 }
 
-const show = async (desk: Desk): Promise<number> => {
+const show = async (desk: CommandDesk): Promise<number> => {
   const [key] = wordsOf(desk, ['TOOL'])
   const tool = await desk.store.ask('showTool', { team: await desk.team(), tool: key })
   desk.print(tool, (paint) =>
@@ -56,7 +56,7 @@ const show = async (desk: Desk): Promise<number> => {
   return 0
 }
 
-const assign = async (desk: Desk): Promise<number> => {
+const assign = async (desk: CommandDesk): Promise<number> => {
   const [tool, agent] = wordsOf(desk, ['TOOL', 'AGENT'])
   const profile = desk.option('profile')
   await desk.store.ask('assignTool', { team: await desk.team(), tool, agent, ...(profile === undefined ? {} : { profile }) })
@@ -64,14 +64,14 @@ const assign = async (desk: Desk): Promise<number> => {
   return 0
 }
 
-const revoke = async (desk: Desk): Promise<number> => {
+const revoke = async (desk: CommandDesk): Promise<number> => {
   const [tool, agent] = wordsOf(desk, ['TOOL', 'AGENT'])
   await desk.store.ask('revokeTool', { team: await desk.team(), tool, agent })
   desk.print({ tool, agent, status: 'revoked' }, () => `revoked ${visible(tool)} from ${visible(agent)}\n`)
   return 0
 }
 
-const setStatus = async (desk: Desk, status: 'active' | 'disabled'): Promise<number> => {
+const setStatus = async (desk: CommandDesk, status: 'active' | 'disabled'): Promise<number> => {
   const [tool] = wordsOf(desk, ['TOOL'])
   await desk.store.ask('setToolStatus', { team: await desk.team(), tool, status })
   desk.print({ tool, status }, () => `${visible(tool)} is ${status}\n`)
@@ -79,7 +79,7 @@ const setStatus = async (desk: Desk, status: 'active' | 'disabled'): Promise<num
 }
 
 /** Exactly as many words as there are names for them. */
-const wordsOf = <const Names extends readonly string[]>({ words, wrong }: Desk, names: Names): { readonly [Each in keyof Names]: string } => {
+const wordsOf = <const Names extends readonly string[]>({ words, wrong }: CommandDesk, names: Names): { readonly [Each in keyof Names]: string } => {
   if (words.length !== names.length) throw wrong(`say ${names.join(' and ')}`)
   return words as unknown as { readonly [Each in keyof Names]: string }
 }

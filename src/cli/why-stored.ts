@@ -2,15 +2,15 @@
 import type { AnswerOf } from '../store/index.js'
 
 import type { Arguments } from './arguments.js'
+import type { CommandLine } from './command-line.js'
 import type { Paint } from './console-text.js'
 import { STDOUT, jsonLine, paintFor, writeText } from './console-text.js'
-import type { Invocation } from './invocation.js'
 import { renderBoundary, voterOf } from './question-text.js'
 import { openStore } from './store-options.js'
 import { renderFacts, renderHash, renderQuoted } from './table-text.js'
 import { visible } from './visible-text.js'
 
-export const whyStored = async (id: string, given: Arguments, environment: Invocation['environment']): Promise<number> => {
+export const whyStored = async (id: string, given: Arguments, environment: CommandLine['environment']): Promise<number> => {
   const store = await openStore(given, environment, 'cordon why')
   try {
     const explained = await store.ask('explainInvocation', { id })
