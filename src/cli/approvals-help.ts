@@ -1,5 +1,5 @@
 import type { CommandHelp } from './help.js'
-import { EXIT_STATUS_NOTE, JSON_OPTION, STORE_OPTIONS } from './store-help.js'
+import { EXIT_STATUS_NOTES, JSON_OPTION, STORE_OPTIONS } from './store-help.js'
 
 export const APPROVALS_HELP: CommandHelp = {
   usage: 'cordon approvals list|watch | show|approve|reject ID | advance TOOL | revoke ID [options]',
@@ -26,5 +26,5 @@ export const APPROVALS_HELP: CommandHelp = {
     },
     { title: 'the store', options: STORE_OPTIONS },
   ],
-  notes: [EXIT_STATUS_NOTE],
+  notes: EXIT_STATUS_NOTES,
 }

@@ -1,4 +1,3 @@
-import { parseDuration } from '../policy/index.js'
 import type { AnswerOf } from '../store/index.js'
 
 import { APPROVALS_HELP } from './approvals-help.js'
@@ -11,6 +10,7 @@ import type { CommandDesk } from './store-command.js'
 import { runStoreCommand } from './store-command.js'
 import { renderSpan, renderTable } from './table-text.js'
 import { openDialog } from './terminal-dialog.js'
+import { parseSpan } from './time-words.js'
 import { visible } from './visible-text.js'
 
 export const approvals = (line: CommandLine): Promise<number> =>
@@ -120,8 +120,7 @@ const schemaOf = (text: string, wrong: CommandDesk['wrong']): Readonly<Record<st
 }
 
 const secondsOf = (text: string, wrong: CommandDesk['wrong']): number => {
-  const days = /^(\d+)d$/.exec(text)?.[1]
-  const ms = days === undefined ? parseDuration(text) : Number(days) * 86_400_000
+  const ms = parseSpan(text)
   if (ms === undefined || ms < 1000) throw wrong(`--for needs a time such as 30m, 8h, 7d: ${text}`)
   return Math.floor(ms / 1000)
 }

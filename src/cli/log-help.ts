@@ -41,6 +41,7 @@ export const LOG_HELP: CommandHelp = {
   ],
   notes: [
     'Exit status: 0 when all is well, 1 when the log is not what was written (each finding is told with its',
-    'line) or --call names none of its calls, 2 when the command line cannot be understood or there is no such log.',
+    'line), --call names none of its calls, or the store refused it or cannot be reached, 2 when the command line cannot',
+    'be understood or there is no such log.',
   ],
 }

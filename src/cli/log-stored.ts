@@ -6,6 +6,7 @@ import { STDOUT, jsonLine, paintFor, writeText } from './console-text.js'
 import { exportStored } from './log-export.js'
 import type { ExportSettings } from './log-export.js'
 import { openStore, teamOf } from './store-options.js'
+import { parseDays } from './time-words.js'
 import { visible } from './visible-text.js'
 
 const COMMAND = 'cordon log'
@@ -50,7 +51,7 @@ export const logStored = async (action: 'export' | 'verify' | 'prune', { given, 
 }
 
 const keptDays = (text: string | undefined): number => {
-  const days = /^(\d{1,5})d?$/.exec(text ?? '')?.[1]
-  if (days === undefined || Number(days) < 1) throw usage(`--keep needs a number of days, such as 400d${text === undefined ? '' : `: ${text}`}`, COMMAND)
-  return Number(days)
+  const days = parseDays(text ?? '')
+  if (days === undefined) throw usage(`--keep needs a number of days, such as 400d${text === undefined ? '' : `: ${text}`}`, COMMAND)
+  return days
 }

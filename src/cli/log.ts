@@ -12,27 +12,27 @@ import type { CommandLine } from './command-line.js'
 import { STDERR, STDOUT, oneLine, paintFor, writeFully, writeText } from './console-text.js'
 import type { Paint } from './console-text.js'
 import { EXPORT_FORMATS } from './export-formats.js'
-import { reportFailure } from './failure.js'
+import { reportRefusal } from './failure.js'
 import { renderHelp } from './help.js'
 import { auditPathOf } from './own-folders.js'
 import { exportLog } from './log-export.js'
 import type { ExportSettings } from './log-export.js'
 import { LOG_HELP } from './log-help.js'
 import { renderEvent } from './log-text.js'
+import { namesStore } from './store-help.js'
+import { parseSince } from './time-words.js'
 
 const COMMAND = 'cordon log'
 const ACTIONS = ['show', 'follow', 'verify', 'export', 'prune'] as const
 const EXIT_TAMPERED = 1
 const EXIT_UNKNOWN = 1
-const EXIT_USAGE = 2
 
 export const log = async ({ given, environment }: CommandLine): Promise<number> => {
   try {
     return await perform(parseScattered(given.rest, LOG_HELP, COMMAND), environment)
   } catch (error) {
     if (!(error instanceof CordonError)) throw error
-    reportFailure(error, environment)
-    return EXIT_USAGE
+    return reportRefusal(error, environment)
   }
 }
 
@@ -47,7 +47,7 @@ const perform = async (given: Arguments, environment: CommandLine['environment']
   if (action === undefined) throw usage(word === undefined ? `say what to do: ${ACTIONS.join(', ')}` : `there is no "${COMMAND} ${word}"; there are ${ACTIONS.join(', ')}`, COMMAND)
   if (more.length > 0) throw usage(`one file at a time: ${more.join(' ')}`, COMMAND)
   const settings = exportSettings(values)
-  if (action === 'prune' || isAboutStore(given)) {
+  if (action === 'prune' || namesStore(values)) {
     if (file !== undefined) throw usage(`${file} is a file; --store, --server and --database name a store`, COMMAND)
     if (action === 'show' || action === 'follow') throw usage(`of a store there are export, verify and prune; for one call: cordon why ID`, COMMAND)
     return (await import('./log-stored.js')).logStored(action, { given, environment, settings, since: sinceOf(values) })
@@ -77,9 +77,6 @@ const report = (found: AuditReport, path: string, json: boolean, paint: Paint): 
   return found.isIntact ? 0 : EXIT_TAMPERED
 }
 
-/** Without the environment: what a log is of is typed. */
-const isAboutStore = ({ values }: Pick<Arguments, 'values'>): boolean => ['store', 'server', 'database', 'team'].some((name) => values.has(name))
-
 type Filter = (event: CordonEvent) => boolean
 
 const filterOf = (values: Arguments['values']): Filter => {
@@ -92,7 +89,10 @@ const filterOf = (values: Arguments['values']): Filter => {
 
 const sinceOf = (values: Arguments['values']): number | undefined => {
   const since = values.get('since')?.[0]
-  return since === undefined ? undefined : timeOf(since)
+  if (since === undefined) return undefined
+  const time = parseSince(since, Date.now())
+  if (time === undefined) throw usage(`--since needs a time such as 2026-01-31T12:00, or 30m, 2h, 7d: ${since}`, COMMAND)
+  return time
 }
 
 const exportSettings = (values: Arguments['values']): ExportSettings => {
@@ -106,15 +106,6 @@ const typesOf = (text: string): readonly string[] => {
   const found = EVENT_TYPES.filter((type) => type === text || type.startsWith(`${text}.`))
   if (found.length === 0) throw usage(`there is no event type ${text}; there are ${EVENT_TYPES.join(', ')}`, COMMAND)
   return found
-}
-
-const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
-const timeOf = (text: string): number => {
-  const ago = /^(\d+)([smhd])$/.exec(text)
-  const time = ago === null ? Date.parse(text) : Date.now() - Number(ago[1]) * (UNITS[ago[2] ?? ''] ?? 0)
-  if (Number.isNaN(time)) throw usage(`--since needs a time such as 2026-01-31T12:00, or 30m, 2h, 7d: ${text}`, COMMAND)
-  return time
 }
 
 /** False when nobody reads any more. */

@@ -24,6 +24,6 @@ export const POLICY_HELP: CommandHelp = {
     'A name that several sources have is written with its source: bundled:github, project:github, user:github.',
     'A policy of a project that is not in trusted_projects of your rules can only narrow; named by its path, it grants.',
     'Exit status: 0 when all is well, 1 when a policy is wrong, an example fails, two contradict each other or a',
-    '--request is not allowed, 2 when the command line cannot be understood.',
+    '--request is not allowed, 2 when the command line cannot be understood or names a file that cannot be read.',
   ],
 }

@@ -11,7 +11,7 @@ import { combinePolicies } from './combine-policies.js'
 import type { CommandLine } from './command-line.js'
 import { STDOUT, oneLine, paintFor, writeText } from './console-text.js'
 import type { Paint } from './console-text.js'
-import { reportFailure } from './failure.js'
+import { reportRefusal } from './failure.js'
 import { renderHelp } from './help.js'
 import { configFolderOf } from './own-folders.js'
 import { loadPolicy, readPolicy } from './policy-file.js'
@@ -23,7 +23,6 @@ import type { FoundPolicy, PolicyPlaces } from './policy-sources.js'
 
 const COMMAND = 'cordon policy'
 const EXIT_WRONG = 1
-const EXIT_USAGE = 2
 
 interface Question {
   readonly words: readonly string[]
@@ -47,8 +46,7 @@ export const policy = async ({ given, environment }: CommandLine): Promise<numbe
     return await perform(parseScattered(given.rest, POLICY_HELP, COMMAND), environment)
   } catch (error) {
     if (!(error instanceof CordonError)) throw error
-    reportFailure(error, environment)
-    return error.code === 'usage-error' || error.code === 'file-unreadable' ? EXIT_USAGE : EXIT_WRONG
+    return reportRefusal(error, environment)
   }
 }
 

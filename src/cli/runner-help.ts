@@ -28,6 +28,7 @@ export const RUNNER_HELP: CommandHelp = {
       options: [
         { name: 'prepare', help: 'bring the database up to date, with its queue, and end' },
         { name: 'registration', value: 'TOOL', help: 'print a tool as `cordon tools register` takes it, and end' },
+        { name: 'registrations', help: 'print all of them as a list, which it takes as well: … --registrations | cordon tools register -' },
       ],
     },
   ],

@@ -20,7 +20,9 @@ export const runner = async ({ given, environment }: CommandLine): Promise<numbe
   const workspace = resolve(one('workspace') ?? '.')
   if (given.rest.length > 0) throw usage(`"${given.rest[0] ?? ''}" is no option`, COMMAND)
   const wanted = one('registration')
-  if (wanted !== undefined) return printRegistration(await toolsOf(many('tools')), wanted, workspace)
+  if (wanted !== undefined && given.switches.has('registrations')) throw usage('--registration prints one tool, --registrations all of them', COMMAND)
+  if (wanted !== undefined) return printJson(registrationFile(toolNamed(wanted, await toolsOf(many('tools'))), workspace))
+  if (given.switches.has('registrations')) return printJson((await toolsOf(many('tools'))).map((tool) => registrationFile(tool, workspace)))
   const url = one('database') ?? environment['CORDON_DATABASE']
   if (url === undefined || url === '') throw usage('a runner needs the database of its team: --database URL, or CORDON_DATABASE', COMMAND)
   if (given.switches.has('prepare')) return prepare(url)
@@ -53,11 +55,19 @@ const toolsOf = async (places: readonly string[]): Promise<readonly RunnerTool[]
 }
 
 /** In the words of a file for `cordon tools register`. */
-const printRegistration = (tools: readonly RunnerTool[], wanted: string, workspace: string): number => {
+const registrationFile = (tool: RunnerTool, workspace: string): object => {
+  const { key, description, inputSchema, egressClass, needsBoundary, definition } = registrationOf(tool, { workspace, home: homedir() })
+  return { key, description, ...(inputSchema === undefined ? {} : { input: inputSchema }), egress_class: egressClass, needs_boundary: needsBoundary, definition }
+}
+
+const toolNamed = (wanted: string, tools: readonly RunnerTool[]): RunnerTool => {
   const tool = tools.find(({ definition: { name } }) => name === wanted)
   if (tool === undefined) throw usage(`there is no tool "${wanted}" in these files, but ${tools.map(({ definition: { name } }) => name).join(', ')}`, COMMAND)
-  const { key, description, inputSchema, egressClass, needsBoundary, definition } = registrationOf(tool, { workspace, home: homedir() })
-  writeText(STDOUT, `${JSON.stringify({ key, description, ...(inputSchema === undefined ? {} : { input: inputSchema }), egress_class: egressClass, needs_boundary: needsBoundary, definition }, undefined, 2)}\n`)
+  return tool
+}
+
+const printJson = (value: object): number => {
+  writeText(STDOUT, `${JSON.stringify(value, undefined, 2)}\n`)
   return 0
 }
 

@@ -34,5 +34,5 @@ export const SERVE_HELP: CommandHelp = {
       ],
     },
   ],
-  notes: ['SIGTERM and SIGINT let it answer what is being asked and close the store. Exit status: 0 then, 1 when it could not begin, 2 when the', 'command line cannot be understood.'],
+  notes: ['SIGTERM and SIGINT let it answer what is being asked and close the store. Exit status: 0 then, 1 when it could not begin, 2 when the', 'command line cannot be understood or names a file that cannot be read.'],
 }

@@ -2,25 +2,31 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 import { CordonError, fail } from '../errors/index.js'
-import { parseDuration, parseSize } from '../policy/index.js'
+import { parseSize } from '../policy/index.js'
 import { CONNECTIONS, MOST_ANSWER_BYTES, STATEMENT_MS, isAnswered, parseListenAddress, serveStore } from '../server/index.js'
 import type { ServeSettings } from '../server/index.js'
 import { openPostgres } from '../store/index.js'
 
 import type { Arguments } from './arguments.js'
-import { usage } from './arguments.js'
+import { parseScattered, usage } from './arguments.js'
 import type { CommandLine } from './command-line.js'
 import { STDERR, STDOUT, oneLine, paintFor, writeText } from './console-text.js'
-import { reportFailure } from './failure.js'
+import { reportRefusal } from './failure.js'
+import { renderHelp } from './help.js'
+import { SERVE_HELP } from './serve-help.js'
 import { openEngine, ownName, placeOf, socketOf } from './store-options.js'
+import { parseSpan } from './time-words.js'
 import { version } from './version.js'
 
 const COMMAND = 'cordon serve'
-const EXIT_REFUSED = 1
-const EXIT_USAGE = 2
 
-export const serve = async ({ given, environment }: CommandLine): Promise<number> => {
+export const serve = async ({ given: { rest: words }, environment }: CommandLine): Promise<number> => {
   try {
+    const given = parseScattered(words, SERVE_HELP, COMMAND)
+    if (given.switches.has('help')) {
+      writeText(STDOUT, renderHelp(SERVE_HELP))
+      return 0
+    }
     if (given.rest.length > 0) throw usage(`it takes options only: ${given.rest.join(' ')}`, COMMAND)
     await requireUnserved(given, environment)
     const settings = settingsOf(given, environment)
@@ -33,8 +39,7 @@ export const serve = async ({ given, environment }: CommandLine): Promise<number
     return 0
   } catch (error) {
     if (!(error instanceof CordonError)) throw error
-    reportFailure(error, environment)
-    return error.code === 'usage-error' ? EXIT_USAGE : EXIT_REFUSED
+    return reportRefusal(error, environment)
   }
 }
 
@@ -70,7 +75,7 @@ const mostAnswerOf = (text: string | undefined): number => {
 }
 
 const statementOf = (text: string | undefined): number => {
-  const milliseconds = text === undefined ? STATEMENT_MS : parseDuration(text)
+  const milliseconds = text === undefined ? STATEMENT_MS : parseSpan(text)
   if (milliseconds === undefined || milliseconds > 3_600_000) throw usage(`--statement-timeout needs a time such as 15s, at most 1h: ${text ?? ''}`, COMMAND)
   return milliseconds
 }

@@ -9,7 +9,7 @@ import { parseScattered, usage } from './arguments.js'
 import type { CommandLine } from './command-line.js'
 import type { Paint } from './console-text.js'
 import { STDOUT, jsonLine, paintFor, writeText } from './console-text.js'
-import { reportFailure } from './failure.js'
+import { reportRefusal } from './failure.js'
 import type { CommandHelp } from './help.js'
 import { renderHelp } from './help.js'
 import { openStore, teamOf } from './store-options.js'
@@ -37,9 +37,6 @@ export interface StoreCommand {
   /** Those that need no store. */
   readonly apart?: Readonly<Record<string, (desk: Pick<CommandDesk, 'words' | 'wrong' | 'print'>) => Promise<number>>>
 }
-
-const EXIT_REFUSED = 1
-const EXIT_USAGE = 2
 
 export const runStoreCommand = async ({ name, help, actions, apart = {} }: StoreCommand, { given, environment }: CommandLine): Promise<number> => {
   const command = `cordon ${name}`
@@ -72,8 +69,7 @@ export const runStoreCommand = async ({ name, help, actions, apart = {} }: Store
     }
   } catch (error) {
     if (!(error instanceof CordonError)) throw error
-    reportFailure(error, environment)
-    return error.code === 'usage-error' ? EXIT_USAGE : EXIT_REFUSED
+    return reportRefusal(error, environment)
   }
 }
 

@@ -1,5 +1,5 @@
 // What the help of all commands says that speak to a store. Apart from them: the list of commands does not wait for a store.
-import type { Option } from './arguments.js'
+import type { Arguments, Option } from './arguments.js'
 
 export const STORE_OPTIONS: readonly Option[] = [
   { name: 'store', value: 'DIR', meantBy: ['folder', 'dir'], help: 'an embedded store (otherwise: $CORDON_STORE, ~/.local/state/cordon/store)' },
@@ -10,6 +10,15 @@ export const STORE_OPTIONS: readonly Option[] = [
   { name: 'team', value: 'NAME', help: 'the team (otherwise: $CORDON_TEAM, or the only one that you are in)' },
 ]
 
+/** Those that say where it is; one of them at a time. */
+export const STORE_PLACES = ['store', 'server', 'database'] as const
+
+/** Without the environment: commands that are about a log too are about a store where that is typed. */
+export const namesStore = (values: Arguments['values']): boolean => STORE_OPTIONS.some(({ name }) => values.has(name))
+
 export const JSON_OPTION: Option = { name: 'json', help: 'answers as JSON' }
 
-export const EXIT_STATUS_NOTE = 'Exit status: 0 when it was done, 1 when the store refused it or cannot be reached, 2 when the command line cannot be understood.'
+export const EXIT_STATUS_NOTES: readonly string[] = [
+  'Exit status: 0 when it was done, 1 when the store refused it or cannot be reached, 2 when the command line cannot be',
+  'understood or names a file that cannot be read.',
+]

@@ -11,6 +11,7 @@ import type { Arguments } from './arguments.js'
 import { usage } from './arguments.js'
 import type { CommandLine } from './command-line.js'
 import { stateFolderOf } from './own-folders.js'
+import { STORE_PLACES } from './store-help.js'
 
 type Environment = CommandLine['environment']
 
@@ -23,7 +24,7 @@ const given = (text: string | undefined): string | undefined => (text === '' ? u
 
 /** What was typed counts; without that, what the environment says, the most distant first. */
 export const placeOf = ({ values }: Pick<Arguments, 'values'>, environment: Environment, command: string): StorePlace => {
-  const typed = (['store', 'server', 'database'] as const).filter((name) => values.has(name))
+  const typed = STORE_PLACES.filter((name) => values.has(name))
   if (typed.length > 1) throw usage(`--${typed.join(' and --')} name different stores`, command)
   const { CORDON_STORE: folder, CORDON_SERVER: server, CORDON_DATABASE: url } = environment
   const pick = (name: string, variable: string | undefined): string | undefined => values.get(name)?.[0] ?? (typed.length === 0 ? given(variable) : undefined)

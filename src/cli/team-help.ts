@@ -1,5 +1,5 @@
 import type { CommandHelp } from './help.js'
-import { EXIT_STATUS_NOTE, JSON_OPTION, STORE_OPTIONS } from './store-help.js'
+import { EXIT_STATUS_NOTES, JSON_OPTION, STORE_OPTIONS } from './store-help.js'
 
 export const TEAM_HELP: CommandHelp = {
   usage: 'cordon team create NAME | show | add|remove MEMBER KIND… | stop|pause|resume | profile NAME | budget [options]',
@@ -25,11 +25,11 @@ export const TEAM_HELP: CommandHelp = {
         { name: 'default', help: 'for assignments that name none (profile)' },
         { name: 'calls', value: 'N', help: 'how many calls (budget)' },
         { name: 'cost', value: 'N', help: 'how much measured cost (budget)' },
-        { name: 'per', value: 'TIME', help: 'in which span: 1m, 1h, 24h (budget)' },
+        { name: 'per', value: 'TIME', help: 'in which span: 1m, 1h, 1d (budget)' },
         JSON_OPTION,
       ],
     },
     { title: 'the store', options: STORE_OPTIONS },
   ],
-  notes: [EXIT_STATUS_NOTE],
+  notes: EXIT_STATUS_NOTES,
 }

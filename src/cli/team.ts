@@ -1,10 +1,9 @@
-import { parseDuration } from '../policy/index.js'
-
 import type { CommandLine } from './command-line.js'
 import type { CommandDesk } from './store-command.js'
 import { runStoreCommand } from './store-command.js'
 import { renderTable } from './table-text.js'
 import { TEAM_HELP } from './team-help.js'
+import { parseSpan } from './time-words.js'
 import { visible } from './visible-text.js'
 
 export const team = (line: CommandLine): Promise<number> =>
@@ -85,8 +84,8 @@ const profile = async ({ store, words, values, switches, team: teamOf, wrong, pr
 const budget = async (desk: CommandDesk): Promise<number> => {
   const { scope, subject } = scopeOf(desk)
   if (scope === 'all' || scope === 'tool') throw desk.wrong('a budget is of one --agent or one --profile')
-  const [calls, cost, ms] = [desk.option('calls'), desk.option('cost'), parseDuration(desk.option('per'))]
-  if (ms === undefined || ms < 1000 || (calls === undefined && cost === undefined)) throw desk.wrong('say how many with --calls or --cost, and in which span with --per, such as 1h')
+  const [calls, cost, ms] = [desk.option('calls'), desk.option('cost'), parseSpan(desk.option('per') ?? '')]
+  if (ms === undefined || ms < 1000 || (calls === undefined && cost === undefined)) throw desk.wrong('say how many with --calls or --cost, and in which span with --per, such as 1h or 1d')
   const wanted = { scope, subject, seconds: Math.floor(ms / 1000), ...(calls === undefined ? {} : { maxCalls: Number(calls) }), ...(cost === undefined ? {} : { maxCost: Number(cost) }) }
   await desk.store.ask('setBudget', { team: await desk.team(), ...wanted })
   desk.print(wanted, (paint) => `${paint('green', 'set')} the budget of ${scope} ${visible(subject)}\n`)

@@ -1,5 +1,5 @@
 import type { CommandHelp } from './help.js'
-import { EXIT_STATUS_NOTE, JSON_OPTION, STORE_OPTIONS } from './store-help.js'
+import { EXIT_STATUS_NOTES, JSON_OPTION, STORE_OPTIONS } from './store-help.js'
 
 export const TOKENS_HELP: CommandHelp = {
   usage: 'cordon tokens list | create MEMBER | revoke ID [options]',
@@ -20,5 +20,5 @@ export const TOKENS_HELP: CommandHelp = {
     },
     { title: 'the store', options: STORE_OPTIONS },
   ],
-  notes: [EXIT_STATUS_NOTE],
+  notes: EXIT_STATUS_NOTES,
 }

@@ -7,6 +7,7 @@ import { STDERR, oneLine, writeText } from './console-text.js'
 import type { CommandDesk } from './store-command.js'
 import { runStoreCommand } from './store-command.js'
 import { renderTable } from './table-text.js'
+import { parseDays } from './time-words.js'
 import { TOKENS_HELP } from './tokens-help.js'
 
 export const tokens = (line: CommandLine): Promise<number> => runStoreCommand({ name: 'tokens', help: TOKENS_HELP, actions: { list, create, revoke } }, line)
@@ -23,7 +24,7 @@ const create = async ({ store, team, words, option, wrong, print }: CommandDesk)
   const [actor, ...rest] = words
   if (actor === undefined || rest.length > 0) throw wrong('name one member')
   const [label, days, file] = [option('label'), option('days'), option('out')]
-  const made = await store.ask('createToken', { team: await team(), actor, ...(label === undefined ? {} : { label }), ...(days === undefined ? {} : { days: Number(days) }) })
+  const made = await store.ask('createToken', { team: await team(), actor, ...(label === undefined ? {} : { label }), ...(days === undefined ? {} : { days: daysOf(days, wrong) }) })
   if (file === undefined) {
     print(made, () => `${oneLine(made.token)}\n`)
     writeText(STDERR, `cordon: this is token ${made.id} of ${oneLine(actor)}; it is shown once\n`)
@@ -38,6 +39,12 @@ const create = async ({ store, team, words, option, wrong, print }: CommandDesk)
   }
   print({ id: made.id, file }, () => `token ${made.id} of ${oneLine(actor)} is in ${oneLine(file)}\n`)
   return 0
+}
+
+const daysOf = (text: string, wrong: CommandDesk['wrong']): number => {
+  const days = parseDays(text)
+  if (days === undefined) throw wrong(`--days needs a number of days, such as 90d: ${text}`)
+  return days
 }
 
 const revoke = async ({ store, words, wrong, print }: CommandDesk): Promise<number> => {

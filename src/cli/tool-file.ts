@@ -10,12 +10,6 @@ const KEYS = [
   'key', 'name', 'description', 'category', 'input', 'output', 'egress_class', 'requires_approval', 'approvals_needed', 'dangerous', 'endpoint', 'method', 'credential', 'needs_labels', 'needs_boundary', 'definition',
 ] as const
 
-/** The same in the words of the API, which is how `cordon runner --registrations` prints them. */
-const ALIASES: Readonly<Record<string, (typeof KEYS)[number]>> = {
-  inputSchema: 'input', outputSchema: 'output', egressClass: 'egress_class', requiresApproval: 'requires_approval', approvalsNeeded: 'approvals_needed', isDangerous: 'dangerous',
-  endpointUrl: 'endpoint', httpMethod: 'method', credentialRef: 'credential', needsLabels: 'needs_labels', needsBoundary: 'needs_boundary',
-}
-
 export type ToolFile = Omit<GivenTo<'registerTool'>, 'team'>
 
 const STDIN = '-'
@@ -28,7 +22,7 @@ export const readToolFile = (path: string): readonly ToolFile[] => {
 }
 
 const readTool = (node: PolicyNode, path: string): ToolFile => {
-  const given = mappingOf(inOneSpelling(node), KEYS)
+  const given = mappingOf(node, KEYS)
   if (given.key === undefined) throw invalid(node, 'a mapping with a key', 'write it like key: send-mail')
   const definition = ifGiven(given.definition, aMapping)
   // Said here with file and line; who approves it reads it again.
@@ -51,12 +45,6 @@ const readTool = (node: PolicyNode, path: string): ToolFile => {
     needsBoundary: ifGiven(given.needs_boundary, texts),
     definition,
   })
-}
-
-const inOneSpelling = (node: PolicyNode): PolicyNode => {
-  const { value } = node
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return node
-  return { ...node, value: Object.fromEntries(Object.entries(value).map(([key, each]) => [Object.hasOwn(ALIASES, key) ? ALIASES[key] : key, each as unknown])) }
 }
 
 const read = (path: string): string => {

@@ -1,5 +1,5 @@
 import type { CommandHelp } from './help.js'
-import { EXIT_STATUS_NOTE, JSON_OPTION, STORE_OPTIONS } from './store-help.js'
+import { EXIT_STATUS_NOTES, JSON_OPTION, STORE_OPTIONS } from './store-help.js'
 
 export const TOOLS_HELP: CommandHelp = {
   usage: 'cordon tools list | register FILE… | show|enable|disable TOOL | assign|revoke TOOL AGENT [options]',
@@ -18,6 +18,6 @@ export const TOOLS_HELP: CommandHelp = {
     'write, which it is unless it says otherwise), requires_approval, approvals_needed, dangerous, endpoint, method,',
     'credential, needs_labels, needs_boundary, and definition: how it is run (kind, command, policy, …). What runners are to run',
     'is registered as they know it: cordon runner --tools DIR --registrations | cordon tools register -',
-    EXIT_STATUS_NOTE,
+    ...EXIT_STATUS_NOTES,
   ],
 }

@@ -20,5 +20,5 @@ export const WHY_HELP: CommandHelp = {
     },
     { title: 'the store, for a call of a team', options: STORE_OPTIONS.filter(({ name }) => name !== 'team') },
   ],
-  notes: ['Exit status: 0 when there is such a call, 1 when there is none, 2 when no call is named or there is no such log.'],
+  notes: ['Exit status: 0 when there is such a call, 1 when there is none or the store cannot be reached, 2 when no call is', 'named or there is no such log.'],
 }

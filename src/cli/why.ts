@@ -14,23 +14,22 @@ import type { CommandLine } from './command-line.js'
 import { STDERR, STDOUT, oneLine, paintFor, writeText } from './console-text.js'
 import type { Paint } from './console-text.js'
 import { whyCallEnded } from './ending-text.js'
-import { reportFailure } from './failure.js'
+import { reportRefusal } from './failure.js'
 import { renderHelp } from './help.js'
 import { commandIn, renderEvent } from './log-text.js'
 import { auditPathOf } from './own-folders.js'
 import { networkLines } from './reached-text.js'
+import { namesStore } from './store-help.js'
 import { WHY_HELP } from './why-help.js'
 
 const EXIT_UNKNOWN = 1
-const EXIT_USAGE = 2
 
 export const why = async (line: CommandLine): Promise<number> => {
   try {
     return await explainCall(line)
   } catch (error) {
     if (!(error instanceof CordonError)) throw error
-    reportFailure(error, line.environment)
-    return error.code === 'store-missing' ? EXIT_UNKNOWN : EXIT_USAGE
+    return reportRefusal(error, line.environment)
   }
 }
 
@@ -57,7 +56,7 @@ const explainCall = async ({ given: { rest: words }, environment }: CommandLine)
 
 /** An id of the store carries its time (version 7), those of the log do not; or somebody says that a store is meant. */
 const isStored = (wanted: string, { values }: CommandLine['given']): boolean =>
-  !values.has('log') && (['store', 'server', 'database'].some((name) => values.has(name)) || /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/.test(wanted))
+  !values.has('log') && (namesStore(values) || /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/.test(wanted))
 
 const eventsOf = async (path: string, wanted: string): Promise<readonly CordonEvent[]> => {
   const reader = createLogReader(path)

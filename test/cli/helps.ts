@@ -1,0 +1,41 @@
+// The help of every command, which is also what its words are read by.
+import { readFileSync } from 'node:fs'
+
+import { expect } from 'vitest'
+
+import { APPROVALS_HELP } from '../../src/cli/approvals-help.js'
+import { parseArguments, parseScattered } from '../../src/cli/arguments.js'
+import type { Arguments } from '../../src/cli/arguments.js'
+import { CREDENTIALS_HELP } from '../../src/cli/credentials-help.js'
+import { DEMO_HELP } from '../../src/cli/demo-help.js'
+import { DOCTOR_HELP } from '../../src/cli/doctor-help.js'
+import type { CommandHelp } from '../../src/cli/help.js'
+import { LOG_HELP } from '../../src/cli/log-help.js'
+import { POLICY_HELP } from '../../src/cli/policy-help.js'
+import { RUN_HELP } from '../../src/cli/run-options.js'
+import { RUNNER_HELP } from '../../src/cli/runner-help.js'
+import { SERVE_HELP } from '../../src/cli/serve-help.js'
+import { TEAM_HELP } from '../../src/cli/team-help.js'
+import { TOKENS_HELP } from '../../src/cli/tokens-help.js'
+import { TOOLS_HELP } from '../../src/cli/tools-help.js'
+import { WHY_HELP } from '../../src/cli/why-help.js'
+
+/** In the order of docs/cli.md. */
+export const HELPS: Readonly<Record<string, CommandHelp>> = {
+  run: RUN_HELP, doctor: DOCTOR_HELP, policy: POLICY_HELP, log: LOG_HELP, why: WHY_HELP, serve: SERVE_HELP, approvals: APPROVALS_HELP, tools: TOOLS_HELP,
+  team: TEAM_HELP, tokens: TOKENS_HELP, credentials: CREDENTIALS_HELP, runner: RUNNER_HELP, demo: DEMO_HELP,
+}
+
+const MAIN = readFileSync(new URL('../../src/cli/main.ts', import.meta.url), 'utf8')
+const KNOWN = Array.from(MAIN.matchAll(/^ {2}([a-z]+): \{ help: /gm), ([, name = '']) => name)
+
+/** A command is in the list here when it is in that of the program. */
+export const expectAllCommands = (): void => {
+  expect([...KNOWN].sort()).toEqual(Object.keys(HELPS).sort())
+}
+
+/** Reads words as the command does; an option that it does not have is an error. */
+export const readAs = (command: string, words: readonly string[]): Arguments => {
+  const help = HELPS[command] ?? expect.fail(`there is no cordon ${command}`)
+  return command === 'run' ? parseArguments(words, help.groups.flatMap(({ options }) => options), 'cordon run') : parseScattered(words, help, `cordon ${command}`)
+}

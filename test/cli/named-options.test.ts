@@ -1,0 +1,42 @@
+// What pages, helps and examples tell people to type is understood by the command that they name.
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { renderHelp } from '../../src/cli/help.js'
+
+import { HELPS } from './helps.js'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const pages = [...['README.md', 'SECURITY.md', 'ARCHITECTURE.md', 'CHANGELOG.md'], ...['docs', 'docs/decisions', 'deploy'].flatMap((folder) => readdirSync(join(ROOT, folder), { withFileTypes: true }).filter((entry) => entry.isFile()).map(({ name }) => `${folder}/${name}`))]
+
+interface Named {
+  readonly command: string
+  readonly option: string
+}
+
+/** From "cordon COMMAND" to the end of the line, of the quotation, or of the words of the command (a pipe, `--`, a comment). */
+const namedIn = (text: string): readonly Named[] =>
+  Array.from(text.matchAll(/\bcordon (?<command>[a-z]+)(?<words>[^\n`|;#]*)/g)).flatMap(({ groups }) => {
+    const { command = '', words = '' } = groups ?? {}
+    if (!Object.hasOwn(HELPS, command)) return []
+    const own = words.split(/ -- |, or | and cordon /)[0] ?? ''
+    return Array.from(own.matchAll(/(?<=[ [(])--(?<option>[a-z][a-z-]*)/g), ({ groups: found }) => ({ command, option: found?.['option'] ?? '' }))
+  })
+
+const isKnown = ({ command, option }: Named): boolean => option === 'help' || HELPS[command]?.groups.some(({ options }) => options.some(({ name }) => name === option)) === true
+
+test.each(pages)('%s names options that there are', (page) => {
+  expect(namedIn(readFileSync(join(ROOT, page), 'utf8')).filter((each) => !isKnown(each))).toEqual([])
+})
+
+test.each(Object.entries(HELPS))('the help of cordon %s names options of other commands that there are', (_, help) => {
+  expect(namedIn(renderHelp(help)).filter((each) => !isKnown(each))).toEqual([])
+})
+
+test('an option that nobody has is found, in a pipeline too', () => {
+  expect(namedIn('`cordon runner --tools DIR --no-such-thing | cordon tools register - --nor-this`').filter((each) => !isKnown(each))).toEqual([
+    { command: 'runner', option: 'no-such-thing' }, { command: 'tools', option: 'nor-this' },
+  ])
+})

@@ -1,0 +1,60 @@
+// One rule of exit statuses for all commands that run nothing themselves: 1 is what was understood and refused, 2 is
+// what could not be understood, or a file that is not there.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { beforeAll, describe, expect, test } from 'vitest'
+
+import { cordon, temporaryFolder } from './cordon.js'
+
+const folder = temporaryFolder()
+const nowhere = ['--server', `unix:${join(folder, 'nowhere')}`]
+const id = '01a1dfec-9932-7ea1-ade2-a0f44a4eb55f'
+
+describe('the exit status is', () => {
+  test.each([
+    [['log', 'verify', ...nowhere]], [['log', 'export', '--team', 'acme', ...nowhere]], [['log', 'prune', '--keep', '400d', ...nowhere]],
+    [['why', id, ...nowhere]], [['approvals', 'list', '--team', 'acme', ...nowhere]], [['tools', 'list', '--team', 'acme', ...nowhere]],
+  ])('1 when the store cannot be reached: %j', (words) => {
+    expect(cordon(words)).toMatchObject({ status: 1, stdout: '', stderr: expect.stringMatching(/server-unavailable[^]*^fix: /m) as string })
+  })
+
+  test.each([
+    [['log', 'show', join(folder, 'absent')]], [['why', 'last', '--log', join(folder, 'absent')]], [['tools', 'register', join(folder, 'absent'), '--team', 'acme', ...nowhere]], [['policy', 'show', join(folder, 'absent')]],
+    [['log', 'export', '--since', 'soon']], [['log', 'prune', '--keep', '1h', ...nowhere]], [['log', 'verify', '--as', 'anna', '--store', 'a', '--server', 'b']], [['why', id, '--store', 'a', '--server', 'b']],
+    [['serve', '--no-such-option']], [['serve', '--statement-timeout', '2d']], [['serve', 'now']], [['team', 'budget', '--agent', 'a', '--calls', '1', '--per', 'day', ...nowhere]],
+    [['tokens', 'create', 'anna', '--days', 'many', '--team', 'acme', ...nowhere]], [['approvals', 'advance', 'note', '--arguments', '{}', '--reason', 'r', '--for', '7', '--team', 'acme', ...nowhere]],
+  ])('2 when the command line cannot be understood, or names a file that is not there: %j', (words) => {
+    expect(cordon(words)).toMatchObject({ status: 2, stdout: '', stderr: expect.stringMatching(/^fix: /m) as string })
+  })
+})
+
+describe('tools of a host, as the registry has to know them', () => {
+  const tools = join(folder, 'tools')
+  const store = ['--store', join(folder, 'store'), '--as', 'ada']
+  beforeAll(() => {
+    mkdirSync(tools)
+    writeFileSync(join(tools, 'text.yaml'), 'tools:\n  - { name: say, description: Says it, command: [echo, "{text}"], input: { type: object, properties: { text: { type: string } } } }\n  - { name: date, command: [date] }\n')
+    writeFileSync(join(tools, 'fetch.yaml'), 'tools: [{ name: fetch, command: [curl, "https://api.example.org"], policy: { network: [api.example.org] } }]')
+    expect(cordon(['team', 'create', 'acme', ...store]).status).toBe(0)
+  })
+
+  test('are printed as a list, which is registered from standard input; again, they stay what they are', () => {
+    const printed = cordon(['runner', '--tools', tools, '--registrations'])
+    expect(printed).toMatchObject({ status: 0, stderr: '' })
+    const list = JSON.parse(printed.stdout) as readonly { readonly key: string }[]
+    expect(list.map(({ key }) => key).sort()).toEqual(['date', 'fetch', 'say'])
+    for (const each of list) expect(JSON.parse(cordon(['runner', '--tools', tools, '--registration', each.key]).stdout)).toEqual(each)
+    for (let times = 0; times < 2; times += 1) {
+      const registered = cordon(['tools', 'register', '-', ...store], { input: printed.stdout })
+      expect({ ...registered, stdout: registered.stdout.trim().split('\n').sort() }).toEqual({ status: 0, stderr: '', stdout: [
+        'registered date, version 1, of the class none, approval by 1', 'registered fetch, version 1, of the class write, approval by 1', 'registered say, version 1, of the class none, approval by 1',
+      ] })
+    }
+  })
+
+  test('are one or all', () => {
+    expect(cordon(['runner', '--tools', tools, '--registrations', '--registration', 'say']).stderr).toContain('--registration prints one tool, --registrations all of them')
+    expect(cordon(['runner', '--registrations']).stderr).toContain('a runner needs tools')
+  })
+})
