@@ -27,12 +27,31 @@ create table agents.tools_registry (
   -- Approvals by different people that a call needs.
   approvals_needed int not null default 1 check (approvals_needed between 1 and 20),
   expected_cost numeric check (expected_cost >= 0),
+  -- What a call, and what is measured of it, costs: call, cpu_second, wall_second, megabyte (0008). None: its cost is not measured.
+  prices jsonb,
   version int not null default 1,
   created_by text not null default agents.fn_actor(),
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   unique (owner, key)
 );
+
+create function agents.fn_require_prices(p_prices jsonb) returns void
+language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+declare
+  priced text;
+begin
+  if p_prices is null then return; end if;
+  perform agents.fn_require_bounded('the prices', p_prices, 65536);
+  if jsonb_typeof(p_prices) <> 'object' then raise exception 'prices are a mapping' using errcode = '22023'; end if;
+  for priced in select jsonb_object_keys(p_prices) loop
+    if priced not in ('call', 'cpu_second', 'wall_second', 'megabyte') then
+      raise exception 'there is no price of %', left(priced, 100) using errcode = '22023', hint = 'there are call, cpu_second, wall_second and megabyte';
+    end if;
+    if jsonb_typeof(p_prices -> priced) <> 'number' then raise exception 'the price of % is a number', priced using errcode = '22023'; end if;
+    perform agents.fn_require_amount('a price', (p_prices ->> priced)::numeric);
+  end loop;
+end $$;
 
 create function agents.fn_tools_registry_guard() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -45,6 +64,8 @@ begin
   perform agents.fn_require_bounded('what a tool needs', jsonb_build_array(new.needs_labels, new.needs_boundary), 65536);
   perform agents.fn_require_short('what a tool says of itself', concat(new.name, new.description, new.category, new.endpoint_url, new.http_method, new.credential_ref));
   perform agents.fn_require_amount('an expected cost', new.expected_cost);
+  new.prices := nullif(new.prices, '{}');
+  perform agents.fn_require_prices(new.prices);
   if new.egress_class is null or new.egress_class not in ('none', 'read_only') then new.egress_class := 'write'; end if;
   if new.egress_class = 'write' or new.is_dangerous then new.requires_approval := true; end if;
   if new.egress_class = 'read_only' and upper(coalesce(new.http_method, 'GET')) not in ('GET', 'HEAD', 'OPTIONS') then
@@ -66,10 +87,10 @@ begin
     end if;
     -- Whatever a person looked at before saying yes makes it another tool.
     if (new.name, new.description, new.schema_input, new.egress_class, new.endpoint_url, new.http_method, new.credential_ref, new.auth_method, new.definition,
-        new.needs_labels, new.needs_boundary, new.requires_approval, new.approvals_needed, new.is_dangerous)
+        new.needs_labels, new.needs_boundary, new.requires_approval, new.approvals_needed, new.is_dangerous, new.expected_cost, new.prices)
        is distinct from
        (old.name, old.description, old.schema_input, old.egress_class, old.endpoint_url, old.http_method, old.credential_ref, old.auth_method, old.definition,
-        old.needs_labels, old.needs_boundary, old.requires_approval, old.approvals_needed, old.is_dangerous) then
+        old.needs_labels, old.needs_boundary, old.requires_approval, old.approvals_needed, old.is_dangerous, old.expected_cost, old.prices) then
       new.version := old.version + 1;
     else
       new.version := old.version;
@@ -169,7 +190,8 @@ create function agents.fn_register_tool(
   p_schema_input jsonb default '{"type":"object"}', p_schema_output jsonb default null, p_egress_class text default null,
   p_requires_approval boolean default true, p_is_dangerous boolean default false, p_endpoint_url text default null, p_http_method text default null,
   p_auth_method text default 'none', p_credential_ref text default null, p_definition jsonb default '{}',
-  p_needs_labels text[] default '{}', p_needs_boundary text[] default '{}', p_approvals_needed int default 1, p_expected_cost numeric default null
+  p_needs_labels text[] default '{}', p_needs_boundary text[] default '{}', p_approvals_needed int default 1, p_expected_cost numeric default null,
+  p_prices jsonb default null
 ) returns uuid
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -177,15 +199,15 @@ declare
 begin
   perform agents.fn_require_member(p_owner, array['admin']);
   insert into agents.tools_registry as t (owner, key, name, description, category, schema_input, schema_output, egress_class, requires_approval, is_dangerous,
-      endpoint_url, http_method, auth_method, credential_ref, definition, needs_labels, needs_boundary, approvals_needed, expected_cost)
+      endpoint_url, http_method, auth_method, credential_ref, definition, needs_labels, needs_boundary, approvals_needed, expected_cost, prices)
     values (p_owner, p_key, p_name, p_description, p_category, p_schema_input, p_schema_output, p_egress_class, p_requires_approval, p_is_dangerous,
-      p_endpoint_url, p_http_method, p_auth_method, p_credential_ref, p_definition, p_needs_labels, p_needs_boundary, p_approvals_needed, p_expected_cost)
+      p_endpoint_url, p_http_method, p_auth_method, p_credential_ref, p_definition, p_needs_labels, p_needs_boundary, p_approvals_needed, p_expected_cost, p_prices)
     on conflict (owner, key) do update set name = excluded.name, description = excluded.description, category = excluded.category,
       schema_input = excluded.schema_input, schema_output = excluded.schema_output, egress_class = excluded.egress_class,
       requires_approval = excluded.requires_approval, is_dangerous = excluded.is_dangerous, endpoint_url = excluded.endpoint_url,
       http_method = excluded.http_method, auth_method = excluded.auth_method, credential_ref = excluded.credential_ref,
       definition = excluded.definition, needs_labels = excluded.needs_labels, needs_boundary = excluded.needs_boundary,
-      approvals_needed = excluded.approvals_needed, expected_cost = excluded.expected_cost, status = 'active'
+      approvals_needed = excluded.approvals_needed, expected_cost = excluded.expected_cost, prices = excluded.prices, status = 'active'
     returning t.id into result;
   return result;
 end $$;
@@ -295,7 +317,7 @@ end $$;
 
 revoke execute on all functions in schema agents from public;
 grant execute on function
-  agents.fn_register_tool(text, text, text, text, text, jsonb, jsonb, text, boolean, boolean, text, text, text, text, jsonb, text[], text[], int, numeric),
+  agents.fn_register_tool(text, text, text, text, text, jsonb, jsonb, text, boolean, boolean, text, text, text, text, jsonb, text[], text[], int, numeric, jsonb),
   agents.fn_set_tool_status(uuid, text), agents.fn_assign_tool(text, uuid, text, boolean), agents.fn_revoke_tool(text, uuid),
   agents.fn_set_profile(text, text, text[], text[], text[], jsonb, boolean, boolean), agents.fn_set_budget(text, text, text, interval, bigint, numeric)
   to cordon_admin;

@@ -57,7 +57,11 @@ create table agents.tool_invocations (
   -- Counted while it is open, in these budgets.
   cost_reserved numeric not null default 0 check (cost_reserved >= 0),
   budgets uuid[] not null default '{}',
+  -- Of the version of the tool that was asked for.
+  prices jsonb,
+  -- By the database, from the usage and the prices; and what the runner said by itself. The larger one counts.
   cost_measured numeric check (cost_measured >= 0),
+  cost_reported numeric check (cost_reported >= 0),
   cost_deviates boolean,
   usage jsonb,
   runner text,
@@ -158,11 +162,11 @@ create function agents.fn_tool_invocations_guard() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   if (new.id, new.created_at, new.owner, new.team_run_id, new.step_id, new.tool_id, new.tool_key, new.tool_version, new.egress_class, new.agent, new.invoked_by, new.invoked_with,
-      new.profile_id, new.input, new.input_hash, new.approval_required, new.cost_estimate, new.cost_reserved, new.budgets, new.standing_approval_id,
+      new.profile_id, new.input, new.input_hash, new.approval_required, new.cost_estimate, new.prices, new.cost_reserved, new.budgets, new.standing_approval_id,
       new.dispatch, new.expires_at)
      is distinct from
      (old.id, old.created_at, old.owner, old.team_run_id, old.step_id, old.tool_id, old.tool_key, old.tool_version, old.egress_class, old.agent, old.invoked_by, old.invoked_with,
-      old.profile_id, old.input, old.input_hash, old.approval_required, old.cost_estimate, old.cost_reserved, old.budgets, old.standing_approval_id,
+      old.profile_id, old.input, old.input_hash, old.approval_required, old.cost_estimate, old.prices, old.cost_reserved, old.budgets, old.standing_approval_id,
       old.dispatch, old.expires_at) then
     raise exception 'what was asked for cannot be changed; invoke the tool again' using errcode = '22023';
   end if;

@@ -49,7 +49,7 @@ create function agents.fn_tool_invocations_settle() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
   insert into agents.budget_releases (budget_id, span_start, reserved, cost)
-    select b.id, w.span_start, new.cost_reserved, case when new.status in ('completed', 'failed') then coalesce(new.cost_measured, new.cost_reserved) else 0 end
+    select b.id, w.span_start, new.cost_reserved, case when new.status in ('completed', 'failed') then coalesce(greatest(new.cost_measured, new.cost_reported), new.cost_reserved) else 0 end
       from agents.budgets b cross join lateral (select date_bin(b.span, new.created_at, timestamptz '2000-01-01') as span_start) w
       where b.id = any (new.budgets) and w.span_start + b.span > now() - interval '1 day';
   return null;
@@ -153,11 +153,11 @@ begin
   end if;
 
   insert into agents.tool_invocations (id, created_at, owner, team_run_id, step_id, tool_id, tool_key, tool_version, egress_class, agent, invoked_by, invoked_with, profile_id,
-      input, input_hash, status, approval_status, approval_required, approval_decided_by, approval_reason, standing_approval_id, cost_estimate, cost_reserved, budgets, dispatch, expires_at)
+      input, input_hash, status, approval_status, approval_required, approval_decided_by, approval_reason, standing_approval_id, cost_estimate, prices, cost_reserved, budgets, dispatch, expires_at)
     values (new_id, agents.fn_time_of(new_id), tool.owner, p_run, p_step, tool.id, tool.key, tool.version, tool.egress_class, p_agent, agents.fn_actor(), agents.fn_token(), profile.id,
       p_input, agents.fn_hash(p_input), state, case when not needs_approval then 'not_required' when state = 'pending' then 'pending' else 'approved' end, needs_approval,
       case when p_bypass_approval then agents.fn_actor() end, case when p_bypass_approval then p_bypass_reason when standing is not null then 'approved in advance' end,
-      standing, coalesce(p_cost_estimate, tool.expected_cost), expected_cost, budgets, p_dispatch, now() + p_valid);
+      standing, coalesce(p_cost_estimate, tool.expected_cost), tool.prices, expected_cost, budgets, p_dispatch, now() + p_valid);
   if state = 'pending' then
     perform agents.fn_ask(tool.owner, 'tool_invocation', new_id, agents.fn_hash(p_input), tool.version, tool.approvals_needed, format('%s is of the class %s', tool.key, tool.egress_class), now() + p_valid);
   end if;

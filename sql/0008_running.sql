@@ -64,12 +64,35 @@ begin
   end loop;
 end $$;
 
+-- Null where it was not measured.
+create function agents.fn_used(p_usage jsonb, p_what text) returns numeric
+language sql immutable set search_path = pg_catalog, pg_temp as $$ select case when jsonb_typeof(p_usage -> p_what) = 'number' then (p_usage ->> p_what)::numeric end $$;
+
+-- What the cell measured, at the prices of the tool. Null where something has a price and was not measured: that it
+-- cost nothing is not known.
+create function agents.fn_cost_of(p_prices jsonb, p_usage jsonb) returns numeric
+language sql immutable set search_path = pg_catalog, pg_temp as $$
+  select case when bool_and(amount is not null) then least(round(sum(price * greatest(amount, 0)), 9), 1e12) end
+    from (select value::numeric as price, case key
+        when 'call' then 1
+        when 'cpu_second' then agents.fn_used(p_usage, 'cpu_ms') / 1000
+        when 'wall_second' then agents.fn_used(p_usage, 'wall_ms') / 1000
+        when 'megabyte' then (agents.fn_used(p_usage, 'bytes_sent') + agents.fn_used(p_usage, 'bytes_received')) / 1000000 end as amount
+      from jsonb_each_text(p_prices)) priced
+$$;
+
+-- Far from what it was held against: by more than a half, and by more than 0.01.
+create function agents.fn_deviates(p_cost numeric, p_from numeric) returns boolean
+language sql immutable set search_path = pg_catalog, pg_temp as $$ select abs(p_cost - p_from) > greatest(p_from * 0.5, 0.01) $$;
+
 create function agents.fn_complete_tool_invocation(
   p_id uuid, p_status text, p_output jsonb default null, p_error text default null, p_cost numeric default null, p_fence bigint default null, p_usage jsonb default null
 ) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   invocation agents.tool_invocations := agents.fn_lock_invocation(p_id);
+  cost numeric;
+  deviates boolean;
 begin
   perform agents.fn_require_amount('a cost', p_cost);
   if p_status not in ('completed', 'failed') then raise exception 'a call ends completed or failed, not %', p_status using errcode = '22023'; end if;
@@ -81,11 +104,16 @@ begin
     raise exception 'invocation % was given to another in the meantime', p_id using errcode = '22023', detail = 'fence';
   end if;
   perform agents.fn_require_bounded('the output', p_output, 16777216), agents.fn_require_bounded('the usage', p_usage), agents.fn_require_short('the error', p_error, 1048576);
-  update agents.tool_invocations set status = p_status, output = p_output, error = p_error, cost_measured = p_cost, usage = p_usage, completed_at = clock_timestamp(),
-      cost_deviates = abs(p_cost - cost_estimate) > greatest(cost_estimate * 0.5, 0.01)
+  if invocation.prices is not null then cost := agents.fn_cost_of(invocation.prices, p_usage); end if;
+  -- From the estimate; what the runner says from what is measured; and a call cannot have run for longer than since it was claimed.
+  -- Null where there is nothing to hold it against.
+  deviates := greatest(agents.fn_deviates(greatest(cost, p_cost), invocation.cost_estimate), agents.fn_deviates(p_cost, cost),
+    nullif(agents.fn_used(p_usage, 'wall_ms') > extract(epoch from clock_timestamp() - invocation.started_at) * 1000 + 1000, false));
+  update agents.tool_invocations set status = p_status, output = p_output, error = p_error, cost_measured = cost, cost_reported = p_cost, cost_deviates = deviates, usage = p_usage,
+      completed_at = clock_timestamp()
     where id = p_id and created_at = invocation.created_at;
   perform agents.fn_audit(invocation.owner, 'invocation:' || p_id, 'invocation.' || p_status, jsonb_strip_nulls(jsonb_build_object('runner', invocation.runner, 'fence', invocation.fence,
-    'cost', p_cost, 'output_hash', case when p_output is not null then agents.fn_hash(p_output) end, 'error', p_error)));
+    'cost', cost, 'cost_reported', p_cost, 'cost_deviates', nullif(deviates, false), 'output_hash', case when p_output is not null then agents.fn_hash(p_output) end, 'error', p_error)));
 end $$;
 
 -- Calls of runners that are silent. What only reads is run again; what writes may have happened, and a person decides.

@@ -32,6 +32,7 @@ export const renderQuestion = (shown: Shown, paint: Paint, now = Date.now()): st
       ['class', CLASSES[question.egressClass ?? ''] ?? (question.egressClass ?? 'write')],
       ['agent', `${question.agent ?? '?'}${invocation === null || invocation.invokedBy === invocation.agent ? '' : `, asked for by ${invocation.invokedBy}`}`],
       ...asked,
+      ...(invocation === null || invocation.costEstimate === null ? [] : [['cost', `${String(invocation.costEstimate)} estimated`] as const]),
       ['call', question.subjectId],
     ], paint),
     `  ${paint('dim', 'arguments')}`,
@@ -56,6 +57,8 @@ export const renderBoundary = (tool: Tool, paint: Paint): readonly string[] => {
     ...(tool.endpointUrl === null ? [] : [['endpoint', `${tool.httpMethod ?? 'GET'} ${tool.endpointUrl}`] as const]),
     ...(tool.credentialRef === null ? [] : [['credential', tool.credentialRef] as const]),
     ...(tool.isDangerous ? [['dangerous', 'yes'] as const] : []),
+    ...(tool.expectedCost === null ? [] : [['expected', `it costs ${String(tool.expectedCost)}`] as const]),
+    ...(tool.prices === null ? [] : [['prices', Object.entries(tool.prices).map(([each, price]) => `${String(price)} a ${each}`).join(', ')] as const]),
     ...(tool.needsBoundary.length === 0 ? [] : [['held by', tool.needsBoundary.join(', ')] as const]),
     ...(tool.needsLabels.length === 0 ? [] : [['runs on', tool.needsLabels.join(', ')] as const]),
   ]

@@ -4,10 +4,12 @@ import { readFileSync } from 'node:fs'
 import { fail } from '../errors/index.js'
 import { EGRESS_CLASSES, invalid, itemsOf, mappingOf, oneOf, parsePolicy, readDocument, textOf } from '../policy/index.js'
 import type { PolicyNode } from '../policy/index.js'
+import { PRICED } from '../store/index.js'
 import type { GivenTo } from '../store/index.js'
 
 const KEYS = [
   'key', 'name', 'description', 'category', 'input', 'output', 'egress_class', 'requires_approval', 'approvals_needed', 'dangerous', 'endpoint', 'method', 'credential', 'needs_labels', 'needs_boundary', 'definition',
+  'expected_cost', 'prices',
 ] as const
 
 export type ToolFile = Omit<GivenTo<'registerTool'>, 'team'>
@@ -44,6 +46,8 @@ const readTool = (node: PolicyNode, path: string): ToolFile => {
     needsLabels: ifGiven(given.needs_labels, texts),
     needsBoundary: ifGiven(given.needs_boundary, texts),
     definition,
+    expectedCost: ifGiven(given.expected_cost, aNumber),
+    prices: ifGiven(given.prices, pricesOf),
   })
 }
 
@@ -67,6 +71,8 @@ const aNumber = (node: PolicyNode): number => {
   if (typeof node.value !== 'number') throw invalid(node, 'a number')
   return node.value
 }
+const pricesOf = (node: PolicyNode): NonNullable<ToolFile['prices']> =>
+  Object.fromEntries(Object.entries(mappingOf(node, PRICED)).map(([name, price]) => [name, aNumber(price)]))
 const aMapping = (node: PolicyNode): Readonly<Record<string, unknown>> => {
   const { value } = node
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid(node, 'a mapping')

@@ -37,6 +37,7 @@ const renderExplanation = ({ invocation, inputText, tool, questions, votes, eval
       ...(invocation.runner === null ? [] : [['runner', `${invocation.runner}, claim ${invocation.fence}`] as const]),
       ...(invocation.error === null ? [] : [['error', invocation.error] as const]),
       ...(invocation.usage === null ? [] : [['used', JSON.stringify(invocation.usage)] as const]),
+      ...costOf(invocation),
     ], paint),
     `  ${paint('dim', 'arguments')}`,
     ...renderQuoted(inputText),
@@ -46,6 +47,12 @@ const renderExplanation = ({ invocation, inputText, tool, questions, votes, eval
     ...(events.length === 0 ? ['  the record of it is for admins and operators'] : events.map(({ at, type, actor, details }) => `  ${paint('dim', at)} ${type.padEnd(21)} ${visible(`${actor} ${JSON.stringify(details)}`)}`)),
     '',
   ].join('\n')
+
+/** What it cost beside what was said that it would; nothing where nobody said or measured anything. */
+const costOf = ({ costEstimate, costMeasured, costReported, costDeviates }: Explained['invocation']): readonly (readonly [string, string])[] => {
+  const parts = ([['measured', costMeasured], ['reported by its runner', costReported], ['estimated', costEstimate]] as const).flatMap(([how, cost]) => (cost === null ? [] : [`${String(cost)} ${how}`]))
+  return parts.length === 0 ? [] : [['cost', `${parts.join(', ')}${costDeviates === true ? '; it deviates: these are far from each other, or it says that it ran for longer than it was claimed' : ''}`]]
+}
 
 const summaryOf = ({ status, tool, approvalDecidedBy: by, approvalReason: reason, approvalRequired }: Explained['invocation']): string => {
   const because = reason === null ? '' : `: ${reason}`

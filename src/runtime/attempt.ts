@@ -125,7 +125,7 @@ const run = async ({ executor, events, record }: CallServices, tool: RegisteredT
   }
 }
 
-const NOTHING = { output: undefined, error: undefined, profile: null, violations: [], usage: null, printed: '', ending: null, egress: null, durationMs: 0 } as const
+const NOTHING = { output: undefined, error: undefined, profile: null, violations: [], usage: null, writtenBytes: null, printed: '', ending: null, egress: null, durationMs: 0 } as const
 
 const substitute = (result: JsonValue): Outcome => ({ ...NOTHING, status: 'ok', output: result })
 

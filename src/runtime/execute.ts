@@ -70,7 +70,7 @@ const describeProcess = ({ name, successes }: ProcessDefinition, result: CallRes
     stderr: textOf(result.stderr),
   }
   const succeeded = result.status === 'exited' && successes.includes(result.exitCode)
-  return { ...judgeEnding(name, result, succeeded, lastWords(output.stderr)), output, profile, violations, usage, printed: '', ending: processEndingOf(result, violations) }
+  return { ...judgeEnding(name, result, succeeded, lastWords(output.stderr)), output, profile, violations, usage, writtenBytes: result.stdout.byteLength + result.stderr.byteLength, printed: '', ending: processEndingOf(result, violations) }
 }
 
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8')

@@ -80,16 +80,20 @@ export const createFunctionCells = (sandbox: () => Promise<Sandbox>, hostEnviron
         const taken = takeSnapshot(value)
         if (taken.kind === 'json') onProgress(taken.value)
       })
+      let said = 0
       const result = await networks.during(tool.gate.boundary, call, (granted) =>
         run({
           argv: FUNCTION_COMMAND,
           stdin: Buffer.concat([first, encodeMessage({ kind: 'call', input })]),
-          onStdout: reply.take,
+          onStdout: (bytes) => {
+            said += bytes.byteLength
+            reply.take(bytes)
+          },
           ...(signal === undefined ? {} : { signal }),
           ...granted,
         }),
       )
-      return describeFunction(tool, result, reply.end())
+      return describeFunction(tool, result, reply.end(), said)
     },
   }
 }
@@ -108,11 +112,11 @@ const alsoReading = (boundary: Boundary, paths: readonly string[]): Boundary => 
   read: [...boundary.read, ...paths.map((path) => literalPattern(path as AbsolutePath))],
 })
 
-const describeFunction = (tool: RegisteredTool, result: CallResult, reply: FunctionReply): Execution => {
+const describeFunction = (tool: RegisteredTool, result: CallResult, reply: FunctionReply, said: number): Execution => {
   const { name } = tool.gate
   const refused = reply.kind === 'thrown' ? refusedAccess(tool.gate.boundary, tool.cwd, reply.error) : undefined
   const violations = violationsOf(tool, result, refused)
-  const common = { profile: { ...result.profile, violation_refs: violations.map((_, at) => `violations/${String(at)}`) }, violations, usage: result.usage, printed: reply.printed, ending: endingOfFunction(result, reply) }
+  const common = { profile: { ...result.profile, violation_refs: violations.map((_, at) => `violations/${String(at)}`) }, violations, usage: result.usage, writtenBytes: said + result.stderr.byteLength, printed: reply.printed, ending: endingOfFunction(result, reply) }
   if (refused !== undefined) return { ...common, status: 'violated', output: undefined, error: violated(name, violations) }
   if (reply.kind === 'value') {
     const taken = reply.value

@@ -25,6 +25,7 @@ export const runInProcess = async (
     profile,
     violations: [],
     usage: { wallMs: performance.now() - began, cpuMs: 0, maxResidentBytes: 0, peakMemoryBytes: undefined },
+    writtenBytes: null,
     printed: '',
     ending: null,
   })

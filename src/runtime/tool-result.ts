@@ -86,6 +86,8 @@ export interface Execution {
   readonly profile: SandboxProfile | InProcessProfile
   readonly violations: readonly Violation[]
   readonly usage: Usage | null
+  /** What its process wrote to its output and its error output; null where it had none of its own. */
+  readonly writtenBytes: number | null
   readonly printed: string
   /** Null where there was no process of its own. */
   readonly ending: ProcessEnding | null

@@ -16,6 +16,14 @@ export interface Invocation {
   readonly error: string | null
   /** Measured by the cell that ran it, and what that cell was. */
   readonly usage: Readonly<Record<string, unknown>> | null
+  /** What who asked, or the registration, said that it would cost. */
+  readonly costEstimate: number | null
+  /** By the database, from what was measured and the prices of the tool; null where that cannot be told. */
+  readonly costMeasured: number | null
+  /** What its runner said by itself. The larger one counts. */
+  readonly costReported: number | null
+  /** It is far from its estimate, or what the runner says from what was measured; null where there is nothing to hold it against. */
+  readonly costDeviates: boolean | null
   readonly status: InvocationStatus
   readonly approvalRequired: boolean
   readonly approvalDecidedBy: string | null
@@ -40,4 +48,5 @@ export const isFinal = (status: InvocationStatus): status is FinalStatus => FINA
 export const INVOCATION_COLUMNS = `id, owner, team_run_id as "teamRunId", tool_id as "toolId", tool_key as "tool", tool_version as "toolVersion", egress_class as "egressClass",
   agent, invoked_by as "invokedBy", input, input_hash as "inputHash", output, error, status, approval_required as "approvalRequired", approval_decided_by as "approvalDecidedBy",
   approval_reason as "approvalReason", runner, fence::text, cancel_requested as "isCancelRequested", created_at as "createdAt", expires_at as "expiresAt",
-  started_at as "startedAt", completed_at as "completedAt", usage`
+  started_at as "startedAt", completed_at as "completedAt", usage,
+  cost_estimate::float8 as "costEstimate", cost_measured::float8 as "costMeasured", cost_reported::float8 as "costReported", cost_deviates as "costDeviates"`

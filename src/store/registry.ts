@@ -22,7 +22,16 @@ export interface ToolRegistration {
   readonly needsLabels?: readonly string[]
   readonly needsBoundary?: readonly string[]
   readonly approvalsNeeded?: number
+  /** What a call of it is expected to cost; held back from budgets until it has ended. */
+  readonly expectedCost?: number
+  readonly prices?: Prices
 }
+
+/** What can have a price. A megabyte is of 1,000,000 bytes, sent or received through the proxy. */
+export const PRICED = ['call', 'cpu_second', 'wall_second', 'megabyte'] as const
+
+/** What a call costs, in whatever a team counts in: the database measures it by these. */
+export type Prices = { readonly [Each in (typeof PRICED)[number]]?: number }
 
 export interface RegisteredTool {
   readonly id: string
@@ -44,11 +53,14 @@ export interface RegisteredTool {
   readonly needsLabels: readonly string[]
   readonly needsBoundary: readonly string[]
   readonly approvalsNeeded: number
+  readonly expectedCost: number | null
+  readonly prices: Prices | null
 }
 
 /** What is selected of `agents.tools_registry`, in the words of `RegisteredTool`. */
 export const TOOL_COLUMNS = `id, owner, key, name, description, category, schema_input as "inputSchema", egress_class as "egressClass", requires_approval as "requiresApproval", status, definition, version,
-  is_dangerous as "isDangerous", endpoint_url as "endpointUrl", http_method as "httpMethod", credential_ref as "credentialRef", needs_labels as "needsLabels", needs_boundary as "needsBoundary", approvals_needed as "approvalsNeeded"`
+  is_dangerous as "isDangerous", endpoint_url as "endpointUrl", http_method as "httpMethod", credential_ref as "credentialRef", needs_labels as "needsLabels", needs_boundary as "needsBoundary", approvals_needed as "approvalsNeeded",
+  expected_cost::float8 as "expectedCost", prices`
 
 /** Registers a tool, or makes a new version of one. What was approved of the old one does not count for the new one. */
 export const registerTool = async ({ query }: Pick<Session, 'query'>, tool: ToolRegistration): Promise<string> => {
@@ -70,6 +82,8 @@ export const registerTool = async ({ query }: Pick<Session, 'query'>, tool: Tool
     p_needs_labels: tool.needsLabels,
     p_needs_boundary: tool.needsBoundary,
     p_approvals_needed: tool.approvalsNeeded,
+    p_expected_cost: tool.expectedCost,
+    p_prices: json(tool.prices),
   }
   const present = Object.entries(given).filter(([, value]) => value !== undefined)
   const names = present.map(([name], at) => `${name} => $${String(at + 1)}`)

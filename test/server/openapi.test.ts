@@ -99,7 +99,7 @@ describe('what the server answers is what its document says', () => {
   })
 
   test('of tools', async () => {
-    await ask('ada', 'POST', '/v1/teams/acme/tools', { key: 'look', egressClass: 'none', requiresApproval: false, needsLabels: [], definition: { kind: 'process' } })
+    await ask('ada', 'POST', '/v1/teams/acme/tools', { key: 'look', egressClass: 'none', requiresApproval: false, needsLabels: [], definition: { kind: 'process' }, expectedCost: 0.5, prices: { call: 0.1, megabyte: 2 } })
     await ask('ada', 'POST', '/v1/teams/acme/tools', { key: 'web', egressClass: 'read_only', endpointUrl: 'https://example.org/', httpMethod: 'GET', credentialRef: 'web' })
     await ask('anna', 'GET', '/v1/teams/acme/tools')
     await ask('anna', 'GET', '/v1/teams/acme/tools/web')

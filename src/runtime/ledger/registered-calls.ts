@@ -4,10 +4,11 @@ import { CordonError } from '../../errors/index.js'
 import type { Hook, HookAnswer, HookEvent } from '../../gate/index.js'
 
 import type { Approve } from '../approvals.js'
-import type { CallHandlers, Outcome } from '../call-outcome.js'
+import type { CallHandlers } from '../call-outcome.js'
 
 import type { CallLedger, LedgerDecision, LedgerEntry } from './call-ledger.js'
 import { completionOf } from './completion.js'
+import type { EndedRun } from './completion.js'
 import { outcomeOf } from './elsewhere.js'
 import type { Elsewhere, RemoteListening } from './elsewhere.js'
 
@@ -29,9 +30,6 @@ export interface RegisteredCalls {
   /** It was not run after all. */
   readonly drop: (callId: string) => Promise<void>
 }
-
-/** What the books get to know of a run. */
-export type EndedRun = Pick<Outcome, 'status' | 'output' | 'error' | 'usage' | 'profile' | 'violations' | 'durationMs'>
 
 interface Expected extends Pick<CallHandlers, 'resume' | 'onInvocation'> {
   entry: LedgerEntry | undefined

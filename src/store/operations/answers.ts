@@ -1,5 +1,7 @@
 // The shapes of what is answered, in the words of the types of src/store.
-import { aCount, aMapping, aNumber, aText, aTime, aWord, anId, anything, called, digits, made, manyOf, orNull, yes } from './shape.js'
+import { PRICED } from '../registry.js'
+
+import { aCount, aMapping, aNumber, aText, aTime, aWord, anId, anything, called, digits, made, manyOf, orNull, someOf, yes } from './shape.js'
 
 const KINDS = manyOf(aWord('admin', 'operator', 'agent', 'runner'))
 const EGRESS_CLASS = aWord('none', 'read_only', 'write')
@@ -17,6 +19,7 @@ export const NEW_TOKEN = called('NewToken', made({ id: anId(), token: aText() })
 export const TOOL = called('Tool', made({
   id: anId(), owner: aText(), key: aText(), name: aText(), description: aText(), category: aText(), inputSchema: aMapping(), egressClass: EGRESS_CLASS, requiresApproval: yes(), status: aWord('active', 'disabled', 'deprecated'),
   definition: aMapping(), version: aCount(), isDangerous: yes(), endpointUrl: orNull(aText()), httpMethod: orNull(aText()), credentialRef: orNull(aText()), needsLabels: manyOf(aText()), needsBoundary: manyOf(aText()), approvalsNeeded: aCount(),
+  expectedCost: orNull(aNumber()), prices: orNull(someOf(PRICED, aNumber())),
 }))
 export const ASSIGNMENT = called('Assignment', made({ agent: aText(), tool: aText(), profile: orNull(aText()), isAllowed: yes() }))
 
@@ -24,6 +27,7 @@ export const INVOCATION = called('Invocation', made({
   id: anId(), owner: aText(), teamRunId: orNull(anId()), toolId: anId(), tool: aText(), toolVersion: aCount(), egressClass: EGRESS_CLASS, agent: aText(), invokedBy: aText(), input: anything(), inputHash: aText(), output: anything(), error: orNull(aText()),
   usage: orNull(aMapping()), status: STATUS, approvalRequired: yes(), approvalDecidedBy: orNull(aText()), approvalReason: orNull(aText()), runner: orNull(aText()), fence: digits(), isCancelRequested: yes(),
   createdAt: aTime(), expiresAt: aTime(), startedAt: orNull(aTime()), completedAt: orNull(aTime()),
+  costEstimate: orNull(aNumber()), costMeasured: orNull(aNumber()), costReported: orNull(aNumber()), costDeviates: orNull(yes()),
 }))
 export const THE_ID = made({ id: anId() })
 export const THE_STATUS = made({ status: STATUS })

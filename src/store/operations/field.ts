@@ -77,7 +77,18 @@ export const whole = (least: number, most: number): Field<number> =>
     fromText: (given) => (/^-?\d{1,15}$/.test(given) ? Number(given) : given),
   })
 
-export const amount = (): Field<number> => field({ schema: { type: 'number', minimum: 0 }, expected: 'a number, at least 0', isFit: (value): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0 })
+const isAmount = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0
+
+export const amount = (): Field<number> => field({ schema: { type: 'number', minimum: 0 }, expected: 'a number, at least 0', isFit: isAmount })
+
+/** Amounts by name. */
+export const amounts = <const Name extends string>(names: readonly Name[]): Field<{ readonly [Each in Name]?: number }> =>
+  field({
+    schema: { type: 'object', additionalProperties: false, properties: Object.fromEntries(names.map((each) => [each, amount().schema])) },
+    expected: `a mapping of ${names.join(', ')} to numbers, at least 0`,
+    isFit: (value): value is { readonly [Each in Name]?: number } =>
+      typeof value === 'object' && value !== null && !Array.isArray(value) && Object.entries(value).every(([key, each]) => names.some((known) => known === key) && isAmount(each)),
+  })
 
 export const yesOrNo = (): Field<boolean> =>
   field({ schema: { type: 'boolean' }, expected: 'true or false', isFit: (value): value is boolean => typeof value === 'boolean', fromText: (given) => (given === 'true' ? true : given === 'false' ? false : given) })

@@ -32,6 +32,12 @@ export const aWord = <const Word extends string>(...words: readonly Word[]): Sha
 export const anything = (): Shape<unknown> => plain({})
 export const aMapping = (): Shape<Readonly<Record<string, unknown>>> => plain({ type: 'object' })
 
+/** Some of these names, each with a value of that shape. */
+export const someOf = <const Name extends string, Value>(names: readonly Name[], { schema, named }: Shape<Value>): Shape<{ readonly [Each in Name]?: Value }> => ({
+  schema: { type: 'object', additionalProperties: false, properties: Object.fromEntries(names.map((name) => [name, schema])) },
+  named,
+})
+
 export const orNull = <Value>({ schema, named }: Shape<Value>): Shape<Value | null> => ({ schema: { anyOf: [schema, { type: 'null' }] }, named })
 
 export const manyOf = <Value>({ schema, named }: Shape<Value>): Shape<readonly Value[]> => ({ schema: { type: 'array', items: schema }, named })

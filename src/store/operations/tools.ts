@@ -1,9 +1,9 @@
 // Which tools there are, and who may call them.
 import { requireAgent } from '../members.js'
-import { assignTool, listAssignments, listTools, registerTool, requireTool, revokeTool, setToolStatus } from '../registry.js'
+import { PRICED, assignTool, listAssignments, listTools, registerTool, requireTool, revokeTool, setToolStatus } from '../registry.js'
 
 import { ASSIGNMENT, TOOL } from './answers.js'
-import { list, mapping, name, oneOf, optional, text, toolKey, whole, yesOrNo } from './field.js'
+import { amount, amounts, list, mapping, name, oneOf, optional, text, toolKey, whole, yesOrNo } from './field.js'
 import { EVERYBODY, operation } from './operation.js'
 import { NOTHING, manyOf } from './shape.js'
 
@@ -18,6 +18,7 @@ export const TOOLS = {
       team: name(), key: toolKey(), name: optional(text(200)), description: optional(text()), category: optional(text(128)), inputSchema: optional(mapping()), outputSchema: optional(mapping()),
       egressClass: optional(oneOf('none', 'read_only', 'write')), requiresApproval: optional(yesOrNo()), isDangerous: optional(yesOrNo()), endpointUrl: optional(text(2000)), httpMethod: optional(text(20)),
       credentialRef: optional(text(200)), definition: optional(mapping()), needsLabels: optional(list(text(128))), needsBoundary: optional(list(text(128))), approvalsNeeded: optional(whole(1, MOST_APPROVALS)),
+      expectedCost: optional(amount()), prices: optional(amounts(PRICED)),
     },
     answer: TOOL,
     perform: async (asking, { team, ...tool }) => {
