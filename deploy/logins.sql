@@ -2,6 +2,11 @@
 do $$
 begin
   if not exists (select from pg_roles where rolname = 'runner') then create role runner login password 'runner' in role cordon_runner; end if;
+  -- It speaks for others, as who they are, and is nobody itself: a member of no team.
+  if not exists (select from pg_roles where rolname = 'cordon_serve') then
+    create role cordon_serve login password 'serve' in role cordon_gateway, cordon_admin, cordon_operator, cordon_agent, cordon_runner;
+  end if;
+  -- Who has a login needs no server; who has a token needs no login.
   if not exists (select from pg_roles where rolname = 'agent-1') then create role "agent-1" login password 'agent' in role cordon_agent; end if;
   if not exists (select from pg_roles where rolname = 'anna') then create role anna login password 'anna' in role cordon_operator; end if;
 end $$;

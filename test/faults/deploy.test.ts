@@ -1,5 +1,5 @@
 // What deploy/ says works: a database that the command line prepared, and the logins of the example.
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { readDocument } from '../../src/policy/index.js'
 import { openPostgres } from '../../src/store/index.js'
+import { readAs } from '../cli/helps.js'
 import { startServer } from '../store/server.js'
 import type { Server } from '../store/server.js'
 
@@ -47,9 +48,64 @@ test('a database that was not prepared is refused with the way out, and so is wh
   expect(problem('runner', '--concurrency', '0', '--tools', join(ROOT, 'package.json'))).toContain('from 1 to 1000')
 })
 
-test('the compose file and the unit use options that exist', () => {
-  const compose = JSON.stringify(readDocument(readFileSync(join(ROOT, 'deploy', 'docker-compose.yaml'), 'utf8'), 'docker-compose.yaml').value)
-  const unit = readFileSync(join(ROOT, 'deploy', 'cordon-runner.service'), 'utf8')
-  const help = cordon('runner', '--help')
-  for (const [, option = ''] of `${compose.replaceAll('--yes', '').replaceAll(/--(?:set|file|package)=/g, '')} ${/^ExecStart=.*$/m.exec(unit)?.[0] ?? ''}`.matchAll(/(--[a-z]+)/g)) expect(help).toContain(`${option} `)
+interface Service {
+  readonly command?: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+const SERVICES = (readDocument(readFileSync(join(ROOT, 'deploy', 'docker-compose.yaml'), 'utf8'), 'docker-compose.yaml').value as { readonly services: Readonly<Record<string, Service>> }).services
+
+/** What stands behind "cordon" in the command of a service, or of a unit. */
+const wordsOf = (command: readonly string[]): readonly string[] => {
+  const at = command.findIndex((word) => word === 'cordon' || word.endsWith('/cordon'))
+  return at === -1 ? [] : command.slice(at + 1)
+}
+
+test('the compose file has a database, its preparation, logins, tokens, a server and runners, and says nothing that their commands do not understand', () => {
+  expect(Object.keys(SERVICES)).toEqual(['database', 'prepare', 'logins', 'tokens', 'serve', 'runner'])
+  const read = Object.fromEntries(Object.entries(SERVICES).map(([name, { command = [] }]) => [name, wordsOf(command.flatMap((word) => (word.includes('cordon tokens') ? word.split(/[ ;]+/) : [word])))] as const))
+  expect(Object.fromEntries(Object.entries(read).map(([name, [command]]) => [name, command]))).toEqual({ database: undefined, prepare: 'runner', logins: undefined, tokens: 'tokens', serve: 'serve', runner: 'runner' })
+  expect(readAs('runner', read['prepare']?.slice(1) ?? []).switches).toEqual(new Set(['prepare']))
+  expect(readAs('runner', read['runner']?.slice(1) ?? [])).toMatchObject({ rest: [] })
+  expect(readAs('serve', read['serve']?.slice(1) ?? [])).toMatchObject({ rest: [] })
+  // The server has a login of its own, and nobody but those who prepare has the owner's.
+  expect(Object.entries(SERVICES).flatMap(([name, { environment }]) => /\/\/(\w+):/.exec(environment?.['CORDON_DATABASE'] ?? '')?.slice(1).map((login) => `${name}: ${login}`) ?? [])).toEqual(['prepare: postgres', 'tokens: postgres', 'serve: cordon_serve', 'runner: runner'])
+})
+
+test.each(['runner', 'serve'])('the unit of %s uses options that exist', (name) => {
+  const unit = readFileSync(join(ROOT, 'deploy', `cordon-${name}.service`), 'utf8')
+  const [command = '', ...words] = wordsOf(/^ExecStart=(.*)$/m.exec(unit)?.[1]?.split(' ') ?? [])
+  expect(command).toBe(name)
+  expect(readAs(command, words)).toMatchObject({ rest: [] })
+})
+
+test('the server of the compose file begins with its own words, once there are tokens, and who approves reaches it by theirs', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cordon-deploy-'))
+  const here = (text: string): string => text.replaceAll('$$', '$').replaceAll('npx --yes --package=cordon -- cordon', `"${process.execPath}" "${join(ROOT, 'bin', 'cordon.js')}"`).replaceAll('/tokens/', `${folder}/`)
+  const [shell = '', ...script] = (SERVICES['tokens']?.command ?? []).map(here)
+  const makeTokens = () => execFileSync(shell, script, { env: { PATH: process.env['PATH'], CORDON_DATABASE: server.url() }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const words = wordsOf(SERVICES['serve']?.command ?? []).map((word) => (word === '0.0.0.0:7070' ? '0.0.0.0:0' : word))
+  const login = server.url('cordon_serve')
+  const start = () => spawn(process.execPath, [join(ROOT, 'bin', 'cordon.js'), ...words, '--json'], { env: { PATH: process.env['PATH'], CORDON_DATABASE: login }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const early = start()
+  const told = new Promise<string>((resolve) => early.stderr.setEncoding('utf8').once('data', resolve))
+  expect(await new Promise((resolve) => early.once('exit', resolve))).toBe(1)
+  expect(await told).toContain('there is no token yet')
+  makeTokens()
+  const files = ['agent-1', 'anna'].map((who) => readFileSync(join(folder, `${who}.token`), 'utf8'))
+  makeTokens()
+  expect(['agent-1', 'anna'].map((who) => readFileSync(join(folder, `${who}.token`), 'utf8'))).toEqual(files)
+  const served = start()
+  try {
+    const { listening: [address = ''] } = JSON.parse(await new Promise<string>((resolve) => served.stdout.setEncoding('utf8').once('data', resolve))) as { readonly listening: readonly string[] }
+    const reached = address.replace('0.0.0.0', '127.0.0.1')
+    const ask = (who: string, ...asked: readonly string[]) => execFileSync(process.execPath, [join(ROOT, 'bin', 'cordon.js'), ...asked, '--server', reached, '--token-file', join(folder, `${who}.token`)], { env: { PATH: process.env['PATH'] }, encoding: 'utf8' })
+    expect(ask('anna', 'approvals', 'list')).toBe('nobody waits for an approval\n')
+    expect(ask('agent-1', 'tools', 'list')).toContain('there are no tools')
+    expect((await fetch(`${reached}/healthz`)).ok).toBe(true)
+  } finally {
+    served.kill('SIGTERM')
+    await new Promise((resolve) => served.once('exit', resolve))
+    rmSync(folder, { recursive: true })
+  }
 })
