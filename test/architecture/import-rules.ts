@@ -3,7 +3,7 @@ import { posix } from 'node:path'
 
 import ts from 'typescript'
 
-import { PARTS_WITH_INDEX, PURE_MODULES, PURE_ROOMS, levelOf, roomOf } from './rooms.js'
+import { KEPT_APART, PARTS_WITH_INDEX, PURE_MODULES, PURE_ROOMS, levelOf, roomOf } from './rooms.js'
 import type { SourceFile } from './source-tree.js'
 
 /** Every way in which the files of src/ break the rules about who may import and touch what. */
@@ -31,6 +31,7 @@ const importProblem = (path: string, room: string, specifier: string): string | 
   if (targetRoom === undefined) return `imports ${target}, which lies in no room`
   if (targetRoom === room) return undefined
   if (levelOf(targetRoom) === -1) return `imports the unknown room "${targetRoom}"`
+  if (KEPT_APART[room]?.includes(targetRoom) === true) return `${room} must not import ${targetRoom}`
   if (levelOf(targetRoom) >= levelOf(room)) return `${room} must not import ${targetRoom}`
   if (target !== `src/${targetRoom}/index.js` && !PARTS_WITH_INDEX.includes(target)) return `imports ${target} past the index of its room`
   return undefined

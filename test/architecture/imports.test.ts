@@ -30,6 +30,7 @@ describe('the import rules', () => {
     ['src/policy/a.ts', "import { parse } from 'yaml'"],
     ['src/sandbox/a.ts', "import { spawn } from 'node:child_process'\nimport type { Boundary } from '../policy/index.js'"],
     ['src/cli/main.ts', "import { openSandbox } from '../sandbox/index.js'\nconst a = process.argv, b = process.env['HOME']"],
+    ['src/server/a.ts', "import { openDesk } from '../store/index.js'"],
     ['src/sandbox/a.ts', 'process.once("exit", stop); const a = process.platform'],
     ['src/sandbox/a.ts', '// process.env is not read here\nconst text = "process.env"'],
   ])('accept %s with %j', (path, text) => {
@@ -42,6 +43,7 @@ describe('the import rules', () => {
     ['upwards, re-exported', 'src/policy/a.ts', "export { x } from '../gate/index.js'"],
     ['upwards, dynamically', 'src/sandbox/a.ts', "const m = await import('../runtime/index.js')"],
     ['sideways', 'src/sandbox/a.ts', "import { x } from '../egress/index.js'"],
+    ['what runs or connects tools, from the server', 'src/server/a.ts', "import { createEgress } from '../egress/index.js'"],
     ['past the index', 'src/sandbox/a.ts', "import { x } from '../policy/globs.js'"],
     ['out of src', 'src/sandbox/a.ts', "import { x } from '../../test/x.js'"],
     ['an unknown room', 'src/sandbox/a.ts', "import { x } from '../utils/index.js'"],

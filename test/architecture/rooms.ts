@@ -17,6 +17,9 @@ export const ROOM_ORDER: readonly (readonly string[])[] = [
 export const PURE_ROOMS: readonly string[] = ['errors', 'policy', 'manifest', 'gate']
 export const PURE_MODULES: readonly string[] = ['node:crypto', 'node:module', 'node:path', 'node:path/posix', 'yaml']
 
+/** Earlier rooms that one has no business with: the server runs no tools, and holds none of their secrets (decision 16). */
+export const KEPT_APART: Readonly<Record<string, readonly string[]>> = { server: ['sandbox', 'egress', 'runtime'] }
+
 /** Parts of a room that can be had without the whole, because `cordon run` should not wait for the rest. */
 export const PARTS_WITH_INDEX: readonly string[] = ['src/runtime/audit/index.js', 'src/runtime/events/index.js', 'src/runtime/network/index.js', 'src/runtime/rule-files/index.js']
 
