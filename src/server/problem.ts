@@ -40,7 +40,7 @@ export const RETRY_AFTER: Readonly<Record<number, string>> = { 429: '1', 503: '2
 /** Where the database is, and what became of it, is for the log: strangers are told this too. */
 const AWAY = fail('store-unavailable', { where: 'this server', problem: 'its database does not answer' })
 
-/** Undefined for a mistake of Cordon itself: nothing of it is told to others. */
+/** Of a mistake of Cordon itself others are told that there was one, and nothing else. */
 export const problemOf = (error: unknown): Problem => {
   if (!(error instanceof CordonError)) return { type: 'urn:cordon:error:unexpected', title: 'unexpected', status: UNEXPECTED, detail: 'something went wrong in the server, which has it in its log', code: 'unexpected', params: {} }
   const { code, message, fix, params } = error.code === 'store-unavailable' ? AWAY : error
