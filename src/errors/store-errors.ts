@@ -62,6 +62,12 @@ export const STORE_ERRORS = {
     agent: 'This tool is not the one that was registered, and was not run.',
     fix: 'register this version: cordon runner --tools FILE --registration {tool} > {tool}.json && cordon tools register {tool}.json; or use the tool as it is registered: cordon tools show {tool}',
   },
+  'tool-not-for-this-host': {
+    when: 'A runtime that runs its calls itself is asked for a tool that needs labels or mechanisms which its host does not have.',
+    message: 'the tool "{tool}" cannot be run by this process: {problem}',
+    agent: 'This tool cannot be run on this host.',
+    fix: 'leave it to hosts that have it (execution: "runners" of the registry), or give this one the label (labels of the registry); cordon doctor says why a mechanism does not hold',
+  },
   'store-newer': {
     when: 'The database was made by a newer version of Cordon.',
     message: 'the store has migration {found}, and this version knows up to {known}',

@@ -54,7 +54,7 @@ const recordBegin = async ({ events, executor, record, registered }: CallService
   const { inputs } = evaluation
   const recorded = recordArguments(inputs.call, record)
   // Of one that another host starts that host tells.
-  const process = registered?.execution === 'runners' ? undefined : executor.processOf(tool, inputs.command)
+  const process = registered?.isElsewhere(evaluation.decision.call_id) === true ? undefined : executor.processOf(tool, inputs.command)
   const started = process === undefined ? [] : [processStarted(evaluation, { program: process.program, words: recordArguments(process.words, record), cwd: tool.cwd })]
   await recordTogether(events, [decided(evaluation, recorded), called(evaluation, recorded), ...started])
 }
@@ -69,7 +69,7 @@ const runRegistered = async (services: CallServices, tool: RegisteredTool, evalu
   const { registered } = services
   if (registered === undefined) return run(services, tool, evaluation, handlers)
   const { call_id: callId } = evaluation.decision
-  if (registered.execution === 'runners') return runElsewhere(registered, callId, handlers)
+  if (registered.isElsewhere(callId)) return runElsewhere(registered, callId, handlers)
   const invocation = registered.idOf(callId)
   let cancelled: AbortSignal
   try {
@@ -91,7 +91,7 @@ const runRegistered = async (services: CallServices, tool: RegisteredTool, evalu
   }
 }
 
-/** A runner on another host takes it from the books, and writes there what came of it. */
+/** A runner on another host takes it from the books, and writes there what came of it; or it has ended before, and its result is there. */
 const runElsewhere = async (registered: RegisteredCalls, callId: string, handlers: CallHandlers): Promise<Outcome> => {
   try {
     return { ...NOTHING, ...(await registered.elsewhere(callId, handlers)) }

@@ -97,7 +97,9 @@ const LEDGER_NAMES = {
   owner: aText('the name of a team'),
   agent: aText('the name of who calls'),
   runner: aText('the name by which this process takes its calls'),
+  labels: listOf(aText('a label'), 'a list of labels', 'write it like labels: ["gpu"]'),
   heartbeatMs: milliseconds,
+  silentMs: milliseconds,
   execution: oneOf(['here', 'runners']),
 }
 

@@ -26,8 +26,8 @@ import { createExecutor } from './execute.js'
 import { createFunctionCells } from './function-cells.js'
 import { requirePortable } from './function-source.js'
 import { recordHook } from './hook-events.js'
-import { openLedger, registeredCalls, sameTool, shieldBooks } from './ledger/index.js'
-import type { CallLedger, RegisteredCalls } from './ledger/index.js'
+import { mechanismsIfAny, openLedger, registeredCalls, shieldBooks } from './ledger/index.js'
+import type { CallLedger, LedgerSettings, RegisteredCalls } from './ledger/index.js'
 import { liveCall } from './life-of-a-call.js'
 import { createCallNetworks, openNetwork, pinsOf, refusePassing, refuseSlips, secretHostOf, sourcesOf, withoutSecrets } from './network/index.js'
 import { createProcessCells } from './process-cells.js'
@@ -39,6 +39,7 @@ import { openState, sealState } from './session-state.js'
 import type { SessionState } from './session-state.js'
 import { createSessions } from './sessions.js'
 import type { Session } from './sessions.js'
+import { sameTool } from './tool-identity/same-tool.js'
 import type { ToolResult } from './tool-result.js'
 import type { ToolDefinition } from './tools.js'
 
@@ -72,17 +73,20 @@ export interface Cordon {
 
 const MAIN_SESSION = 'main'
 
-export const createCordon = async (options: CordonOptions): Promise<Cordon> => openCordon(options, () => (options.registry === undefined ? undefined : openLedger(options.registry, sameTool(options.tools))))
+export const createCordon = async (options: CordonOptions): Promise<Cordon> => openCordon(options, () => (options.registry === undefined ? undefined : openBooks(options, options.registry)))
+
+const openBooks = async ({ tools, sandbox, ...places }: CordonOptions, registry: LedgerSettings): Promise<CallLedger> =>
+  openLedger(registry, sameTool(tools, places), registry.execution === 'runners' ? [] : await mechanismsIfAny(sandbox))
 
 /** With books that are given. */
-export const openCordon = async (options: CordonOptions, openBooks: () => CallLedger | undefined | Promise<CallLedger>): Promise<Cordon> => {
+export const openCordon = async (options: CordonOptions, openLedgerOf: () => CallLedger | undefined | Promise<CallLedger>): Promise<Cordon> => {
   checkCordonOptions(options)
   for (const each of options.tools) requirePortable(each)
   const resumed = options.state === undefined ? undefined : openState(options.state)
   const audit = options.audit === undefined ? undefined : await openAuditLog(options.audit)
   let ledger: CallLedger | undefined
   try {
-    ledger = await openBooks()
+    ledger = await openLedgerOf()
     return await assemble(options, resumed, audit, ledger)
   } catch (error) {
     await ledger?.close()

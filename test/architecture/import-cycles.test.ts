@@ -2,7 +2,7 @@ import { join } from 'node:path'
 
 import { describe, expect, it, test } from 'vitest'
 
-import { importCycles } from './import-cycles.js'
+import { folderCycles, importCycles } from './import-cycles.js'
 import { ROOM_ORDER } from './rooms.js'
 import { readTree } from './source-tree.js'
 
@@ -21,6 +21,10 @@ describe('this repository', () => {
   test.each(ROOM_ORDER.flat())('has no files of src/%s that import each other in a circle', (room) => {
     expect(importCycles(readTree(ROOT, [`src/${room}`], /\.ts$/))).toEqual(STANDING[room] ?? [])
   })
+
+  test.each(ROOM_ORDER.flat())('has no folders of src/%s that import each other in a circle', (room) => {
+    expect(folderCycles(readTree(ROOT, [`src/${room}`], /\.ts$/))).toEqual([])
+  })
 })
 
 describe('a circle', () => {
@@ -34,5 +38,12 @@ describe('a circle', () => {
   it('is none where an import is made when it is used, or two files import a third', () => {
     const files = [file('a', "const b = () => import('./b.js')"), file('b', "import './a.js'\nimport './c.js'"), file('c', ''), file('d', "import './c.js'")]
     expect(importCycles(files)).toEqual([])
+  })
+
+  it('of folders is found though no two files are on one, and is none by files that lie in the room itself', () => {
+    const circle = [file('a/one', "import '../b/two.js'"), file('b/two', ''), file('b/other', "import type { C } from '../c/three.js'"), file('c/three', "import '../a/four.js'"), file('a/four', '')]
+    expect(importCycles(circle)).toEqual([])
+    expect(folderCycles(circle)).toEqual([['src/cli/a', 'src/cli/b', 'src/cli/c']])
+    expect(folderCycles([file('a/one', "import '../plain.js'"), file('plain', "import './a/two.js'"), file('a/two', '')])).toEqual([])
   })
 })

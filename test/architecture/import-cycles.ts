@@ -12,6 +12,27 @@ import type { SourceFile } from './source-tree.js'
 export const importCycles = (files: readonly SourceFile[]): readonly (readonly string[])[] => {
   const known = new Set(files.map(({ path }) => path))
   const imports = new Map(files.map((file) => [file.path, importedFiles(file).filter((target) => known.has(target) && roomOf(target) === roomOf(file.path))]))
+  return circlesOf(imports)
+}
+
+/** Folders of one room whose files import each other's; files that lie in the room itself are of no folder. */
+export const folderCycles = (files: readonly SourceFile[]): readonly (readonly string[])[] => {
+  const folderOf = (path: string): string | undefined => /^src\/[^/]+\/[^/]+(?=\/)/.exec(path)?.[0]
+  const imports = new Map<string, Set<string>>()
+  for (const file of files) {
+    const from = folderOf(file.path)
+    if (from === undefined) continue
+    const targets = imports.get(from) ?? new Set()
+    imports.set(from, targets)
+    for (const target of importedFiles(file)) {
+      const to = folderOf(target)
+      if (to !== undefined && to !== from && roomOf(target) === roomOf(file.path)) targets.add(to)
+    }
+  }
+  return circlesOf(new Map(Array.from(imports, ([from, targets]) => [from, [...targets]])))
+}
+
+const circlesOf = (imports: ReadonlyMap<string, readonly string[]>): readonly (readonly string[])[] => {
   const reach = new Map(Array.from(imports.keys(), (path) => [path, reachableFrom(path, imports)]))
   const circles = new Set<string>()
   for (const [path, reached] of reach) {

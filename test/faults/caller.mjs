@@ -1,8 +1,9 @@
-// An agent's process: asks for one call that a runner on another host will run, or goes on with one, and prints what it hears.
+// An agent's process: asks for one call that it runs itself, or that a runner on another host will, or goes on with one,
+// and prints what it hears.
 import { createCordon, loadToolFiles } from '../../dist/runtime/index.js'
 import { openPostgres } from '../../dist/store/index.js'
 
-const [url, tools, workspace, tool, input, invocation] = process.argv.slice(2)
+const { url, tools, workspace, tool, input, invocation, registry } = JSON.parse(process.argv[2])
 const tell = (value) => process.stdout.write(`${JSON.stringify(value)}\n`)
 const engine = openPostgres({ url })
 const cordon = await createCordon({
@@ -10,13 +11,13 @@ const cordon = await createCordon({
   // What the registry allows is allowed here; what it asks about is asked there.
   rules: [{ rules: [{ effect: 'allow', tool: [tool], because: 'the registry decides' }] }],
   tools: (await loadToolFiles([tools])).map(({ definition }) => definition),
-  registry: { engine, owner: 'team', agent: 'agent-1', runner: 'caller', speaks: 'login', execution: 'runners' },
+  registry: { engine, owner: 'team', speaks: 'login', ...registry },
 })
-const result = await cordon.call(tool, JSON.parse(input), {
+const result = await cordon.call(tool, input, {
   onInvocation: (id) => tell({ invocation: id }),
   onOutput: ({ text }) => tell({ heard: text }),
   ...(invocation === undefined ? {} : { invocation }),
 })
-tell({ status: result.status, output: result.output ?? null, registered: result.facts.registered ?? null })
+tell({ status: result.status, output: result.output ?? null, reason: result.reason ?? null, registered: result.facts.registered ?? null })
 await cordon.close()
 await engine.close()

@@ -65,16 +65,28 @@ test('what is cancelled while it runs is ended', async () => {
   expect(await team.find(id)).toMatchObject({ usage: { status: 'cancelled' } })
 })
 
-test('a pause keeps what is ready waiting, and its end sends it on', async () => {
-  await team.as('cordon_operator', 'anna').query(`select agents.fn_stop('team', 'pause', 'a look around')`)
+test('a pause keeps what is ready waiting while others run, and its end sends it on', async () => {
+  const anna = team.as('cordon_operator', 'anna')
+  await anna.query(`select agents.fn_stop('team', 'pause', 'a look around', 'tool', 'look')`)
   const id = await team.ask('look', { id: 'paused', seconds: 0 })
   const caller = team.startCaller('look', { id: 'also paused', seconds: 0 })
   await caller.invocation
+  // Asked for later, of a tool that is not paused, and run: the host has been at the queue since.
+  const twin = await team.ask('pay', { id: 'not paused', seconds: 0 })
+  await team.approve(twin)
+  await expect.poll(() => statusOf(twin), { timeout: 20_000 }).toBe('completed')
+  // And it has looked for what it was not told of, as often as it beats.
+  const heard = async () => (await team.engine.query<{ at: string }>(`select last_seen::text as at from agents.runners where name like 'one/%'`))[0]?.at
+  const seen = new Set([await heard()])
+  await expect.poll(async () => seen.add(await heard()).size, { timeout: 20_000 }).toBeGreaterThan(3)
+  expect(team.ledger()).toContain('done not paused')
   expect(team.ledger()).not.toContain('look paused')
-  await team.as('cordon_operator', 'anna').query(`select agents.fn_resume('team')`)
+  expect(team.ledger()).not.toContain('look also paused')
+  expect(await statusOf(id)).toBe('approved')
+  await anna.query(`select agents.fn_resume('team', 'tool', 'look')`)
   await expect.poll(() => statusOf(id), { timeout: 20_000 }).toBe('completed')
   expect(await caller.result).toMatchObject({ status: 'ok' })
-})
+}, 60_000)
 
 test('asked to end, a runner finishes what runs and takes nothing new; asked again, it ends what runs', async () => {
   const first = team.startHost('leaving', { labels: ['rare-earth'], concurrency: 2 })

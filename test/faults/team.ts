@@ -76,7 +76,14 @@ export interface Team {
   readonly startHost: (name: string, settings?: HostSettings) => RunningHost
   /** A process that calls; with an invocation, one that goes on with it. */
   readonly startCaller: (tool: ToolName, input: { readonly id: string; readonly seconds: number }, invocation?: string) => Caller
+  /** One that runs its call itself, by its own name. */
+  readonly startOwnCaller: (tool: ToolName, input: { readonly id: string; readonly seconds: number }, settings?: OwnCallerSettings) => Caller
   readonly remove: () => Promise<void>
+}
+
+export interface OwnCallerSettings {
+  readonly invocation?: string
+  readonly url?: string
 }
 
 export interface Caller {
@@ -100,22 +107,29 @@ export const openTeam = async (server: Server = startServer()): Promise<Team> =>
   await installQueue(engine, server.url())
   await engine.execute(`
     create role "agent-1" login in role cordon_agent;
+    create role "laptop" login in role cordon_agent, cordon_runner;
     create role "anna" login in role cordon_operator;
     create role "otto" login in role cordon_operator;
     create role "hosts" login in role cordon_runner;`)
   const as: Team['as'] = (role, actor) => speakingAs(engine, { kind: 'gateway', role, actor })
   const admin = as('cordon_admin', 'ada')
   await addMember(as('service_role', 'founder'), 'team', 'ada', 'admin')
-  for (const [actor, kind] of [['anna', 'operator'], ['otto', 'operator'], ['agent-1', 'agent'], ['hosts', 'runner']] as const) await addMember(admin, 'team', actor, kind)
+  for (const [actor, kind] of [['anna', 'operator'], ['otto', 'operator'], ['agent-1', 'agent'], ['laptop', 'agent'], ['laptop', 'runner'], ['hosts', 'runner']] as const) await addMember(admin, 'team', actor, kind)
   const ids = new Map<string, string>()
   for (const tool of await loadToolFiles([tools])) {
     const registration = registrationOf(tool, { workspace, home: '/root' })
     const isWrite = registration.key === 'pay'
     const id = await registerTool(admin, { ...registration, owner: 'team', requiresApproval: isWrite, egressClass: isWrite ? 'write' : 'none', needsLabels: registration.key === 'rare' ? ['rare-earth'] : [] })
-    await assignTool(admin, 'agent-1', id)
+    for (const agent of ['agent-1', 'laptop']) await assignTool(admin, agent, id)
     ids.set(registration.key, id)
   }
   const children = new Set<RunningHost>()
+  const callers = new Set<ChildProcess>()
+  const call = (given: object): Caller => {
+    const caller = startCaller({ tools, workspace, ...given }, base)
+    callers.add(caller.process)
+    return caller
+  }
   const find: Team['find'] = async (id) => {
     const found = await findInvocation(engine, id)
     if (found === undefined) throw new Error(`there is no ${id}`)
@@ -135,8 +149,10 @@ export const openTeam = async (server: Server = startServer()): Promise<Team> =>
       void host.exited.finally(() => children.delete(host))
       return host
     },
-    startCaller: (tool, input, invocation) => startCaller([server.url('agent-1'), tools, workspace, tool, JSON.stringify(input), ...(invocation === undefined ? [] : [invocation])], base),
+    startCaller: (tool, input, invocation) => call({ url: server.url('agent-1'), tool, input, invocation, registry: { agent: 'agent-1', runner: 'caller', execution: 'runners' } }),
+    startOwnCaller: (tool, input, { invocation, url = server.url('laptop') } = {}) => call({ url, tool, input, invocation, registry: { agent: 'laptop', runner: 'laptop', silentMs: SILENT_MS } }),
     remove: async () => {
+      for (const child of callers) child.kill('SIGKILL')
       for (const { process } of children) process.kill('SIGKILL')
       await Promise.all(Array.from(children, ({ exited }) => exited))
       await engine.close()
@@ -178,8 +194,8 @@ const startHost = (name: string, given: { readonly base: string; readonly worksp
   return { process: child, news, until, exited, said: () => said }
 }
 
-const startCaller = (words: readonly string[], home: string): Caller => {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'caller.mjs'), ...words], { stdio: ['ignore', 'pipe', 'inherit'], env: { PATH: process.env['PATH'], HOME: home } })
+const startCaller = (given: object, home: string): Caller => {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'caller.mjs'), JSON.stringify(given)], { stdio: ['ignore', 'pipe', 'inherit'], env: { PATH: process.env['PATH'], HOME: home } })
   const heard: string[] = []
   const told = { invocation: later<string>(), result: later<Readonly<Record<string, unknown>>>() }
   createInterface({ input: child.stdout }).on('line', (line) => {

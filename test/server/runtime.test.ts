@@ -103,6 +103,26 @@ describe('a tool by the name of a registered one', () => {
     expect(existsSync(join(workspace, 'hashed.txt'))).toBe(true)
   })
 
+  test('is refused with a class that is less than its policy may do, and runs with its own', async () => {
+    const policy = { network: [{ host: 'api.example.org', methods: ['GET'] }] }
+    const options = { ...here(policy, 'true'), tools: [processTool({ name: 'note', description: 'notes', input: { type: 'object' }, policy, command: () => ['true'] })] }
+    await register({})
+    await expect(createCordon(options)).rejects.toMatchObject({ code: 'tool-not-as-registered', message: expect.stringContaining('registered with the class none, and its policy has the class read_only') as string })
+    await stage.as('ada').ask('registerTool', { team: 'acme', key: 'note', egressClass: 'read_only', requiresApproval: false })
+    expect(await callOnce(options, 'any')).toMatchObject({ status: 'ok' })
+  })
+
+  test('runs where the host has what it needs, and says what is missing where it does not', async () => {
+    await register({})
+    const needing = (needsLabels: readonly string[]) => stage.as('ada').ask('registerTool', { team: 'acme', key: 'note', egressClass: 'none', requiresApproval: false, needsLabels })
+    const options = here(POLICY, 'true')
+    const withLabel = { ...options, registry: { ...options.registry, labels: ['desk'], silentMs: 10_000 } }
+    await needing(['desk'])
+    expect(await callOnce(withLabel, 'any')).toMatchObject({ status: 'ok' })
+    expect(await callOnce(options, 'any')).toMatchObject({ status: 'denied', reason: expect.stringContaining('does not have the label desk') as string })
+    await needing([])
+  })
+
   test('does not run any more when another one is registered meanwhile', async () => {
     await register({ kind: 'process', command: WORDS, policy: POLICY })
     const other = () => register({ kind: 'process', command: ['true'], policy: POLICY })

@@ -1,4 +1,5 @@
 // A runtime whose calls are in the books of a team: real cells, a real database of either kind.
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readFileSync, existsSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,15 +7,20 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { createCordon, processTool, tool } from '../../src/runtime/index.js'
-import type { Cordon } from '../../src/runtime/index.js'
-import { addMember, approveInvocation, assignTool, cancelInvocation, listQuestions, registerTool, rejectInvocation, requireInvocation, speakingAs } from '../../src/store/index.js'
+import type { Cordon, ToolDefinition } from '../../src/runtime/index.js'
+import { openSandbox } from '../../src/sandbox/index.js'
+import { addMember, approveInvocation, assignTool, cancelInvocation, claimInvocations, invokeTool, listQuestions, registerTool, rejectInvocation, requireInvocation, requireTool, sendHeartbeat, speakingAs } from '../../src/store/index.js'
 import type { Engine, Role } from '../../src/store/index.js'
 
 import { ENGINES, openEngine } from './engines.js'
 
+/** Short, so that what was lost is found within a test; nothing here is silent for as long. */
+const SILENT_MS = 6_000
+
 describe.each(ENGINES)('calls in the books of a team, on %s', (name) => {
   const workspace = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-books-')))
   let engine: Engine
+  let holds: readonly string[] = []
   let close: () => Promise<void>
   const as = (role: Role, actor: string) => speakingAs(engine, { kind: 'gateway', role, actor })
   const anna = () => as('cordon_operator', 'anna')
@@ -22,27 +28,37 @@ describe.each(ENGINES)('calls in the books of a team, on %s', (name) => {
 
   beforeAll(async () => {
     ({ engine, close } = await openEngine(name))
+    const sandbox = await openSandbox()
+    holds = sandbox.mechanisms()
+    await sandbox.close()
     await addMember(as('service_role', 'founder'), 'team', 'ada', 'admin')
     for (const [actor, kind] of [['anna', 'operator'], ['agent-1', 'agent'], ['agent-1', 'runner']] as const) await addMember(admin(), 'team', actor, kind)
-    for (const [key, egressClass, requiresApproval] of [['add', 'none', false], ['many', 'none', false], ['note', 'write', true]] as const)
+    for (const [key, egressClass, requiresApproval] of [['add', 'none', false], ['many', 'none', false], ['note', 'write', true], ['count', 'none', false], ['wait', 'none', false]] as const)
       await assignTool(admin(), 'agent-1', await registerTool(admin(), { owner: 'team', key, egressClass, requiresApproval }))
+    await assignTool(admin(), 'agent-1', await registerTool(admin(), { owner: 'team', key: 'held', egressClass: 'none', requiresApproval: false, needsLabels: ['desk'], needsBoundary: holds.slice(0, 1) }))
+    await assignTool(admin(), 'agent-1', await registerTool(admin(), { owner: 'team', key: 'rare', egressClass: 'none', requiresApproval: false, needsLabels: ['rare-earth'], needsBoundary: [...holds.slice(0, 1), 'moat'] }))
   }, 120_000)
   afterAll(async () => {
     await close()
     rmSync(workspace, { recursive: true, force: true })
   })
 
-  const open = (): Promise<Cordon> =>
+  const open = (more: readonly ToolDefinition[] = []): Promise<Cordon> =>
     createCordon({
       workspace,
       mode: 'default',
-      registry: { engine, owner: 'team', agent: 'agent-1', runner: 'runtime', speaks: 'gateway' },
+      registry: { engine, owner: 'team', agent: 'agent-1', runner: 'runtime', speaks: 'gateway', labels: ['desk'], silentMs: SILENT_MS },
       // What the registry allows is allowed here; what it asks about is asked there.
-      rules: [{ rules: [{ effect: 'allow', tool: ['add', 'many', 'note', 'unlisted'], because: 'the registry decides' }] }],
+      rules: [{ rules: [{ effect: 'allow', tool: ['add', 'many', 'note', 'count', 'wait', 'held', 'rare', 'unlisted'], because: 'the registry decides' }] }],
       tools: [
         tool({ name: 'add', description: 'adds', input: { type: 'object' }, policy: {}, run: ({ a, b }: { a: number; b: number }) => a + b }),
         processTool({ name: 'note', description: 'writes', input: { type: 'object' }, policy: { filesystem: { write: ['.'] } }, command: ({ file }: { file: string }) => ['sh', '-c', 'echo noted > "$0"', file] }),
         tool({ name: 'many', description: 'answers a lot', input: { type: 'object' }, policy: {}, run: ({ count }: { count: number }) => Array.from({ length: count }, () => 1e300) }),
+        processTool({ name: 'count', description: 'counts its runs', input: { type: 'object' }, policy: { filesystem: { write: ['.'] } }, command: ({ file }: { file: string }) => ['sh', '-c', 'echo run >> "$0"; grep -c run "$0"', file] }),
+        processTool({ name: 'wait', description: 'takes a while', input: { type: 'object' }, policy: { filesystem: { write: ['.'] } }, command: ({ file, seconds }: { file: string; seconds: number }) => ['sh', '-c', 'echo began > "$0"; sleep "$1"; echo done > "$0.done"', file, String(seconds)] }),
+        tool({ name: 'held', description: 'needs what is here', input: { type: 'object' }, policy: {}, run: () => 1 }),
+        tool({ name: 'rare', description: 'needs what is not here', input: { type: 'object' }, policy: {}, run: () => 1 }),
+        ...more,
         tool({ name: 'unlisted', description: 'is in no registry', input: { type: 'object' }, policy: {}, run: () => 1 }),
       ],
     })
@@ -108,20 +124,110 @@ describe.each(ENGINES)('calls in the books of a team, on %s', (name) => {
     })
   })
 
-  test('one whose caller went away is gone on with by another, and runs once', async () => {
+  test('one whose caller went away while people are asked is gone on with by another, and runs once', async () => {
     const first = await open()
     void first.call('note', { file: 'later.txt' }).catch(() => undefined)
     const { id, hash } = await question()
-    await approveInvocation(anna(), id, hash).catch(() => undefined)
-    await expect.poll(() => existsSync(join(workspace, 'later.txt'))).toBe(true)
-    await expect.poll(async () => (await requireInvocation(anna(), id)).status).toBe('completed')
     await first.close()
+    expect(await requireInvocation(anna(), id)).toMatchObject({ status: 'pending' })
     await withCordon(async (second) => {
-      // It is done: whoever goes on with it does not run it again.
-      expect(await second.call('note', { file: 'later.txt' }, { invocation: id })).toMatchObject({ status: 'failed' })
-      expect(await second.call('note', { file: 'other.txt' }, { invocation: id })).toMatchObject({ status: 'denied' })
+      const result = second.call('note', { file: 'later.txt' }, { invocation: id })
+      await approveInvocation(anna(), id, hash)
+      expect(await result).toMatchObject({ status: 'ok' })
+      expect(await requireInvocation(anna(), id)).toMatchObject({ status: 'completed', fence: '1' })
     })
   })
+
+  test('one that has ended gives its result again to whoever goes on with it, and does not run again', async () => {
+    const ids: string[] = []
+    await withCordon(async (first) => {
+      expect(await first.call('count', { file: 'runs' }, { onInvocation: (id) => ids.push(id) })).toMatchObject({ status: 'ok', output: { stdout: '1\n' } })
+    })
+    const [id = ''] = ids
+    await withCordon(async (second) => {
+      const started: unknown[] = []
+      second.on('process.started', (event) => started.push(event))
+      const again = await second.call('count', { file: 'runs' }, { invocation: id })
+      expect(again).toMatchObject({ status: 'ok', output: { stdout: '1\n' }, facts: { registered: { invocation: id, runner: expect.stringMatching(/^runtime\//) as string } } })
+      expect(started).toEqual([])
+      expect(readFileSync(join(workspace, 'runs'), 'utf8')).toBe('run\n')
+      // About something else it is nobody's, and a call of its own runs.
+      expect(await second.call('count', { file: 'other' }, { invocation: id })).toMatchObject({ status: 'denied' })
+      expect(await second.call('count', { file: 'runs' })).toMatchObject({ status: 'ok', output: { stdout: '2\n' } })
+    })
+  })
+
+  /** As if its runner had been silent for an hour, in one breath: it is heard again with its next heartbeat. */
+  const loseRunners = () =>
+    engine.transaction(async ({ query }) => {
+      await query(`update agents.runners set last_seen = now() - interval '1 hour'`)
+      await query('select agents.fn_recover_lost_invocations()')
+    })
+
+  test('one that is given to others while it runs is ended, whatever its process believes; one that is not goes on', async () => {
+    await withCordon(async (cordon) => {
+      const ids: string[] = []
+      const result = cordon.call('wait', { file: 'lost', seconds: 50 }, { onInvocation: (id) => ids.push(id) })
+      await expect.poll(() => existsSync(join(workspace, 'lost')), { timeout: 20_000 }).toBe(true)
+      await loseRunners()
+      expect(await result).toMatchObject({ status: 'failed' })
+      expect(existsSync(join(workspace, 'lost.done'))).toBe(false)
+      expect(await requireInvocation(anna(), ids[0] ?? '')).toMatchObject({ status: 'approved', runner: null, output: null })
+      expect(await cordon.call('wait', { file: 'kept', seconds: 0 })).toMatchObject({ status: 'ok' })
+      expect(existsSync(join(workspace, 'kept.done'))).toBe(true)
+    })
+  }, 60_000)
+
+  test('one that runs in another process is waited for by who goes on with it', async () => {
+    const first = await open()
+    const ids: string[] = []
+    const running = first.call('wait', { file: 'shared', seconds: 2 }, { onInvocation: (id) => ids.push(id) })
+    await expect.poll(() => existsSync(join(workspace, 'shared')), { timeout: 20_000 }).toBe(true)
+    await withCordon(async (second) => {
+      expect(await second.call('wait', { file: 'shared', seconds: 2 }, { invocation: ids[0] ?? '' })).toMatchObject({ status: 'ok' })
+    })
+    expect(await running).toMatchObject({ status: 'ok' })
+    expect(await requireInvocation(anna(), ids[0] ?? '')).toMatchObject({ status: 'completed', fence: '1' })
+    await first.close()
+  }, 60_000)
+
+  test('each process is a runner of its own, and says what its host has', async () => {
+    await withCordon(async () => {
+      await withCordon(async () => {
+        const rows = await engine.query<{ name: string; labels: string[]; holds: string[] }>(`select name, labels, holds from agents.runners where name like 'runtime/%' order by first_seen desc limit 2`)
+        expect(new Set(rows.map(({ name: each }) => each)).size).toBe(2)
+        expect(rows[0]).toMatchObject({ labels: ['desk'], holds })
+      })
+    })
+  })
+
+  test('one of a tool that needs what this host has runs here; of one that needs more it is said what is missing, before anybody is asked', async () => {
+    await withCordon(async (cordon) => {
+      expect(await cordon.call('held', {})).toMatchObject({ status: 'ok' })
+      expect(await cordon.call('rare', {})).toMatchObject({ status: 'denied', reason: expect.stringContaining('this host does not have the label rare-earth, the mechanism moat') as string })
+      expect(await rowsOf('rare')).toEqual([])
+    })
+  })
+
+  test('a tool whose policy reaches further than its registered class is refused from the start; one that is registered as it is is not', async () => {
+    const post = tool({ name: 'post', description: 'posts', input: { type: 'object' }, policy: { network: [{ host: 'api.example.org', methods: ['POST'] }] }, run: () => 1 })
+    await assignTool(admin(), 'agent-1', await registerTool(admin(), { owner: 'team', key: 'post', egressClass: 'read_only', requiresApproval: false }))
+    await expect(open([post])).rejects.toMatchObject({ code: 'tool-not-as-registered', message: expect.stringContaining('registered with the class read_only, and its policy has the class write') as string })
+    await registerTool(admin(), { owner: 'team', key: 'post', egressClass: 'write' })
+    await (await open([post])).close()
+  })
+
+  test('a runtime that has the database itself keeps it up: a call of a process that is gone is found, and can be run', async () => {
+    const agent = as('cordon_agent', 'agent-1')
+    const id = await invokeTool(agent, { toolId: (await requireTool(admin(), 'team', 'wait')).id, agent: 'agent-1', input: { file: 'gone', seconds: 0 }, dispatch: 'caller', request: randomUUID() })
+    const runner = as('cordon_runner', 'agent-1')
+    await sendHeartbeat(runner, { name: 'gone/1', labels: [], holds: [], isDraining: false, leaseMs: 1_000 })
+    await claimInvocations(runner, 'gone/1', { id })
+    expect(await requireInvocation(anna(), id)).toMatchObject({ status: 'running' })
+    await withCordon(async () => {
+      await expect.poll(async () => (await requireInvocation(anna(), id)).status, { timeout: 20_000 }).toBe('approved')
+    })
+  }, 60_000)
 
   test('one that is cancelled while people are asked is not asked about any more', async () => {
     await withCordon(async (cordon) => {

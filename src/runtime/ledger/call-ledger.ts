@@ -3,16 +3,21 @@
 import { randomUUID } from 'node:crypto'
 
 import { fail } from '../../errors/index.js'
+import type { CordonError } from '../../errors/index.js'
 import { canonicalJson } from '../../gate/index.js'
 import type { JsonValue } from '../../gate/index.js'
 import type { Completion } from '../../store/index.js'
 
-import { openCallStore } from './call-store.js'
+import type { SameTool } from '../tool-identity/same-tool.js'
+
+import { SILENT_MS, openCallStore } from './call-store.js'
 import type { LedgerSettings, SeenCall } from './call-store.js'
-import { deliverCompletion, whileUnavailable } from './deliver.js'
+import { whileUnavailable } from './deliver.js'
 import { waitElsewhere } from './elsewhere.js'
 import type { RemoteListening } from './elsewhere.js'
-import type { SameTool } from './same-tool.js'
+import { lackOf } from './host-abilities.js'
+import { openHost } from './own-host.js'
+import type { OwnHost, TakenCall } from './own-host.js'
 
 export interface LedgerRequest {
   readonly tool: string
@@ -22,23 +27,28 @@ export interface LedgerRequest {
 }
 
 export type LedgerDecision =
-  | { readonly kind: 'approved'; /** Null where nobody had to be asked. */ readonly by: string | null }
+  | { readonly kind: 'approved'; /** Null where nobody had to be asked. */ readonly by: string | null; /** It has run already: there is a result. */ readonly hasEnded: boolean }
   | { readonly kind: 'denied'; readonly by: string; readonly reason: string }
+
+export interface LedgerWait {
+  readonly kind: 'waiting'
+  /** For whom, in words. */
+  readonly because: string
+}
 
 /** One call in the books. */
 export interface LedgerEntry {
   readonly id: string
-  /** What is known now; undefined while people are being asked. */
-  readonly now: () => Promise<LedgerDecision | undefined>
+  readonly now: () => Promise<LedgerDecision | LedgerWait>
   readonly decision: (signal: AbortSignal | undefined) => Promise<LedgerDecision>
-  /** Takes it back, if nothing has come of it yet. */
+  /** Takes it back, if nothing has come of it yet. What another runs stays his. */
   readonly withdraw: () => Promise<void>
   /** From then on nobody else runs it. Fails when somebody else does, or it may not be run any more. */
   readonly start: () => Promise<void>
   readonly complete: (completion: Completion) => Promise<void>
-  /** Aborted when somebody cancels it while it runs. */
+  /** Aborted when it has to end while it runs: somebody cancelled it, or it may be given to another. */
   readonly cancelled: AbortSignal
-  /** What came of it, where others run it; tells what it says meanwhile. */
+  /** What came of it, where others run it or it has ended; tells what it says meanwhile. */
   readonly ended: (listening: RemoteListening) => Promise<SeenCall>
 }
 
@@ -53,49 +63,56 @@ export interface CallLedger {
 const HEARTBEAT_MS = 10_000
 /** Within the time that a hook has. */
 const ASK_MS = 25_000
-const COMPLETE_MS = 60_000
 
-/** `same`: whether what is registered is what this process would run. */
-export const openLedger = async (settings: LedgerSettings, same: SameTool): Promise<CallLedger> => {
-  const store = openCallStore(settings)
-  const { execution = 'here' } = settings
+/** `same`: whether what is registered is what this process would run. `holds`: the mechanisms of this host. */
+export const openLedger = async (settings: LedgerSettings, same: SameTool, holds: readonly string[]): Promise<CallLedger> => {
+  const { execution = 'here', labels = [], heartbeatMs = HEARTBEAT_MS, silentMs = SILENT_MS } = settings
+  const store = openCallStore(settings, { labels, holds })
   const leaving = new AbortController()
-  // A process that runs nothing is no runner, and needs no right to be one.
-  const alive = () => (execution === 'runners' ? Promise.resolve() : store.heartbeat())
+  let host: OwnHost | undefined
   try {
-    await alive()
-    // Of a call that runners take, they look at it themselves.
-    if (execution === 'here') for (const registration of await store.registrations()) same.require(registration)
+    // Of a call that runners take, they look at it themselves. A process that runs nothing is no runner, and needs no right to be one.
+    if (execution === 'here') {
+      host = await openHost(store, { heartbeatMs, silentMs })
+      for (const registration of await store.registrations()) same.require(registration)
+    }
   } catch (error) {
+    await host?.close()
     await store.close()
     throw error
   }
-  const requireSame = async (tool: string, input: JsonValue): Promise<void> => {
-    if (execution === 'here') same.requireCall(await store.registration(tool), input)
+  const requireRunnable = async (tool: string, input: JsonValue): Promise<void> => {
+    if (execution === 'runners') return
+    const registration = await store.registration(tool)
+    same.requireCall(registration, input)
+    const problem = lackOf(registration, { labels, holds })
+    if (problem !== undefined) throw fail('tool-not-for-this-host', { tool, problem })
   }
-  // One that fails is made up for by the next; a database that is away for longer takes the calls of this process back.
-  const beat = setInterval(() => void alive().catch(() => undefined), settings.heartbeatMs ?? HEARTBEAT_MS)
-  beat.unref()
+  /** What runs elsewhere is waited for where this process would have to run it itself, if its runner is lost. */
+  const isOpen = (status: SeenCall['status']): boolean => status === 'pending' || (status === 'running' && execution === 'here')
 
   const entryOf = (id: string, tool: string, input: JsonValue): LedgerEntry => {
-    const over = new AbortController()
     const cancelled = new AbortController()
-    let claimed: SeenCall | undefined
+    let taken: TakenCall | undefined
     return {
       id,
       cancelled: cancelled.signal,
       now: async () => {
         const invocation = await store.find(id)
-        return invocation.status === 'pending' ? undefined : decisionOf(invocation)
+        if (!isOpen(invocation.status)) return decisionOf(invocation)
+        return { kind: 'waiting', because: invocation.status === 'pending' ? 'the registry wants it approved' : `${invocation.runner ?? 'another'} runs it, as the registry has it` }
       },
       withdraw: async () => {
         if (leaving.signal.aborted) return
         // It may be decided, expired or gone by now; then there is nothing to take back.
-        await store.cancel(id, 'not wanted any more').catch(() => undefined)
+        const takeBack = async () => {
+          if (execution === 'runners' || (await store.find(id)).status !== 'running') await store.cancel(id, 'not wanted any more')
+        }
+        await takeBack().catch(() => undefined)
       },
       decision: async (signal) => {
         try {
-          return decisionOf(await store.wait(id, ({ status }) => status !== 'pending', either(signal, leaving.signal)))
+          return decisionOf(await store.wait(id, ({ status }) => !isOpen(status), either(signal, leaving.signal)))
         } catch (error) {
           // Nobody waits for it any more, so nobody should be asked about it any more.
           if (signal?.aborted === true) await store.cancel(id, 'its caller went away').catch(() => undefined)
@@ -104,15 +121,12 @@ export const openLedger = async (settings: LedgerSettings, same: SameTool): Prom
       },
       start: async () => {
         // It may be registered anew since it was asked for. From the claim on the database sees to that.
-        await requireSame(tool, input)
-        claimed = await store.claim(id)
-        if (claimed === undefined) throw fail('store-state', { problem: `invocation ${id} cannot be started: it is paused, stopped, or taken by another`, hint: 'see: cordon why' })
-        const told = store.wait(id, ({ isCancelRequested }) => isCancelRequested, over.signal)
-        void told.then(() => { cancelled.abort() }, () => undefined)
+        await requireRunnable(tool, input)
+        taken = await host?.take(id, cancelled)
+        if (taken === undefined) throw notStarted(await store.find(id))
       },
       complete: async (completion) => {
-        over.abort()
-        if (claimed !== undefined) await deliverCompletion(store, claimed, completion, AbortSignal.timeout(COMPLETE_MS))
+        await taken?.complete(completion)
       },
       ended: (listening) => waitElsewhere(store, id, listening, leaving.signal),
     }
@@ -125,7 +139,7 @@ export const openLedger = async (settings: LedgerSettings, same: SameTool): Prom
     },
     ask: async ({ tool, input, resume }) => {
       // Before people are asked about something that is not what would run.
-      await whileUnavailable(() => requireSame(tool, input), AbortSignal.timeout(ASK_MS))
+      await whileUnavailable(() => requireRunnable(tool, input), AbortSignal.timeout(ASK_MS))
       if (resume !== undefined) {
         const { tool: known, input: before } = await store.find(resume)
         // The database keeps keys in an order of its own; what counts is that it is the same value.
@@ -137,7 +151,7 @@ export const openLedger = async (settings: LedgerSettings, same: SameTool): Prom
       return entryOf(await whileUnavailable(() => store.invoke(tool, input, { request, dispatch: execution === 'runners' ? 'runners' : 'caller' }), AbortSignal.timeout(ASK_MS)), tool, input)
     },
     close: async () => {
-      clearInterval(beat)
+      await host?.close()
       await store.close()
     },
   }
@@ -149,14 +163,32 @@ const decisionOf = ({ status, approvalDecidedBy: by, approvalReason: reason }: S
   switch (status) {
     case 'approved':
     case 'running':
+      return { kind: 'approved', by, hasEnded: false }
     case 'completed':
     case 'failed':
-      return { kind: 'approved', by }
+      return { kind: 'approved', by, hasEnded: true }
     case 'rejected':
       return { kind: 'denied', by: by ?? 'somebody', reason: reason ?? 'no reason given' }
     case 'expired':
     case 'cancelled':
     case 'pending':
       return { kind: 'denied', by: 'the store', reason: `the request is ${status}` }
+  }
+}
+
+/** The claim gave nothing: why, as far as the books tell. */
+const notStarted = ({ id, status, runner }: SeenCall): CordonError => {
+  switch (status) {
+    case 'approved':
+      return fail('store-state', { problem: `invocation ${id} cannot be started: it is approved, and paused, stopped, past its time or not for this process`, hint: `see: cordon why ${id}` })
+    case 'running':
+      return fail('store-state', { problem: `invocation ${id} cannot be started: ${runner ?? 'another'} runs it`, hint: 'go on with it by its id, which waits for what comes of it' })
+    case 'pending':
+    case 'completed':
+    case 'failed':
+    case 'rejected':
+    case 'expired':
+    case 'cancelled':
+      return fail('store-state', { problem: `invocation ${id} cannot be started: it is ${status}`, hint: 'go on with it by its id, or ask for it again' })
   }
 }

@@ -1,20 +1,26 @@
 // What the books need of a store, and the two ways to have one: a database of one's own, or the server of another process.
+import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 
-import { cancelInvocation, claimInvocations, completeInvocation, invokeTool, listTools, openRemoteAccess, requireInvocation, requireTool, sendHeartbeat, speakingAs, watchInvocations, watchOutput } from '../../store/index.js'
+import { cancelInvocation, claimInvocations, completeInvocation, invokeTool, keepUp, listTools, openRemoteAccess, requireInvocation, requireTool, sendHeartbeat, speakingAs, watchInvocations, watchOutput } from '../../store/index.js'
 import type { Completion, Engine, Invocation, InvocationRequest, OutputChunk, ServerSettings } from '../../store/index.js'
 
 import { isAway } from './away.js'
+import type { HostAbilities } from './host-abilities.js'
 import { followAtServer } from './served-output.js'
-import type { Registration } from './same-tool.js'
+import type { Registration } from '../tool-identity/same-tool.js'
 
 interface Names {
   readonly owner: string
   /** Who calls; the same cannot approve. */
   readonly agent: string
-  /** By which name this process takes its calls. */
+  /** By which name this process takes its calls; each process gets an ending of its own, because another one by the same name did not begin its calls. */
   readonly runner: string
+  /** What this host has beyond others, for tools that need it. */
+  readonly labels?: readonly string[]
   readonly heartbeatMs?: number
+  /** After how long a silence its calls are given to others; it ends them itself before. A minute when left out. */
+  readonly silentMs?: number
   /** Who runs the calls: this process, or runners on other hosts (`cordon runner`). `here` when left out. */
   readonly execution?: 'here' | 'runners'
 }
@@ -33,6 +39,8 @@ export type LedgerSettings = OwnDatabase | ServedBooks
 export type SeenCall = Pick<Invocation, 'id' | 'tool' | 'input' | 'status' | 'approvalDecidedBy' | 'approvalReason' | 'isCancelRequested' | 'fence' | 'output' | 'error' | 'runner' | 'usage'>
 
 export interface CallStore {
+  /** The name of this process there. */
+  readonly runner: string
   readonly registrations: () => Promise<readonly Registration[]>
   readonly registration: (tool: string) => Promise<Registration>
   readonly invoke: (tool: string, input: unknown, how: Required<Pick<InvocationRequest, 'request' | 'dispatch'>>) => Promise<string>
@@ -44,17 +52,35 @@ export interface CallStore {
   readonly heartbeat: () => Promise<void>
   readonly claim: (id: string) => Promise<SeenCall | undefined>
   readonly complete: (claimed: SeenCall, completion: Completion) => Promise<void>
+  /** Only of a database of one's own: there may be nobody else who does it. */
+  readonly keepUp?: () => Promise<unknown>
   readonly close: () => Promise<void>
 }
 
-export const openCallStore = (settings: LedgerSettings): CallStore => ('engine' in settings ? inDatabase(settings) : atServer(settings))
+/** What is said of this process with every heartbeat. */
+interface Said extends HostAbilities {
+  readonly name: string
+  readonly leaseMs: number
+}
 
-const inDatabase = ({ engine, owner, agent, runner, speaks }: OwnDatabase): CallStore => {
+export const SILENT_MS = 60_000
+
+export const openCallStore = (settings: LedgerSettings, abilities: HostAbilities): CallStore => {
+  const said: Said = { ...abilities, name: `${settings.runner}/${randomBytes(4).toString('hex')}`, leaseMs: settings.silentMs ?? SILENT_MS }
+  return 'engine' in settings ? inDatabase(settings, said) : atServer(settings, said)
+}
+
+const UPKEEP_STATEMENT_MS = 30_000
+
+const inDatabase = ({ engine, owner, agent, speaks }: OwnDatabase, said: Said): CallStore => {
   const asAgent = speakingAs(engine, speaks === 'login' ? { kind: 'login' } : { kind: 'gateway', role: 'cordon_agent', actor: agent })
   const asRunner = speakingAs(engine, speaks === 'login' ? { kind: 'login' } : { kind: 'gateway', role: 'cordon_runner', actor: agent })
+  const upkeep = speaks === 'login' ? engine : speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: agent }, { longestMs: UPKEEP_STATEMENT_MS })
   const watch = watchInvocations(engine)
   const outputs = watchOutput(engine)
   return {
+    runner: said.name,
+    keepUp: () => keepUp(upkeep),
     registrations: () => listTools(asAgent, owner),
     registration: (tool) => requireTool(asAgent, owner, tool),
     invoke: async (tool, input, how) => invokeTool(asAgent, { toolId: (await requireTool(asAgent, owner, tool)).id, agent, input, ...how }),
@@ -63,8 +89,8 @@ const inDatabase = ({ engine, owner, agent, runner, speaks }: OwnDatabase): Call
     cancel: async (id, reason) => {
       await cancelInvocation(asAgent, id, reason)
     },
-    heartbeat: () => sendHeartbeat(asRunner, { name: runner, labels: [], holds: [], isDraining: false }),
-    claim: async (id) => (await claimInvocations(asRunner, runner, { id }))[0],
+    heartbeat: () => sendHeartbeat(asRunner, { ...said, isDraining: false }),
+    claim: async (id) => (await claimInvocations(asRunner, said.name, { id }))[0],
     complete: (claimed, completion) => completeInvocation(asRunner, claimed, completion),
     follow: (id, told) => outputs.follow(asAgent, id, told),
     close: async () => {
@@ -75,9 +101,10 @@ const inDatabase = ({ engine, owner, agent, runner, speaks }: OwnDatabase): Call
 
 const WAIT_MS = 25_000
 
-const atServer = ({ server, token, authorities, owner: team, agent, runner }: ServedBooks): CallStore => {
+const atServer = ({ server, token, authorities, owner: team, agent }: ServedBooks, { name: runner, ...said }: Said): CallStore => {
   const store = openRemoteAccess({ server, ...(token === undefined ? { actor: agent } : { token }), ...(authorities === undefined ? {} : { authorities }) })
   return {
+    runner,
     registrations: () => store.ask('listTools', { team }),
     registration: (tool) => store.ask('showTool', { team, tool }),
     invoke: async (tool, input, how) => (await store.ask('invoke', { team, tool, agent, input, ...how })).id,
@@ -95,7 +122,7 @@ const atServer = ({ server, token, authorities, owner: team, agent, runner }: Se
       await store.ask('cancelInvocation', { id, reason })
     },
     heartbeat: async () => {
-      await store.ask('heartbeat', { runner })
+      await store.ask('heartbeat', { runner, ...said })
     },
     claim: async (id) => (await store.ask('claim', { runner, id }))[0],
     complete: async ({ id, fence }, { status, output, error, cost, usage }) => {

@@ -13,16 +13,17 @@ import { outcomeOf } from './elsewhere.js'
 import type { Elsewhere, RemoteListening } from './elsewhere.js'
 
 export interface RegisteredCalls {
-  readonly execution: CallLedger['execution']
+  /** Nothing is started here: another host runs it, or it has ended before. */
+  readonly isElsewhere: (callId: string) => boolean
   /** Asks the store before every call; the strictest answer counts, as with all hooks. */
   readonly hook: Hook
   /** Waits for the store where it is the one that asks, and asks `local` otherwise. */
   readonly approve: (local: Approve | undefined) => Approve
   /** A call is about to be decided; `resume`: it was asked for before. Calls that are only tried are not expected. */
   readonly expect: (callId: string, expected: Pick<CallHandlers, 'resume' | 'onInvocation'>) => void
-  /** Before it runs. The signal is aborted when somebody cancels it. */
+  /** Before it runs. The signal is aborted when it has to end. */
   readonly start: (callId: string) => Promise<AbortSignal>
-  /** What came of it on another host, instead of starting it. */
+  /** What came of it, instead of starting it. */
   readonly elsewhere: (callId: string, listening: RemoteListening) => Promise<Elsewhere>
   /** Which invocation it is. */
   readonly idOf: (callId: string) => string
@@ -38,6 +39,7 @@ interface Expected extends Pick<CallHandlers, 'resume' | 'onInvocation'> {
 }
 
 const ASK_MS = 30_000
+const TOLD_WITH_FIX: ReadonlySet<string> = new Set(['tool-not-as-registered', 'tool-not-for-this-host'])
 
 export const registeredCalls = (ledger: CallLedger): RegisteredCalls => {
   const calls = new Map<string, Expected>()
@@ -52,10 +54,11 @@ export const registeredCalls = (ledger: CallLedger): RegisteredCalls => {
       call.onInvocation(call.entry.id)
     } catch (error) {
       if (!(error instanceof CordonError)) throw error
-      return { decision: 'deny', reason: error.fix === undefined || error.code !== 'tool-not-as-registered' ? error.message : `${error.message}; ${error.fix}` }
+      return { decision: 'deny', reason: error.fix === undefined || !TOLD_WITH_FIX.has(error.code) ? error.message : `${error.message}; ${error.fix}` }
     }
-    call.decision = await call.entry.now()
-    if (call.decision === undefined) return { decision: 'ask', reason: `the registry wants it approved (${call.entry.id})`, auditRefs: [call.entry.id] }
+    const now = await call.entry.now()
+    if (now.kind === 'waiting') return { decision: 'ask', reason: `${now.because} (${call.entry.id})`, auditRefs: [call.entry.id] }
+    call.decision = now
     return call.decision.kind === 'approved' ? { auditRefs: [call.entry.id] } : { decision: 'deny', reason: call.decision.reason }
   }
 
@@ -67,7 +70,10 @@ export const registeredCalls = (ledger: CallLedger): RegisteredCalls => {
 
   return {
     hook: { name: 'registry', points: ['pre_tool_use'], source: 'managed', timeout: ASK_MS, run: askFor },
-    execution: ledger.execution,
+    isElsewhere: (callId) => {
+      const decision = calls.get(callId)?.decision
+      return ledger.execution === 'runners' || (decision?.kind === 'approved' && decision.hasEnded)
+    },
     expect: (callId, { resume, onInvocation }) => {
       calls.set(callId, { resume, onInvocation, entry: undefined, decision: undefined, hasStarted: false })
     },

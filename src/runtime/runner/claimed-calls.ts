@@ -32,12 +32,12 @@ export const claimedCalls = (): ClaimedCalls => {
       const call = calls.get(resume)
       if (call?.invocation.tool !== tool) throw fail('store-state', { problem: `a runner runs what it has claimed, and it has no call of ${tool}`, hint: '' })
       const { invocation, ended, complete } = call
-      const decision = { kind: 'approved', by: invocation.approvalDecidedBy } as const
+      const decision = { kind: 'approved', by: invocation.approvalDecidedBy, hasEnded: false } as const
       return Promise.resolve({
         id: invocation.id,
         cancelled: ended,
         // The store asked people where it had to. Where nobody had to be asked, nobody is asked here either.
-        now: () => Promise.resolve(undefined),
+        now: () => Promise.resolve({ kind: 'waiting', because: 'the registry wants it approved' }),
         decision: () => Promise.resolve(decision),
         withdraw: nothing,
         start: nothing,

@@ -1,10 +1,10 @@
 // One call that was claimed, from there to its completion.
-import { CordonError, fail } from '../../errors/index.js'
+import { CordonError } from '../../errors/index.js'
 import { appendOutput, completeInvocation, requireInvocation } from '../../store/index.js'
 import type { Completion, Engine, Invocation, InvocationWatch } from '../../store/index.js'
 
 import type { Cordon } from '../create-cordon.js'
-import { deliverCompletion } from '../ledger/index.js'
+import { deliverCompletion, watchClaim } from '../ledger/index.js'
 
 import type { ClaimedCalls } from './claimed-calls.js'
 import { relayOutput } from './output-relay.js'
@@ -22,7 +22,7 @@ export interface ClaimedRun {
 
 /** `ended`: ends it, whoever wants that. Never fails: whatever happens is told to the database, which decides. */
 export const runClaimed = async ({ engine, watch, calls, cordon, tell, enough }: ClaimedRun, invocation: Invocation, ended: AbortController): Promise<void> => {
-  const { id, tool, input, fence } = invocation
+  const { id, tool, input } = invocation
   const relay = relayOutput((chunk) => appendOutput(engine, invocation, chunk))
   const over = new AbortController()
   let delivered: Promise<void> | undefined
@@ -31,8 +31,7 @@ export const runClaimed = async ({ engine, watch, calls, cordon, tell, enough }:
     delivered = deliverCompletion({ complete: (claimed, with_) => completeInvocation(engine, claimed, with_), find: (wanted) => requireInvocation(engine, wanted) }, invocation, completion, enough)
     await delivered
   }
-  const isNotOurs = (now: Invocation) => now.isCancelRequested || now.fence !== fence || now.status !== 'running'
-  void watch.wait(engine, id, { until: isNotOurs, signal: over.signal }).then(() => { ended.abort(fail('cancelled', {})) }, () => undefined)
+  watchClaim(invocation, (until, signal) => watch.wait(engine, id, { until, signal }), ended, over.signal)
   calls.add({ invocation, ended: ended.signal, complete })
   tell({ kind: 'began', invocation: id, tool })
   try {

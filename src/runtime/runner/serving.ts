@@ -1,14 +1,12 @@
 // Which registered tools a runner serves: those that it has exactly as they were registered, and can hold.
-import { EGRESS_CLASSES } from '../../policy/index.js'
 import type { EgressClass } from '../../policy/index.js'
 import type { RunnableTool } from '../../store/index.js'
 
-import type { RunnerTool } from './tool-files.js'
+import { lackOf } from '../ledger/index.js'
+import type { HostAbilities } from '../ledger/index.js'
+import { classProblem } from '../tool-identity/egress-class.js'
 
-export interface HostAbilities {
-  readonly labels: readonly string[]
-  readonly holds: readonly string[]
-}
+import type { RunnerTool } from './tool-files.js'
 
 /** A tool of this host, and the class that its own policy has. */
 export type KnownTool = RunnerTool & { readonly egressClass: EgressClass }
@@ -31,11 +29,10 @@ export const chooseServing = (known: readonly KnownTool[], registered: readonly 
   }
 }
 
-const problemOf = ({ version, egressClass, definition, needsLabels, needsBoundary }: RunnableTool, own: KnownTool, { labels, holds }: HostAbilities): string | undefined => {
+const problemOf = (registered: RunnableTool, own: KnownTool, abilities: HostAbilities): string | undefined => {
+  const { version, egressClass, definition } = registered
   const hash = definition['hash']
   if (typeof hash !== 'string') return `version ${String(version)} was registered without a hash; here it is ${own.hash}`
   if (hash !== own.hash) return `version ${String(version)} is another tool (${hash}) than the one in ${own.file} (${own.hash})`
-  if (EGRESS_CLASSES.indexOf(egressClass) < EGRESS_CLASSES.indexOf(own.egressClass)) return `it is registered with the class ${egressClass}, and its policy has the class ${own.egressClass}`
-  const missing = [...needsLabels.filter((label) => !labels.includes(label)).map((label) => `the label ${label}`), ...needsBoundary.filter((name) => !holds.includes(name)).map((name) => `the mechanism ${name}`)]
-  return missing.length === 0 ? undefined : `this host does not have ${missing.join(', ')}`
+  return classProblem(egressClass, own.egressClass) ?? lackOf(registered, abilities)
 }

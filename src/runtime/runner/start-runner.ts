@@ -8,19 +8,18 @@ import { randomBytes } from 'node:crypto'
 
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
-import { openSandbox } from '../../sandbox/index.js'
 import { claimInvocations, findClaimed, hasQueue, keepUp, listRunnableTools, openCredential, openPostgres, openQueue, resolveCredential, sendHeartbeat, watchInvocations } from '../../store/index.js'
 import type { Engine, Invocation } from '../../store/index.js'
 
 import { openCordon } from '../create-cordon.js'
+import { createLease, keepLease, mechanismsHere } from '../ledger/index.js'
+import { egressClassOf } from '../tool-identity/egress-class.js'
 
 import { claimedCalls } from './claimed-calls.js'
-import { createLease } from './lease.js'
 import { runClaimed } from './run-claimed.js'
 import { RUNNER_DEFAULTS } from './runner-options.js'
 import type { RunnerOptions } from './runner-options.js'
 import { chooseServing } from './serving.js'
-import { egressClassOf } from './registration.js'
 
 export interface Runner {
   /** By which it is known to the database. */
@@ -107,12 +106,10 @@ const begin = async (options: RunnerOptions, engine: Engine, silentMs: number): 
   }
 
   const repeat = (everyMs: number, work: () => Promise<void>): NodeJS.Timeout => setInterval(() => void work().catch((error: unknown) => { tell({ kind: 'trouble', because: error instanceof Error ? error.message : String(error) }) }), everyMs)
-  const beats = repeat(heartbeatMs, async () => {
-    void lease.renew()
-    if (lease.isHeld() || running.size === 0) return Promise.resolve()
+  const beats = keepLease(lease, heartbeatMs, () => {
+    if (running.size === 0) return
     tell({ kind: 'lost', calls: running.size })
     endAll(fail('runner-lost', { runner: name, seconds: Math.round(silentMs / 1_000) }))
-    return Promise.resolve()
   })
   const upkeep = repeat(upkeepMs, async () => {
     await serve()
@@ -142,13 +139,3 @@ const begin = async (options: RunnerOptions, engine: Engine, silentMs: number): 
     },
   }
 }
-
-const mechanismsHere = async (settings: RunnerOptions['runtime']['sandbox']): Promise<readonly string[]> => {
-  const sandbox = await openSandbox({ ...settings, nursery: 'none' })
-  try {
-    return sandbox.mechanisms()
-  } finally {
-    await sandbox.close()
-  }
-}
-

@@ -11,9 +11,9 @@ import type { PolicyNode } from '../../policy/index.js'
 import { processTool } from '../tools.js'
 import type { ToolDefinition } from '../tools.js'
 
-import { filledIn, wordsOf } from './command-template.js'
-import type { CommandTemplate } from './command-template.js'
-import { toolHash } from './tool-identity.js'
+import { filledIn, wordsOf } from '../tool-identity/command-template.js'
+import type { CommandTemplate } from '../tool-identity/command-template.js'
+import { toolHash } from '../tool-identity/tool-hash.js'
 
 /** A tool and what it is, as the registry has to know it. */
 export interface RunnerTool {

@@ -8,7 +8,7 @@ import { requireTool } from '../registry.js'
 import { claimInvocations, sendHeartbeat } from '../runners.js'
 
 import { EXPLANATION, INVOCATION, OUTPUT_PAGE, QUESTION, SHOWN_QUESTION, STANDING_APPROVAL, THE_DECISION, THE_ID, THE_STATUS } from './answers.js'
-import { amount, fence, filledText, hash, id, json, list, mapping, name, oneOf, optional, outputMark, text, toolKey, whole, yesOrNo } from './field.js'
+import { amount, fence, filledText, hash, id, json, list, mapping, name, oneOf, optional, outputMark, runnerName, text, toolKey, whole, yesOrNo } from './field.js'
 import { EVERYBODY, operation } from './operation.js'
 import { NOTHING, manyOf } from './shape.js'
 
@@ -90,13 +90,13 @@ export const CALLS = {
   }),
   heartbeat: operation({
     method: 'POST', path: '/v1/runners/{runner}/heartbeat', summary: 'a runner is there, and what its host can hold', role: 'cordon_runner', who: ['runner'],
-    fields: { runner: name(), labels: optional(list(text(128))), holds: optional(list(text(128))), isDraining: optional(yesOrNo()) },
+    fields: { runner: runnerName(), labels: optional(list(text(128))), holds: optional(list(text(128))), isDraining: optional(yesOrNo()), leaseMs: optional(whole(1_000, 3_600_000)) },
     answer: NOTHING,
-    perform: (asking, { runner, labels = [], holds = [], isDraining = false }) => sendHeartbeat(asking, { name: runner, labels, holds, isDraining }),
+    perform: (asking, { runner, labels = [], holds = [], isDraining = false, leaseMs }) => sendHeartbeat(asking, { name: runner, labels, holds, isDraining, ...(leaseMs === undefined ? {} : { leaseMs }) }),
   }),
   claim: operation({
     method: 'POST', path: '/v1/runners/{runner}/claims', summary: 'approved calls for a runner, each for one', role: 'cordon_runner', who: ['runner'],
-    fields: { runner: name(), id: optional(id()), most: optional(whole(1, MOST_CLAIMS)) },
+    fields: { runner: runnerName(), id: optional(id()), most: optional(whole(1, MOST_CLAIMS)) },
     answer: manyOf(INVOCATION),
     perform: (asking, { runner, id: wanted, most = 1 }) => claimInvocations(asking, runner, wanted === undefined ? { most } : { id: wanted }),
   }),

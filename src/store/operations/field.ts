@@ -59,6 +59,8 @@ const shaped = (pattern: RegExp, expected: string): Field<string> => field({ sch
 
 /** Of teams, people, agents, runners, profiles: nothing that needs quotes anywhere, or could be taken for something else. */
 export const name = (): Field<string> => shaped(/^[A-Za-z0-9][A-Za-z0-9_.@:+-]{0,127}$/, 'a name of letters, digits and _ . @ : + -, at most 128')
+/** With the ending of its process. */
+export const runnerName = (): Field<string> => shaped(/^[A-Za-z0-9][A-Za-z0-9_.@:+-]{0,127}(\/[0-9a-f]{1,16})?$/, 'the name of a runner, such as laptop or laptop/4f2a91c0')
 export const toolKey = (): Field<string> => shaped(/^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}$/, 'the key of a tool')
 export const id = (): Field<string> => shaped(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/, 'an id such as 0190c5d4-6f6a-7c3e-9f0a-1b2c3d4e5f60')
 export const hash = (): Field<string> => shaped(/^sha256:[0-9a-f]{64}$/, 'a hash such as sha256:… of what was shown')

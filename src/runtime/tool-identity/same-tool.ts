@@ -1,16 +1,19 @@
 // What a person approves is what the registry shows. A tool of this process by the same name that is another one is not
-// run in its place: everything that the registration says of it is compared, its hash first.
+// run in its place: everything that the registration says of it is compared.
 import { CordonError, fail } from '../../errors/index.js'
 import { hashOf } from '../../gate/index.js'
 import type { JsonValue } from '../../gate/index.js'
 import { parsePolicy, policyHash } from '../../policy/index.js'
 import type { RegisteredTool } from '../../store/index.js'
 
-import { filledIn, wordsOf } from '../runner/command-template.js'
-import { toolHash } from '../runner/tool-identity.js'
 import type { ToolDefinition } from '../tools.js'
 
-export type Registration = Pick<RegisteredTool, 'key' | 'version' | 'definition'>
+import { filledIn, wordsOf } from './command-template.js'
+import { classProblem, egressClassOf } from './egress-class.js'
+import type { Places } from './egress-class.js'
+import { toolHash } from './tool-hash.js'
+
+export type Registration = Pick<RegisteredTool, 'key' | 'version' | 'definition' | 'egressClass' | 'needsLabels' | 'needsBoundary'>
 
 export interface SameTool {
   /** Of the tool itself; a tool that this process does not have is none that it would run. */
@@ -19,11 +22,11 @@ export interface SameTool {
   readonly requireCall: (registration: Registration, input: JsonValue) => void
 }
 
-export const sameTool = (tools: readonly ToolDefinition[]): SameTool => {
+export const sameTool = (tools: readonly ToolDefinition[], places: Places): SameTool => {
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
   const judge = (registration: Registration, problemOf: (own: ToolDefinition, claims: Claims) => string | undefined): void => {
     const own = byName.get(registration.key)
-    const problem = own === undefined ? undefined : problemOf(own, registration.definition)
+    const problem = own === undefined ? undefined : (classProblem(registration.egressClass, egressClassOf(own, places)) ?? problemOf(own, registration.definition))
     if (problem !== undefined) throw fail('tool-not-as-registered', { tool: registration.key, version: registration.version, problem })
   }
   return {

@@ -1,0 +1,22 @@
+// The class of a tool decides who is asked about its calls, and whether one that was lost is run again. The registry has
+// it by somebody's word; who runs the tool knows it by the tool's policy.
+import { homedir } from 'node:os'
+
+import { EGRESS_CLASSES, parseAbsolutePath } from '../../policy/index.js'
+import type { EgressClass } from '../../policy/index.js'
+
+import { registerTool } from '../registered-tool.js'
+import type { ToolDefinition } from '../tools.js'
+
+/** As the options of a runtime have them. */
+export interface Places {
+  readonly workspace: string
+  readonly home?: string
+}
+
+export const egressClassOf = (definition: ToolDefinition, { workspace, home }: Places): EgressClass =>
+  registerTool(definition, { workspace: parseAbsolutePath(workspace, 'workspace'), home: parseAbsolutePath(home ?? homedir(), 'home') }, 'default').gate.boundary.egressClass.level
+
+/** A stricter class there only asks more people than needed. */
+export const classProblem = (registered: EgressClass, own: EgressClass): string | undefined =>
+  EGRESS_CLASSES.indexOf(registered) < EGRESS_CLASSES.indexOf(own) ? `it is registered with the class ${registered}, and its policy has the class ${own}` : undefined
