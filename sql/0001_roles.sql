@@ -18,7 +18,10 @@ end $$;
 -- Everything belongs to one role, so that functions that run with its rights have exactly these.
 do $$
 begin
-  if not pg_has_role(current_user, 'cordon_owner', 'member') then
+  -- Since PostgreSQL 16 who creates a role may give it to others, and not yet act as it.
+  if current_setting('server_version_num')::int >= 160000 then
+    if not pg_has_role(current_user, 'cordon_owner', 'set') then execute format('grant cordon_owner to %I with set true, inherit true', current_user); end if;
+  elsif not pg_has_role(current_user, 'cordon_owner', 'member') then
     execute format('grant cordon_owner to %I', current_user);
   end if;
 end $$;
@@ -29,26 +32,27 @@ grant usage on schema agents to cordon_admin, cordon_operator, cordon_agent, cor
 
 set role cordon_owner;
 
+-- Functions are of two kinds. Those with a body of statements have a search_path of their own; those that return one
+-- expression mean what they meant when they were made, whatever the caller's path is, and become a part of the statement
+-- that uses them.
+
 -- Whom the caller is. A login is itself. Only a gateway (the process that other people reach the database through)
 -- speaks for others, and says for whom.
 create function agents.fn_actor() returns text
-language sql stable security invoker set search_path = pg_catalog, pg_temp as $$
-  select case when pg_has_role(session_user, 'cordon_gateway', 'member')
+language sql stable
+return case when pg_has_role(session_user, 'cordon_gateway', 'member')
     then coalesce(nullif(current_setting('cordon.actor', true), ''), session_user::text)
-    else session_user::text end
-$$;
+    else session_user::text end;
 
 -- By which token who is spoken for was known (0010), where it was by one; said by a gateway, and believed of nobody else.
 create function agents.fn_token() returns uuid
-language sql stable security invoker set search_path = pg_catalog, pg_temp as $$
-  select case when pg_has_role(session_user, 'cordon_gateway', 'member') then nullif(current_setting('cordon.token', true), '')::uuid end
-$$;
+language sql stable
+return case when pg_has_role(session_user, 'cordon_gateway', 'member') then nullif(current_setting('cordon.token', true), '')::uuid end;
 
 -- The role whose rights the caller of a SECURITY DEFINER function had; inside one, current_user is its owner.
 create function agents.fn_caller_role() returns name
-language sql stable security invoker set search_path = pg_catalog, pg_temp as $$
-  select case when current_setting('role') = 'none' then session_user else current_setting('role')::name end
-$$;
+language sql stable
+return case when current_setting('role') = 'none' then session_user else current_setting('role')::name end;
 
 -- Owners are teams. Who may do what is said twice: by the role, for the functions; by membership, for whose rows.
 create table agents.members (
@@ -63,9 +67,8 @@ create table agents.members (
 -- Whether the caller speaks about this owner at all. A name can be known to several teams, and whoever speaks in it for
 -- one of them (a token of that team) has nothing to say in the others. The setting can only narrow, so anybody may make it.
 create function agents.fn_is_about(p_owner text) returns boolean
-language sql stable security invoker set search_path = pg_catalog, pg_temp as $$
-  select coalesce(nullif(current_setting('cordon.team', true), ''), p_owner) = p_owner
-$$;
+language sql stable
+return coalesce(nullif(current_setting('cordon.team', true), ''), p_owner) = p_owner;
 
 create function agents.fn_is_member(p_owner text, p_kinds text[]) returns boolean
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$

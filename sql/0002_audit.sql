@@ -49,10 +49,12 @@ create view agents.audit_beginnings as
     left join lateral (select * from agents.audit_checkpoints k where k.owner = c.owner and k.chain = c.chain order by k.sequence desc limit 1) k on true;
 
 create function agents.fn_entry_hash(p_previous text, p_line text) returns text
-language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$ select encode(sha256(convert_to(p_previous || E'\n' || p_line, 'UTF8')), 'hex') $$;
+language sql immutable parallel safe
+return encode(sha256(convert_to(p_previous || E'\n' || p_line, 'UTF8')), 'hex');
 
 create function agents.fn_chain_of(p_subject text) returns smallint
-language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$ select abs(hashtextextended(p_subject, 0) % 64)::smallint $$;
+language sql immutable parallel safe
+return abs(hashtextextended(p_subject, 0) % 64)::smallint;
 
 -- Whoever writes about several things in one transaction does so in the order of their teams and chains, as everybody
 -- else does: two that take the same chains the other way round would wait for each other. Who waits for one that does
@@ -68,10 +70,11 @@ declare
 begin
   -- Before the chain, as who drops a partition does it.
   lock table agents.audit_events in row exclusive mode;
-  select * into before from agents.audit_chains where owner = p_owner and chain = place for update;
+  -- Not against who only refers to the chain, as retention does while it looks through what is old.
+  select * into before from agents.audit_chains where owner = p_owner and chain = place for no key update;
   if not found then
     insert into agents.audit_chains (owner, chain) values (p_owner, place) on conflict do nothing;
-    select * into strict before from agents.audit_chains where owner = p_owner and chain = place for update;
+    select * into strict before from agents.audit_chains where owner = p_owner and chain = place for no key update;
   end if;
   -- Now that it is our turn: times within a chain go the way its numbers go.
   moment := clock_timestamp();

@@ -48,8 +48,12 @@ begin
   select key into keyword from jsonb_each(p_schema) as each(key, value) where not agents.fn_keyword_fits(key, value) limit 1;
   if keyword is not null then return format('%s has the keyword %s with a value that cannot be checked', p_place, keyword); end if;
   if p_schema ? 'pattern' then
-    -- What was matched before, matched again, can take for ever.
+    -- What was matched before, matched again, can take for ever. What means something else here than where schemas come
+    -- from (\b is no edge of a word) would let in what it was to keep out.
     if p_schema ->> 'pattern' ~ '\\[1-9]' then return format('%s has a pattern with a reference back', p_place); end if;
+    if regexp_replace(p_schema ->> 'pattern', '\\([dwsDWS.\\/(){}+*?^$|nrtfv-]|\[|\]|u[0-9a-fA-F]{4})', '', 'g') ~ '\\|\[[[][.:=]|\(\?[^:=!<]|^[*]' then
+      return format('%s has a pattern with something that means something else here; use \d \w \s \n \t and escaped signs', p_place);
+    end if;
     begin
       perform '' ~ (p_schema ->> 'pattern');
     exception when others then return format('%s has a pattern that cannot be read', p_place);

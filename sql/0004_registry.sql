@@ -163,7 +163,7 @@ create table agents.budgets (
   max_cost numeric check (max_cost >= 0),
   author text not null default agents.fn_actor()
 );
-create index budgets_of on agents.budgets (owner, scope, subject);
+create unique index budgets_of on agents.budgets (owner, scope, subject, span);
 
 create table agents.budget_usage (
   budget_id uuid not null references agents.budgets on delete cascade,
@@ -281,9 +281,21 @@ begin
   perform agents.fn_require_amount('the cost of a budget', p_max_cost);
   -- A month is not as long as any other, and spans are counted from one fixed moment.
   if p_span < interval '1 second' or extract(year from p_span) <> 0 or extract(month from p_span) <> 0 then raise exception 'the span of a budget is in days, hours, minutes or seconds' using errcode = '22023'; end if;
-  insert into agents.budgets (owner, scope, subject, span, max_calls, max_cost) values (p_owner, p_scope, p_subject, p_span, p_max_calls, p_max_cost) returning id into result;
+  insert into agents.budgets as b (owner, scope, subject, span, max_calls, max_cost) values (p_owner, p_scope, p_subject, p_span, p_max_calls, p_max_cost)
+    on conflict (owner, scope, subject, span) do update set max_calls = excluded.max_calls, max_cost = excluded.max_cost, author = excluded.author returning b.id into result;
   perform agents.fn_audit(p_owner, 'budget:' || result, 'budget.set', jsonb_build_object('scope', p_scope, 'subject', p_subject, 'span', p_span::text, 'max_calls', p_max_calls, 'max_cost', p_max_cost));
   return result;
+end $$;
+
+create function agents.fn_remove_budget(p_owner text, p_scope text, p_subject text, p_span interval) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  gone uuid;
+begin
+  perform agents.fn_require_member(p_owner, array['admin']);
+  delete from agents.budgets where owner = p_owner and scope = p_scope and subject = p_subject and span = p_span returning id into gone;
+  if gone is null then raise exception 'there is no budget of % % in %', p_scope, p_subject, p_span using errcode = 'P0002'; end if;
+  perform agents.fn_audit(p_owner, 'budget:' || gone, 'budget.removed', jsonb_build_object('scope', p_scope, 'subject', p_subject, 'span', p_span::text));
 end $$;
 
 create function agents.fn_stop(p_owner text, p_state text, p_reason text, p_scope text default 'all', p_subject text default '') returns void
@@ -319,7 +331,7 @@ revoke execute on all functions in schema agents from public;
 grant execute on function
   agents.fn_register_tool(text, text, text, text, text, jsonb, jsonb, text, boolean, boolean, text, text, text, text, jsonb, text[], text[], int, numeric, jsonb),
   agents.fn_set_tool_status(uuid, text), agents.fn_assign_tool(text, uuid, text, boolean), agents.fn_revoke_tool(text, uuid),
-  agents.fn_set_profile(text, text, text[], text[], text[], jsonb, boolean, boolean), agents.fn_set_budget(text, text, text, interval, bigint, numeric)
+  agents.fn_set_profile(text, text, text[], text[], text[], jsonb, boolean, boolean), agents.fn_set_budget(text, text, text, interval, bigint, numeric), agents.fn_remove_budget(text, text, text, interval)
   to cordon_admin;
 grant execute on function agents.fn_stop(text, text, text, text, text), agents.fn_resume(text, text, text) to cordon_admin, cordon_operator;
 

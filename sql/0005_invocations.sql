@@ -2,20 +2,17 @@
 set role cordon_owner;
 
 create function agents.fn_new_id() returns uuid
-language sql volatile set search_path = pg_catalog, pg_temp as $$
-  select encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
-    placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6), 52, 1), 53, 1), 'hex')::uuid
-$$;
+language sql volatile
+return encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
+    placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6), 52, 1), 53, 1), 'hex')::uuid;
 
 create function agents.fn_time_of(p_id uuid) returns timestamptz
-language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
-  select to_timestamp(('x0000' || substr(replace(p_id::text, '-', ''), 1, 12))::bit(64)::bigint / 1000.0)
-$$;
+language sql immutable parallel safe
+return to_timestamp(('x0000' || substr(replace(p_id::text, '-', ''), 1, 12))::bit(64)::bigint / 1000.0);
 
 create function agents.fn_hash(p_value jsonb) returns text
-language sql immutable set search_path = pg_catalog, pg_temp as $$
-  select 'sha256:' || encode(sha256(convert_to(p_value::text, 'UTF8')), 'hex')
-$$;
+language sql immutable
+return 'sha256:' || encode(sha256(convert_to(p_value::text, 'UTF8')), 'hex');
 
 create table agents.team_runs (
   id uuid primary key default agents.fn_new_id(),
@@ -163,12 +160,16 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   if (new.id, new.created_at, new.owner, new.team_run_id, new.step_id, new.tool_id, new.tool_key, new.tool_version, new.egress_class, new.agent, new.invoked_by, new.invoked_with,
       new.profile_id, new.input, new.input_hash, new.approval_required, new.cost_estimate, new.prices, new.cost_reserved, new.budgets, new.standing_approval_id,
-      new.dispatch, new.expires_at)
+      new.dispatch)
      is distinct from
      (old.id, old.created_at, old.owner, old.team_run_id, old.step_id, old.tool_id, old.tool_key, old.tool_version, old.egress_class, old.agent, old.invoked_by, old.invoked_with,
       old.profile_id, old.input, old.input_hash, old.approval_required, old.cost_estimate, old.prices, old.cost_reserved, old.budgets, old.standing_approval_id,
-      old.dispatch, old.expires_at) then
+      old.dispatch) then
     raise exception 'what was asked for cannot be changed; invoke the tool again' using errcode = '22023';
+  end if;
+  -- Only a call that a person is asked about again gets the time for that.
+  if new.expires_at <> old.expires_at and not (old.status = 'running' and new.status = 'pending' and new.expires_at > old.expires_at) then
+    raise exception 'until when invocation % may be run cannot be changed', old.id using errcode = '22023';
   end if;
   if old.status in ('completed', 'failed', 'rejected', 'expired', 'cancelled') then
     raise exception 'invocation % is % already', old.id, old.status using errcode = '22023';
@@ -226,13 +227,18 @@ begin
     execute format('alter table agents.%I enable row level security', name);
     execute format('grant select on agents.%I to cordon_admin, cordon_operator, cordon_agent, cordon_runner, service_role', name);
   end loop;
-  foreach name in array array['team_runs', 'approvals', 'standing_approvals', 'policy_evaluations'] loop
-    execute format('create policy %I on agents.%I for select using (agents.fn_is_member(owner, array[''admin'', ''operator'', ''agent'', ''runner'']))', name || '_of_own', name);
+  foreach name in array array['team_runs', 'tool_invocations', 'approvals', 'standing_approvals', 'policy_evaluations'] loop
+    execute format('create policy %I on agents.%I for select using (agents.fn_is_member(owner, array[''admin'', ''operator'', ''runner'']))', name || '_of_team', name);
   end loop;
 end $$;
--- An agent sees its own calls and nobody else's: what others asked for may be confidential.
-create policy invocations_of_team on agents.tool_invocations for select using (agents.fn_is_member(owner, array['admin', 'operator', 'runner']));
+-- An agent sees what it asked for and nobody else's: what others asked for may be confidential.
 create policy invocations_of_agent on agents.tool_invocations for select using (agent = agents.fn_actor() and agents.fn_is_member(owner, array['agent']));
+create policy runs_of_agent on agents.team_runs for select using (started_by = agents.fn_actor() and agents.fn_is_member(owner, array['agent']));
+create policy approvals_of_agent on agents.approvals for select using (agents.fn_is_member(owner, array['agent']) and (asked_by = agents.fn_actor()
+  or exists (select from agents.tool_invocations i where i.id = subject_id and i.created_at = agents.fn_time_of(subject_id))));
+create policy evaluations_of_agent on agents.policy_evaluations for select using (agents.fn_is_member(owner, array['agent']) and (agent = agents.fn_actor()
+  or exists (select from agents.tool_invocations i where i.id = invocation_id and i.created_at = agents.fn_time_of(invocation_id))));
+create policy standing_of_agent on agents.standing_approvals for select using (agent = agents.fn_actor() and agents.fn_is_member(owner, array['agent']));
 
 alter table agents.approval_votes enable row level security;
 create policy votes_of_own on agents.approval_votes for select using (exists (select from agents.approvals a where a.id = approval_id));

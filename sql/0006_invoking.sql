@@ -87,12 +87,14 @@ language sql security definer set search_path = pg_catalog, pg_temp as $$
     values (p_owner, p_kind, p_subject, p_hash, p_version, p_asked_by, p_asked_with, p_needed, p_why, p_expires) returning id
 $$;
 
+-- Which partition a call is in is known when a statement runs: planned once, not with every call (here, and where calls
+-- are claimed, decided and completed).
 create function agents.fn_invoke_tool(
   p_run uuid, p_tool uuid, p_agent text, p_input jsonb, p_step text default null,
   p_cost_estimate numeric default null, p_valid interval default interval '1 hour', p_bypass_approval boolean default false, p_bypass_reason text default null,
   p_dispatch text default 'runners'
 ) returns uuid
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
   tool agents.tools_registry;
   profile agents.tool_profiles;

@@ -1,12 +1,20 @@
 -- What people say about a call or a run.
 set role cordon_owner;
 
+-- How many said yes who still have a word: who is no operator any more has none, and nor has a token that was taken back.
+create function agents.fn_agreed(p_approval uuid) returns int
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  return (select count(*) from agents.approvals a join agents.approval_votes v on v.approval_id = a.id
+    join agents.members m on m.owner = a.owner and m.actor = v.voter and m.kind = 'operator'
+    where a.id = p_approval and v.verdict = 'approve' and not exists (select from agents.tokens t where t.id = v.token_id and t.revoked_at is not null));
+end $$;
+
 -- True when this vote decided it.
 create function agents.fn_vote(p_kind text, p_subject uuid, p_verdict text, p_reason text, p_hash text, p_excluded text[]) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   asked agents.approvals;
-  agreed int;
   token record;
 begin
   select * into asked from agents.approvals where subject_kind = p_kind and subject_id = p_subject and status = 'pending' order by created_at desc limit 1 for update;
@@ -18,6 +26,10 @@ begin
   end if;
   select * into token from agents.fn_deciding_token(asked.owner, asked.asked_with, p_excluded || asked.asked_by);
   if asked.expires_at <= now() then raise exception 'the question expired at %', asked.expires_at using errcode = '22023'; end if;
+  -- A yes that was meant for an earlier question must not answer this one.
+  if p_hash is null and p_verdict = 'approve' and exists (select from agents.approvals a where a.subject_id = p_subject and a.id <> asked.id) then
+    raise exception 'it was asked about before: say the hash of the question that was looked at' using errcode = '22023', hint = 'cordon approvals show prints it';
+  end if;
   if p_hash is not null and p_hash <> asked.arguments_hash then raise exception 'the arguments are not those that were looked at' using errcode = '22023'; end if;
   begin
     insert into agents.approval_votes (approval_id, voter, verdict, reason, token_id, token_label, token_made_by)
@@ -28,17 +40,13 @@ begin
     update agents.approvals set status = 'rejected', decided_at = clock_timestamp() where id = asked.id;
     return true;
   end if;
-  -- Who is no operator any more has no word any more, and nor has a token that was taken back.
-  select count(*) into agreed from agents.approval_votes v join agents.members m on m.owner = asked.owner and m.actor = v.voter and m.kind = 'operator'
-    where v.approval_id = asked.id and v.verdict = 'approve'
-      and not exists (select from agents.tokens t where t.id = v.token_id and t.revoked_at is not null);
-  if agreed < asked.needed then return false; end if;
+  if agents.fn_agreed(asked.id) < asked.needed then return false; end if;
   update agents.approvals set status = 'approved', decided_at = clock_timestamp() where id = asked.id;
   return true;
 end $$;
 
 create function agents.fn_lock_invocation(p_id uuid) returns agents.tool_invocations
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
   invocation agents.tool_invocations;
 begin
@@ -55,7 +63,7 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $$
 $$;
 
 create function agents.fn_decide(p_id uuid, p_verdict text, p_reason text, p_hash text) returns text
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
   invocation agents.tool_invocations := agents.fn_lock_invocation(p_id);
   is_decided boolean;
@@ -71,7 +79,7 @@ begin
     if not exists (select from agents.tools_registry where id = invocation.tool_id and version = invocation.tool_version and status <> 'disabled') then
       raise exception 'the tool % has changed since it was asked for', invocation.tool_key using errcode = '22023', hint = 'reject it; the agent has to ask again';
     end if;
-    if agents.fn_find_stop(invocation.owner, array['kill'], invocation.agent, invocation.tool_key, null) is not null then
+    if agents.fn_find_stop(invocation.owner, array['kill'], invocation.agent, invocation.tool_key, (select p.name from agents.tool_profiles p where p.id = invocation.profile_id)) is not null then
       raise exception 'everything of this kind is stopped' using errcode = '42501', detail = 'kill_switch';
     end if;
   end if;
@@ -100,6 +108,7 @@ declare
 begin
   select * into run from agents.team_runs where id = p_id for update;
   if not found then raise exception 'there is no run %', p_id using errcode = 'P0002'; end if;
+  perform agents.fn_require_member(run.owner, array['operator']);
   if run.status <> 'pending' then raise exception 'run % is %', p_id, run.status using errcode = '22023'; end if;
   if agents.fn_vote('team_run', p_id, p_verdict, p_reason, p_plan_hash, array[run.started_by]) then
     update agents.team_runs set status = case p_verdict when 'approve' then 'approved' else 'rejected' end where id = p_id returning * into run;
@@ -127,6 +136,7 @@ begin
 end $$;
 
 revoke execute on all functions in schema agents from public;
+grant execute on function agents.fn_agreed(uuid) to cordon_admin, cordon_operator, cordon_agent, cordon_runner, service_role;
 grant execute on function agents.fn_approve_tool_invocation(uuid, text, text), agents.fn_reject_tool_invocation(uuid, text), agents.fn_decide_team_run(uuid, text, text, text) to cordon_operator;
 grant execute on function agents.fn_cancel_tool_invocation(uuid, text) to cordon_agent, cordon_operator, cordon_admin, service_role;
 

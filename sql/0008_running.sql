@@ -35,7 +35,7 @@ begin
 end $$;
 
 create function agents.fn_claim_tool_invocations(p_runner text, p_limit int default 1, p_id uuid default null) returns setof agents.tool_invocations
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
   taker agents.runners;
   claimed agents.tool_invocations;
@@ -52,8 +52,7 @@ begin
         and (case when p_id is null then i.dispatch = 'runners' else i.id = p_id and i.created_at = agents.fn_time_of(p_id) end)
         and t.needs_labels <@ taker.labels and t.needs_boundary <@ taker.holds and agents.fn_may_still_call(i)
         and exists (select from agents.members m where m.owner = i.owner and m.actor = agents.fn_actor() and m.kind = 'runner') and agents.fn_is_about(i.owner)
-        and not exists (select from agents.controls c where c.owner = i.owner
-          and (c.scope = 'all' or (c.scope = 'agent' and c.subject = i.agent) or (c.scope = 'tool' and c.subject = i.tool_key) or (c.scope = 'profile' and c.subject = p.name)))
+        and agents.fn_find_stop(i.owner, array['kill', 'pause'], i.agent, i.tool_key, p.name) is null
       order by i.created_at limit p_limit for update of i skip locked) picked order by picked.owner, agents.fn_chain_of('invocation:' || picked.id)
   loop
     update agents.tool_invocations set status = 'running', runner = p_runner, fence = claimed.fence + 1,
@@ -88,7 +87,7 @@ language sql immutable set search_path = pg_catalog, pg_temp as $$ select abs(p_
 create function agents.fn_complete_tool_invocation(
   p_id uuid, p_status text, p_output jsonb default null, p_error text default null, p_cost numeric default null, p_fence bigint default null, p_usage jsonb default null
 ) returns void
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
   invocation agents.tool_invocations := agents.fn_lock_invocation(p_id);
   cost numeric;
@@ -119,6 +118,8 @@ end $$;
 -- Calls of runners that are silent. What only reads is run again; what writes may have happened, and a person decides.
 create function agents.fn_recover_invocation(p_lost agents.tool_invocations) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  until timestamptz := greatest(p_lost.expires_at, now() + interval '1 day');
 begin
   if p_lost.egress_class in ('none', 'read_only') then
     update agents.tool_invocations set status = 'approved', runner = null where id = p_lost.id and created_at = p_lost.created_at;
@@ -127,10 +128,11 @@ begin
     end if;
     perform agents.fn_audit(p_lost.owner, 'invocation:' || p_lost.id, 'invocation.requeued', jsonb_build_object('runner', p_lost.runner, 'fence', p_lost.fence));
   else
-    update agents.tool_invocations set status = 'pending', approval_status = 'pending', runner = null, cancel_requested = false where id = p_lost.id and created_at = p_lost.created_at;
-    perform agents.fn_ask(p_lost.owner, 'tool_invocation', p_lost.id, p_lost.input_hash, p_lost.tool_version,
+    update agents.tool_invocations set status = 'pending', approval_status = 'pending', runner = null, cancel_requested = false, expires_at = until where id = p_lost.id and created_at = p_lost.created_at;
+    -- Another question, with a hash of its own: a yes to the first one, said again, is no yes to this.
+    perform agents.fn_ask(p_lost.owner, 'tool_invocation', p_lost.id, agents.fn_hash(jsonb_build_object('input_hash', p_lost.input_hash, 'may_have_happened', p_lost.fence)), p_lost.tool_version,
       coalesce((select t.approvals_needed from agents.tools_registry t where t.id = p_lost.tool_id), 1),
-      format('its runner %s became silent while it ran: it may have happened already', p_lost.runner), greatest(p_lost.expires_at, now() + interval '1 day'), p_lost.invoked_by, p_lost.invoked_with);
+      format('its runner %s became silent while it ran: it may have happened already', p_lost.runner), until, p_lost.invoked_by, p_lost.invoked_with);
     perform agents.fn_audit(p_lost.owner, 'invocation:' || p_lost.id, 'invocation.doubtful', jsonb_build_object('runner', p_lost.runner, 'fence', p_lost.fence));
   end if;
 end $$;
@@ -211,35 +213,61 @@ create function agents.fn_partitioned_by(p_parent text) returns text
 language sql immutable set search_path = pg_catalog, pg_temp as $$ select case p_parent when 'audit_events' then 'at' else 'created_at' end $$;
 
 -- Partitions made ahead, by month or, where there are millions of calls a day, by day. What is older than the
--- retention goes as a whole (0011). A day that a month has already is left to that; a month of which some days have
--- their own gets the others.
+-- retention goes as a whole (0011). A month of which some days have their own gets the others. Days of a month that has
+-- a partition already are made from the next month on, where that is empty still.
 create function agents.fn_make_partitions(p_ahead int default 3, p_span text default 'month') returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   -- Without a time zone, which is that of UTC: a day is as long as any other.
+  today timestamp := date_trunc('day', now() at time zone 'UTC');
   strays timestamp[];
   span_start timestamp;
-  day_start timestamp;
   step interval := ('1 ' || p_span)::interval;
   parent text;
 begin
   if p_span not in ('day', 'month') or p_ahead not between 0 and 366 then raise exception 'partitions are made by day or month, up to 366 ahead' using errcode = '22023'; end if;
   foreach parent in array array['tool_invocations', 'audit_events'] loop
     execute format('select array_agg(distinct date_trunc(%L, %I at time zone ''UTC'')) from agents.%I', p_span, agents.fn_partitioned_by(parent), parent || '_other') into strays;
-    for span_start in select date_trunc(p_span, now() at time zone 'UTC') + n * step from generate_series(0, p_ahead) as n union select unnest(strays) order by 1 loop
-      if agents.fn_make_partition(parent, parent || '_' || to_char(span_start, case p_span when 'day' then 'YYYY_MM_DD' else 'YYYY_MM' end), span_start, span_start + step) or p_span = 'day' then
-        continue;
-      end if;
-      for day_start in select generate_series(span_start, span_start + step - interval '1 day', interval '1 day') loop
-        perform agents.fn_make_partition(parent, parent || '_' || to_char(day_start, 'YYYY_MM_DD'), day_start, day_start + interval '1 day');
-      end loop;
+    for span_start in select date_trunc(p_span, today) + n * step from generate_series(0, p_ahead) as n union select unnest(strays) order by 1 loop
+      continue when agents.fn_make_partition(parent, parent || '_' || to_char(span_start, case p_span when 'day' then 'YYYY_MM_DD' else 'YYYY_MM' end), span_start, span_start + step);
+      continue when p_span = 'day' and not agents.fn_drop_empty_month(parent, span_start);
+      perform agents.fn_make_days(parent, date_trunc('month', span_start));
     end loop;
   end loop;
 end $$;
 
+create function agents.fn_make_days(p_parent text, p_month timestamp) returns void
+language sql security definer set search_path = pg_catalog, pg_temp as $$
+  select agents.fn_make_partition(p_parent, p_parent || '_' || to_char(day, 'YYYY_MM_DD'), day, day + interval '1 day')
+    from generate_series(p_month, p_month + interval '1 month' - interval '1 day', interval '1 day') as day
+$$;
+
+-- True when days can be made in its place.
+create function agents.fn_drop_empty_month(p_parent text, p_moment timestamp) returns boolean
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  part text := p_parent || '_' || to_char(p_moment, 'YYYY_MM');
+  is_empty boolean;
+begin
+  if to_regclass('agents.' || part) is null or date_trunc('month', p_moment) <= now() at time zone 'UTC' then return false; end if;
+  execute format('select not exists (select from agents.%I)', part) into is_empty;
+  if is_empty then execute format('drop table agents.%I', part); end if;
+  return is_empty;
+end $$;
+
+-- Whether somebody began to make them by day.
+create function agents.fn_has_days_ahead() returns boolean
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+  select exists (select from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'agents.audit_events'::regclass
+    and c.relname ~ '_\d{4}_\d{2}_\d{2}$' and c.relname > 'audit_events_' || to_char(now() at time zone 'UTC', 'YYYY_MM_DD'))
+$$;
+
 -- What upkeep does of it, which anybody may do who runs. Everybody waits for it while it waits for others, so not long.
 create function agents.fn_make_next_partitions() returns void
-language sql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '1s' as $$ select agents.fn_make_partitions() $$;
+language sql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '1s' as $$
+  select agents.fn_make_partitions(14, 'day') where agents.fn_has_days_ahead();
+  select agents.fn_make_partitions() where not agents.fn_has_days_ahead();
+$$;
 select agents.fn_make_partitions();
 
 revoke execute on all functions in schema agents from public;

@@ -4,7 +4,8 @@ set role cordon_owner;
 
 -- By which name a version of a tool is in the queue: a runner asks only for what it can run.
 create function agents.fn_task_of(p_tool uuid, p_version int) returns text
-language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$ select 'tool:' || p_tool || ':' || p_version $$;
+language sql immutable parallel safe
+return 'tool:' || p_tool || ':' || p_version;
 
 -- The owner is with it, so that runners see what is theirs. Who takes jobs out can lock the queue: it is no reason not
 -- to ask or to approve, and what did not get in is found by fn_queue_forgotten.
@@ -95,8 +96,7 @@ begin
       left join cordon_queue._private_jobs j on j.key = i.id::text
       where i.status = 'approved' and i.dispatch = 'runners' and i.expires_at > now() and not i.cancel_requested
         and (j.id is null or j.locked_at < clock_timestamp() - p_stale or j.locked_at > clock_timestamp() + p_stale or j.run_at > clock_timestamp() + interval '1 hour' or j.attempts >= j.max_attempts)
-        and not exists (select from agents.controls c where c.owner = i.owner
-          and (c.scope = 'all' or (c.scope = 'agent' and c.subject = i.agent) or (c.scope = 'tool' and c.subject = i.tool_key) or (c.scope = 'profile' and c.subject = p.name)))
+        and agents.fn_find_stop(i.owner, array['kill', 'pause'], i.agent, i.tool_key, p.name) is null
       order by i.created_at limit 1000
   loop
     perform agents.fn_add_to_queue(forgotten.id, forgotten.owner, forgotten.tool_id, forgotten.tool_version);

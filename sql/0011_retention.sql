@@ -42,7 +42,7 @@ begin
   if p_keep is null or p_keep < interval '1 day' then raise exception 'what is younger than a day is kept' using errcode = '22023'; end if;
   perform pg_advisory_xact_lock(hashtextextended('cordon retention', 0));
   -- What is not in a partition of its time would be missing in the chains.
-  perform agents.fn_make_partitions();
+  perform agents.fn_make_next_partitions();
   for old in select * from agents.fn_partitions_before('tool_invocations', now() - p_keep) loop
     execute format('select exists (select from agents.%I where status in (''pending'', ''approved'', ''running''))', old.part) into is_open;
     exit when is_open;
@@ -58,6 +58,14 @@ begin
     execute format('drop table agents.%I', old.part);
     return next old.part;
   end loop;
+  -- What people said, and what was counted, about calls that are gone.
+  alter table agents.approval_votes disable trigger user;
+  delete from agents.approval_votes v using agents.approvals a where a.id = v.approval_id and a.status <> 'pending' and a.created_at < now() - p_keep;
+  alter table agents.approval_votes enable trigger user;
+  delete from agents.approvals where status <> 'pending' and created_at < now() - p_keep;
+  delete from agents.policy_evaluations where at < now() - p_keep;
+  delete from agents.budget_usage u using agents.budgets b where b.id = u.budget_id and u.span_start + b.span < now() - p_keep;
+  delete from agents.standing_approvals s where s.expires_at < now() - p_keep;
   -- For who looks after the database, and for each team of which something is gone.
   for old in select '*' as owner union select k.owner from agents.audit_checkpoints k where k.dropped_with = any (dropped) order by 1 loop
     perform agents.fn_audit(old.owner, 'retention', 'retention.dropped', jsonb_build_object('partitions', dropped, 'kept', p_keep::text));

@@ -25,6 +25,7 @@ export const TEAM_HELP: CommandHelp = {
         { name: 'default', help: 'for assignments that name none (profile)' },
         { name: 'calls', value: 'N', help: 'how many calls (budget)' },
         { name: 'cost', value: 'N', help: 'how much measured cost (budget)' },
+        { name: 'off', meantBy: ['remove', 'none'], help: 'takes the budget for this span away (budget)' },
         { name: 'per', value: 'TIME', help: 'in which span: 1m, 1h, 1d (budget)' },
         JSON_OPTION,
       ],

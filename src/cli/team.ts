@@ -85,8 +85,15 @@ const budget = async (desk: CommandDesk): Promise<number> => {
   const { scope, subject } = scopeOf(desk)
   if (scope === 'all' || scope === 'tool') throw desk.wrong('a budget is of one --agent or one --profile')
   const [calls, cost, ms] = [desk.option('calls'), desk.option('cost'), parseSpan(desk.option('per') ?? '')]
-  if (ms === undefined || ms < 1000 || (calls === undefined && cost === undefined)) throw desk.wrong('say how many with --calls or --cost, and in which span with --per, such as 1h or 1d')
-  const wanted = { scope, subject, seconds: Math.floor(ms / 1000), ...(calls === undefined ? {} : { maxCalls: Number(calls) }), ...(cost === undefined ? {} : { maxCost: Number(cost) }) }
+  if (ms === undefined || ms < 1000) throw desk.wrong('say in which span with --per, such as 1h or 1d')
+  const seconds = Math.floor(ms / 1000)
+  if (desk.switches.has('off')) {
+    await desk.store.ask('removeBudget', { team: await desk.team(), scope, subject, seconds })
+    desk.print({ scope, subject, seconds, status: 'removed' }, (paint) => `${paint('green', 'removed')} the budget of ${scope} ${visible(subject)}\n`)
+    return 0
+  }
+  if (calls === undefined && cost === undefined) throw desk.wrong('say how many with --calls or --cost, or take it away with --off')
+  const wanted = { scope, subject, seconds, ...(calls === undefined ? {} : { maxCalls: Number(calls) }), ...(cost === undefined ? {} : { maxCost: Number(cost) }) }
   await desk.store.ask('setBudget', { team: await desk.team(), ...wanted })
   desk.print(wanted, (paint) => `${paint('green', 'set')} the budget of ${scope} ${visible(subject)}\n`)
   return 0

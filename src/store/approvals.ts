@@ -27,7 +27,7 @@ export interface OpenQuestion {
 }
 
 const QUESTION_COLUMNS = `a.id, a.owner, a.subject_kind as "subjectKind", a.subject_id as "subjectId", a.arguments_hash as "argumentsHash", a.asked_by as "askedBy", a.why, a.needed,
-  (select count(*)::int from agents.approval_votes v where v.approval_id = a.id and v.verdict = 'approve') as agreed, a.expires_at as "expiresAt", a.created_at as "createdAt",
+  agents.fn_agreed(a.id) as agreed, a.expires_at as "expiresAt", a.created_at as "createdAt",
   i.tool_key as tool, a.tool_version as "toolVersion", i.egress_class as "egressClass", i.agent`
 // The id carries its time: one partition is looked into.
 const QUESTIONS = 'agents.approvals a left join agents.tool_invocations i on i.id = a.subject_id and i.created_at = agents.fn_time_of(a.subject_id)'

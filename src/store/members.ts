@@ -96,6 +96,10 @@ export interface Budget {
 export const listBudgets = ({ query }: Asking, team: string): Promise<readonly Budget[]> =>
   query('select scope, subject, extract(epoch from span)::float8 as seconds, max_calls::float8 as "maxCalls", max_cost::float8 as "maxCost" from agents.budgets where owner = $1 order by scope, subject, span', [team])
 
+export const removeBudget = async ({ query }: Asking, team: string, { scope, subject, seconds }: Pick<Budget, 'scope' | 'subject' | 'seconds'>): Promise<void> => {
+  await query('select agents.fn_remove_budget($1, $2, $3, $4::interval)', [team, scope, subject, `${String(seconds)} seconds`])
+}
+
 export const setBudget = async ({ query }: Asking, team: string, { scope, subject, seconds, maxCalls, maxCost }: Budget): Promise<void> => {
   await query('select agents.fn_set_budget($1, $2, $3, $4::interval, $5, $6)', [team, scope, subject, `${String(seconds)} seconds`, maxCalls, maxCost])
 }

@@ -37,7 +37,7 @@ export const migrate = async (engine: Engine, migrations = readMigrations()): Pr
   if (await isCurrent(engine, migrations)) return []
   return engine.transaction(async ({ query, execute }) => {
     // However long others take, and the files themselves: what requests are given is not meant for this.
-    await execute('set local statement_timeout = 0; set local lock_timeout = 0')
+    await execute('set local statement_timeout = 0; set local lock_timeout = 0; set local search_path = pg_catalog, pg_temp')
     await query('select pg_advisory_xact_lock($1)', [TURN])
     await execute(`
       create schema if not exists cordon_migrations;

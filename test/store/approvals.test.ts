@@ -82,6 +82,16 @@ describeRegistry('approvals and bounds', (stage) => {
       await expect(registry.invoke(tool)).rejects.toMatchObject(REFUSED)
     })
 
+    test('a kill switch of a profile refuses approvals, too', async () => {
+      const registry = await fresh()
+      await registry.admin.query(`select agents.fn_set_profile($1, 'night', p_is_default => true)`, [registry.owner])
+      const id = await registry.invoke(await registry.register('send'))
+      await registry.anna.query(`select agents.fn_stop($1, 'kill', 'incident', 'profile', 'night')`, [registry.owner])
+      await expect(registry.anna.query('select agents.fn_approve_tool_invocation($1)', [id])).rejects.toMatchObject(REFUSED)
+      await registry.anna.query(`select agents.fn_resume($1, 'profile', 'night')`, [registry.owner])
+      expect(await registry.anna.value('select agents.fn_approve_tool_invocation($1)', [id])).toBe('approved')
+    })
+
     test('a budget of calls is not exceeded, also by many at once', async () => {
       const registry = await fresh()
       const tool = await registry.register('look', { p_egress_class: 'none', p_requires_approval: false })

@@ -1,7 +1,7 @@
 // What calls may cost: those that are open count with what they are expected to cost, those that have ended with what they did.
 import { expect, test } from 'vitest'
 
-import { BAD_STATE, REFUSED, describeRegistry } from './describe-registry.js'
+import { BAD_STATE, MISSING, REFUSED, describeRegistry } from './describe-registry.js'
 import type { TeamRegistry } from './describe-registry.js'
 
 const FREE = { p_egress_class: 'none', p_requires_approval: false }
@@ -31,16 +31,29 @@ describeRegistry('budgets of cost', (stage) => {
     const registry = await fresh()
     const tool = await registry.register('look', FREE)
     await limit(registry, 5)
-    await limit(registry, 100)
+    await limit(registry, 100, '2 days')
     const outcomes = await Promise.allSettled(Array.from({ length: 30 }, () => ask(registry, tool, 1)))
     expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBe(5)
+  })
+
+  test('is changed by setting it again, and taken away', async () => {
+    const registry = await fresh()
+    const tool = await registry.register('look', FREE)
+    await limit(registry, 0)
+    await expect(ask(registry, tool, 1)).rejects.toMatchObject(REFUSED)
+    await limit(registry, 2, '24 hours')
+    expect(await room(registry, tool, 1)).toBe(2)
+    await registry.admin.query(`select agents.fn_remove_budget($1, 'agent', 'agent-1', interval '1 day')`, [registry.owner])
+    await ask(registry, tool, 1000)
+    await expect(registry.admin.query(`select agents.fn_remove_budget($1, 'agent', 'agent-1', interval '1 day')`, [registry.owner])).rejects.toMatchObject(MISSING)
+    await expect(registry.anna.query(`select agents.fn_remove_budget($1, 'agent', 'agent-1', interval '1 day')`, [registry.owner])).rejects.toMatchObject(REFUSED)
   })
 
   test('what is asked for and ended at once by many is counted exactly, and nobody is left waiting', async () => {
     const registry = await fresh()
     const tool = await registry.register('look', FREE)
     await limit(registry, 40)
-    await limit(registry, 1000)
+    await limit(registry, 1000, '2 days')
     const fates = await Promise.all(Array.from({ length: 30 }, async (_, at) => {
       const id = await ask(registry, tool, 1)
       if (at % 3 === 0) await registry.agent.query('select agents.fn_cancel_tool_invocation($1)', [id])

@@ -88,6 +88,7 @@ test('a transaction that does not end holds up nobody of another team, and its o
     expect(await ours.statusOf(late)).toBe('expired')
     expect(await theirs.statusOf(lateToo)).toBe('approved')
   })
+  await engine.execute(`alter function agents.fn_invoke_tool set lock_timeout = '10s'`)
   await keepUp(speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: 'upkeep' }))
   expect(await theirs.statusOf(lateToo)).toBe('expired')
   expect(await theirs.statusOf(await theirs.invoke(other))).toBe('approved')
@@ -115,6 +116,29 @@ test('a queue that somebody locked keeps nobody from asking and approving', asyn
   })
   await keepUp(speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: 'upkeep' }))
   expect((await engine.query('select from cordon_queue._private_jobs where key = $1', [id])).length).toBe(1)
+})
+
+test('retention waits for nobody who writes, and nobody waits long for it', async () => {
+  const tool = await lookTool(ours)
+  let isOver = false
+  const writing = Promise.all(Array.from({ length: 4 }, async () => {
+    let calls = 0
+    for (; !isOver; calls += 1) await ours.invoke(tool)
+    return calls
+  }))
+  writing.catch(() => undefined)
+  try {
+    for (const year of ['2019', '2020', '2021']) {
+      await engine.execute(`begin; set local role cordon_owner;
+        create table agents.tool_invocations_${year}_01 partition of agents.tool_invocations for values from ('${year}-01-01') to ('${year}-02-01');
+        create table agents.audit_events_${year}_01 partition of agents.audit_events for values from ('${year}-01-01') to ('${year}-02-01');
+        commit`)
+      expect((await ours.service.query(`select agents.fn_drop_old_partitions('30 days')`)).length).toBe(2)
+    }
+  } finally {
+    isOver = true
+  }
+  expect((await writing).every((calls) => calls > 0)).toBe(true)
 })
 
 test('a team sees its own runners and what is wrong with its own record', async () => {

@@ -126,8 +126,8 @@ describe('migrations', () => {
   test('one that fails leaves nothing of itself', async () => {
     await engine.execute('create database broken')
     const broken = open(undefined, 'broken')
-    await expect(migrate(broken, [{ number: 1, name: '0001_broken.sql', text: 'create table half (a int); select 1 / 0', hash: 'x' }])).rejects.toThrow('division by zero')
-    expect(await broken.query(`select to_regclass('half') as half`)).toEqual([{ half: null }])
+    await expect(migrate(broken, [{ number: 1, name: '0001_broken.sql', text: 'create table public.half (a int); select 1 / 0', hash: 'x' }])).rejects.toThrow('division by zero')
+    expect(await broken.query(`select to_regclass('public.half') as half`)).toEqual([{ half: null }])
     expect((await migrate(broken)).length).toBe(readMigrations().length)
   })
 })

@@ -7,6 +7,7 @@ import { actorOf } from './registry.js'
 
 describeRegistry('the registry', (stage) => {
   const { claim, complete, fresh } = stage
+  const questionHash = async (id: string) => (await stage.engine.query<{ hash: string }>(`select arguments_hash as hash from agents.approvals where subject_id = $1 and status = 'pending'`, [id]))[0]?.hash
 
   describe('the life of a call', () => {
     test('a call that writes waits for a person, is claimed, and completes', async () => {
@@ -194,7 +195,27 @@ describeRegistry('the registry', (stage) => {
       await expect(complete(registry, reads, old.reads?.fence)).rejects.toMatchObject(BAD_STATE)
       await complete(registry, reads, again?.fence)
       expect(await claim(registry, writes)).toBeUndefined()
-      expect(await registry.anna.value('select agents.fn_approve_tool_invocation($1)', [writes])).toBe('approved')
+      expect(await registry.anna.value('select agents.fn_approve_tool_invocation($1, null, $2)', [writes, await questionHash(writes)])).toBe('approved')
+    })
+
+    test('a yes to the first question, said again, is no yes to the one whether it happened already; that one leaves time to run', async () => {
+      const registry = await fresh()
+      const call = await registry.agent.value<string>(`select agents.fn_invoke_tool(null, $1, 'agent-1', '{}', p_valid => interval '1 second')`, [await registry.register('send')])
+      const first = await questionHash(call)
+      await registry.anna.query('select agents.fn_approve_tool_invocation($1, null, $2)', [call, first])
+      await claim(registry, call)
+      await stage.engine.query(`update agents.runners set last_seen = now() - interval '1 hour', lease = interval '1 second' where name = $1`, [`${registry.owner}-runner`])
+      await expect.poll(async () => {
+        await registry.runner.query('select agents.fn_recover_lost_invocations()')
+        return registry.statusOf(call)
+      }).toBe('pending')
+      await new Promise((resolve) => setTimeout(resolve, 1_000))
+      await expect(registry.anna.query('select agents.fn_approve_tool_invocation($1, null, $2)', [call, first])).rejects.toMatchObject(BAD_STATE)
+      await expect(registry.anna.query('select agents.fn_approve_tool_invocation($1)', [call])).rejects.toMatchObject(BAD_STATE)
+      await registry.anna.query('select agents.fn_approve_tool_invocation($1, null, $2)', [call, await questionHash(call)])
+      await registry.runner.query('select agents.fn_expire_invocations()')
+      await registry.runner.query('select agents.fn_heartbeat($1)', [`${registry.owner}-runner`])
+      expect(await claim(registry, call)).toMatchObject({ status: 'running' })
     })
 
     test('nobody else says that a runner is lost, and what is asked about again needs as many people as before', async () => {
@@ -211,8 +232,9 @@ describeRegistry('the registry', (stage) => {
         await actorOf(stage.engine, 'cordon_runner', 'stranger').query('select agents.fn_recover_lost_invocations()')
         return registry.statusOf(call)
       }).toBe('pending')
-      expect(await registry.anna.value('select agents.fn_approve_tool_invocation($1)', [call])).toBe('pending')
-      expect(await registry.otto.value('select agents.fn_approve_tool_invocation($1)', [call])).toBe('approved')
+      const hash = await questionHash(call)
+      expect(await registry.anna.value('select agents.fn_approve_tool_invocation($1, null, $2)', [call, hash])).toBe('pending')
+      expect(await registry.otto.value('select agents.fn_approve_tool_invocation($1, null, $2)', [call, hash])).toBe('approved')
     })
 
     test('what is revoked ends what waits: an assignment, an agent, an operator', async () => {
@@ -238,7 +260,7 @@ describeRegistry('the registry', (stage) => {
       for (const number of ['9007199254740991', '0.1', '-1.5e-7', '123456.789', '0']) expect(await ask(`{"n": ${number}}`), number).toBeDefined()
       expect(await ask('{"s": "aaa"}')).toBeDefined()
       await expect(ask(`{"s": "${'a'.repeat(200_000)}"}`)).rejects.toMatchObject(BAD_STATE)
-      for (const schema of [{ pattern: '^(a*)\\1$' }, { type: null }, { maxLength: null }, { properties: ['n'] }, { type: 'text' }, { format: 'uri' }, { multipleOf: 0 }])
+      for (const schema of [{ pattern: '^(a*)\\1$' }, { type: null }, { maxLength: null }, { properties: ['n'] }, { type: 'text' }, { format: 'uri' }, { multipleOf: 0 }, { not: { pattern: '\\bsudo\\b' } }, { pattern: '(?i)a' }, { pattern: '[[:alpha:]]' }])
         await expect(registry.register('bad', { p_schema_input: JSON.stringify(schema) }), JSON.stringify(schema)).rejects.toMatchObject(BAD_STATE)
     })
 
@@ -273,6 +295,20 @@ describeRegistry('the registry', (stage) => {
       const id = await registry.invoke(await registry.register('send'))
       expect((await registry.agent.query('select from agents.tool_invocations where id = $1', [id])).length).toBe(1)
       expect((await actorOf(stage.engine, 'cordon_agent', 'agent-2').query('select from agents.tool_invocations where id = $1', [id])).length).toBe(0)
+    })
+
+    test('an agent sees what was asked, said and decided about its own calls', async () => {
+      const registry = await fresh()
+      const tool = await registry.register('send')
+      const id = await registry.invoke(tool)
+      await registry.anna.query(`select agents.fn_approve_tool_invocation($1, 'because of the merger')`, [id])
+      const seen = async (name: string) => {
+        const agent = actorOf(stage.engine, 'cordon_agent', name)
+        const count = async (from: string) => (await agent.query(`select from ${from}`, [id])).length
+        return [await count('agents.approvals where subject_id = $1'), await count('agents.approval_votes v where exists (select from agents.approvals a where a.id = v.approval_id and a.subject_id = $1)'), await count('agents.policy_evaluations where invocation_id = $1')]
+      }
+      expect(await seen('agent-1')).toEqual([1, 1, 1])
+      expect(await seen('agent-2')).toEqual([0, 0, 0])
     })
 
     test('what is not there is missing', async () => {

@@ -119,13 +119,18 @@ describe.each(ENGINES)('retention on %s', (name) => {
     expect(await problems()).toMatchObject([{ owner: first?.owner, chain: first?.chain, problem: 'entries before it are missing' }])
   })
 
-  test('partitions by day are made where there are none by month', async () => {
-    const count = async () => (await engine.query<{ count: number }>(`select count(*)::int from pg_inherits where inhparent = 'agents.audit_events'::regclass`))[0]?.count ?? 0
-    const before = await count()
-    // The months that were made before have the first of them.
-    await engine.query(`select agents.fn_make_partitions(130, 'day')`)
-    expect(await count()).toBeGreaterThan(before)
-    expect(await count()).toBeLessThan(before + 60)
+  test('partitions by day are made from the next month on, and upkeep goes on with them', async () => {
+    const ahead = async () => (await engine.query<{ part: string }>(`select relname as part from pg_inherits join pg_class on pg_class.oid = inhrelid where inhparent = 'agents.audit_events'::regclass and relname > 'audit_events_' || to_char(now() at time zone 'UTC', 'YYYY_MM') order by 1`)).map(({ part }) => part).filter((part) => /\d/.test(part))
+    expect((await ahead()).every((part) => /_\d{4}_\d{2}$/.test(part))).toBe(true)
+    await engine.query(`select agents.fn_make_partitions(31, 'day')`)
+    const days = (await ahead()).filter((part) => /_\d{2}_\d{2}$/.test(part))
+    expect(days.length).toBeGreaterThan(27)
+    // A month is made of its days, and of nothing else.
+    expect((await ahead()).filter((part) => part === days[0]?.slice(0, -3))).toEqual([])
+    await engine.query('select agents.fn_make_next_partitions()')
+    expect((await ahead()).length).toBeGreaterThanOrEqual(days.length)
+    await registry.invoke(tool)
+    expect((await engine.query('select from agents.audit_events_other')).length).toBe(0)
     await expect(engine.query(`select agents.fn_make_partitions(3, 'year')`)).rejects.toMatchObject({ code: 'store-state' })
   })
 })

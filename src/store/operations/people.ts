@@ -1,6 +1,6 @@
 // Who is in a team, what is stopped, and what people are known by.
 import { listCredentials, removeCredential, storeCredential } from '../credentials.js'
-import { findSelf, listBudgets, listMembers, listProfiles, listStops, removeMember, requireNewTeam, resumeTeam, setBudget, setProfile, stopTeam } from '../members.js'
+import { findSelf, listBudgets, listMembers, listProfiles, listStops, removeBudget, removeMember, requireNewTeam, resumeTeam, setBudget, setProfile, stopTeam } from '../members.js'
 import { addMember } from '../registry.js'
 import { createToken, listTokens, revokeToken } from '../tokens.js'
 
@@ -65,6 +65,12 @@ export const PEOPLE = {
     fields: { team: name(), scope: oneOf('agent', 'profile'), subject: name(), seconds: whole(1, LONGEST_SPAN_SECONDS), maxCalls: optional(whole(0, Number.MAX_SAFE_INTEGER)), maxCost: optional(amount()) },
     answer: NOTHING,
     perform: (asking, { team, maxCalls, maxCost, ...budget }) => setBudget(asking, team, { ...budget, maxCalls: maxCalls ?? null, maxCost: maxCost ?? null }),
+  }),
+  removeBudget: operation({
+    method: 'DELETE', path: '/v1/teams/{team}/budgets/{scope}/{subject}/{seconds}', summary: 'takes a budget away: that of an agent or a profile in a span of so many seconds', role: 'cordon_admin', who: ['admin'],
+    fields: { team: name(), scope: oneOf('agent', 'profile'), subject: name(), seconds: whole(1, LONGEST_SPAN_SECONDS) },
+    answer: NOTHING,
+    perform: (asking, { team, ...budget }) => removeBudget(asking, team, budget),
   }),
   listCredentials: operation({ method: 'GET', path: '/v1/teams/{team}/credentials', summary: 'credentials that are kept, without their values', role: 'cordon_operator', who: ['admin', 'operator'], fields: { team: name() }, answer: manyOf(CREDENTIAL), perform: (asking, { team }) => listCredentials(asking, team) }),
   storeCredential: operation({
