@@ -133,8 +133,10 @@ begin
   problem := coalesce('input ' || agents.fn_json_problem(p_input), agents.fn_input_problem(p_input, tool.schema_input));
   if problem is not null then raise exception '%', problem using errcode = '22023', detail = 'schema'; end if;
 
-  if p_run is not null and not exists (select from agents.team_runs where id = p_run and owner = tool.owner and status = 'approved' and expires_at > now()) then
-    raise exception 'the run % is not open', p_run using errcode = '22023';
+  if p_run is not null then
+    -- Held until the call is there: who cancels the run finds it.
+    perform from agents.team_runs where id = p_run and owner = tool.owner and status = 'approved' and expires_at > now() for share;
+    if not found then raise exception 'the run % is not open', p_run using errcode = '22023'; end if;
   end if;
   if p_valid <= interval '0' or p_valid > interval '30 days' then raise exception 'a call is valid for up to 30 days' using errcode = '22023'; end if;
 
@@ -181,6 +183,7 @@ declare
 begin
   perform agents.fn_require_member(p_owner, array['agent', 'operator', 'admin']);
   perform agents.fn_require_bounded('the plan', p_plan), agents.fn_require_short('the name of the run', p_name);
+  if p_valid <= interval '0' or p_valid > interval '30 days' or p_needed not between 1 and 20 then raise exception 'a run is valid for up to 30 days, and needs 1 to 20 people' using errcode = '22023'; end if;
   insert into agents.team_runs (owner, name, plan, expires_at) values (p_owner, p_name, p_plan, now() + p_valid) returning id into new_id;
   perform agents.fn_ask(p_owner, 'team_run', new_id, agents.fn_hash(p_plan), null, p_needed, p_name, now() + p_valid);
   perform pg_notify('tool_invocation_approval_required', new_id::text);

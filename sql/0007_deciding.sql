@@ -107,7 +107,7 @@ declare
   run agents.team_runs;
 begin
   select * into run from agents.team_runs where id = p_id for update;
-  if not found then raise exception 'there is no run %', p_id using errcode = 'P0002'; end if;
+  if not found or not agents.fn_is_about(run.owner) then raise exception 'there is no run %', p_id using errcode = 'P0002'; end if;
   perform agents.fn_require_member(run.owner, array['operator']);
   if run.status <> 'pending' then raise exception 'run % is %', p_id, run.status using errcode = '22023'; end if;
   if agents.fn_vote('team_run', p_id, p_verdict, p_reason, p_plan_hash, array[run.started_by]) then

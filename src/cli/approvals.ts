@@ -18,8 +18,8 @@ export const approvals = (line: CommandLine): Promise<number> =>
 
 type Question = AnswerOf<'listQuestions'>[number]
 
-const rowOf = ({ subjectId, subjectKind, tool, toolVersion, egressClass, agent, askedBy, agreed, needed, createdAt }: Question): readonly string[] => [
-  subjectId, subjectKind === 'team_run' ? 'a run' : `${tool ?? '?'} ${String(toolVersion ?? '')}`, egressClass ?? '', agent ?? askedBy, `${String(agreed)}/${String(needed)}`, renderSpan(Date.now() - Date.parse(createdAt)),
+const rowOf = ({ subjectId, subjectKind, why, tool, toolVersion, egressClass, agent, askedBy, agreed, needed, createdAt }: Question): readonly string[] => [
+  subjectId, subjectKind === 'team_run' ? `run ${why}` : `${tool ?? '?'} ${String(toolVersion ?? '')}`, egressClass ?? '', agent ?? askedBy, `${String(agreed)}/${String(needed)}`, renderSpan(Date.now() - Date.parse(createdAt)),
 ]
 
 const HEADS = ['CALL', 'TOOL', 'CLASS', 'AGENT', 'YES', 'AGE']
@@ -64,7 +64,7 @@ const show = async (desk: CommandDesk): Promise<number> => {
   return 0
 }
 
-const approve = async (desk: CommandDesk): Promise<number> => {
+export const approve = async (desk: CommandDesk): Promise<number> => {
   const { store, option, environment } = desk
   const id = await idOf(desk)
   const reason = option('reason')
@@ -87,7 +87,7 @@ const approve = async (desk: CommandDesk): Promise<number> => {
   return told(desk, id, await store.ask('approve', { id, shownHash: shown.question.argumentsHash, ...more }))
 }
 
-const reject = async (desk: CommandDesk): Promise<number> => {
+export const reject = async (desk: CommandDesk): Promise<number> => {
   const reason = desk.option('reason')
   if (reason === undefined) throw desk.wrong('say why with --reason; the agent is told')
   const id = await idOf(desk)

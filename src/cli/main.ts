@@ -15,6 +15,7 @@ import { LOG_HELP } from './log-help.js'
 import { POLICY_HELP } from './policy-help.js'
 import { RUNNER_HELP } from './runner-help.js'
 import { RUN_HELP } from './run-options.js'
+import { RUNS_HELP } from './runs-help.js'
 import { SERVE_HELP } from './serve-help.js'
 import { TEAM_HELP } from './team-help.js'
 import { TOKENS_HELP } from './tokens-help.js'
@@ -39,6 +40,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   serve: { help: SERVE_HELP, takesWords: true, load: async () => (await import('./serve.js')).serve },
   approvals: { help: APPROVALS_HELP, takesWords: true, load: async () => (await import('./approvals.js')).approvals },
   tools: { help: TOOLS_HELP, takesWords: true, load: async () => (await import('./tools.js')).tools },
+  runs: { help: RUNS_HELP, takesWords: true, load: async () => (await import('./runs.js')).runs },
   team: { help: TEAM_HELP, takesWords: true, load: async () => (await import('./team.js')).team },
   tokens: { help: TOKENS_HELP, takesWords: true, load: async () => (await import('./tokens.js')).tokens },
   credentials: { help: CREDENTIALS_HELP, takesWords: true, load: async () => (await import('./credentials.js')).credentials },

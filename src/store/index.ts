@@ -39,6 +39,8 @@ export { claimInvocations, findClaimed, keepUp, listRunnableTools, sendHeartbeat
 export type { RunnableTool, RunnerFacts, Upkeep } from './runners.js'
 export { ROLES, speakingAs } from './speaker.js'
 export type { Role, Speaker } from './speaker.js'
+export { RUN_STATES, cancelRun, listRuns, showRun, startRun } from './team-runs.js'
+export type { RunRequest, ShownRun, TeamRun } from './team-runs.js'
 export { authenticate, countTokens, createToken } from './tokens.js'
 export type { TokenHolder } from './tokens.js'
 export { watchInvocations } from './wait-for-invocation.js'

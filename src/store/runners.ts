@@ -35,6 +35,7 @@ export const keepUp = async ({ query }: Pick<Session, 'query'>, forgottenMs = LE
   // Each by itself: one that has to wait for somebody, and gives up, keeps none of the others from being done.
   const others = await Promise.allSettled([
     query('select agents.fn_queue_forgotten($1::interval)', [`${String(forgottenMs)} milliseconds`]),
+    query('select agents.fn_expire_team_runs()'),
     query('select agents.fn_tidy()'),
     query('select agents.fn_make_next_partitions()'),
   ])

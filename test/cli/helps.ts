@@ -13,6 +13,7 @@ import type { CommandHelp } from '../../src/cli/help.js'
 import { LOG_HELP } from '../../src/cli/log-help.js'
 import { POLICY_HELP } from '../../src/cli/policy-help.js'
 import { RUN_HELP } from '../../src/cli/run-options.js'
+import { RUNS_HELP } from '../../src/cli/runs-help.js'
 import { RUNNER_HELP } from '../../src/cli/runner-help.js'
 import { SERVE_HELP } from '../../src/cli/serve-help.js'
 import { TEAM_HELP } from '../../src/cli/team-help.js'
@@ -22,7 +23,7 @@ import { WHY_HELP } from '../../src/cli/why-help.js'
 
 /** In the order of docs/cli.md. */
 export const HELPS: Readonly<Record<string, CommandHelp>> = {
-  run: RUN_HELP, doctor: DOCTOR_HELP, policy: POLICY_HELP, log: LOG_HELP, why: WHY_HELP, serve: SERVE_HELP, approvals: APPROVALS_HELP, tools: TOOLS_HELP,
+  run: RUN_HELP, doctor: DOCTOR_HELP, policy: POLICY_HELP, log: LOG_HELP, why: WHY_HELP, serve: SERVE_HELP, approvals: APPROVALS_HELP, tools: TOOLS_HELP, runs: RUNS_HELP,
   team: TEAM_HELP, tokens: TOKENS_HELP, credentials: CREDENTIALS_HELP, runner: RUNNER_HELP, demo: DEMO_HELP,
 }
 

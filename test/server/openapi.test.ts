@@ -139,6 +139,20 @@ describe('what the server answers is what its document says', () => {
     await ask('anna', 'DELETE', `/v1/standing-approvals/${given}`)
   })
 
+  test('of runs', async () => {
+    const start = async (name: string) => idOf(await ask('agent-1', 'POST', '/v1/teams/acme/runs', { name, plan: { steps: ['a'] }, needed: 1, validSeconds: 3600 }))
+    const [yes, no] = [await start('release'), await start('cleanup')]
+    await ask('anna', 'GET', '/v1/teams/acme/approvals')
+    const { run } = (await ask('anna', 'GET', `/v1/runs/${yes}`)) as { readonly run: { readonly planHash: string } }
+    await ask('anna', 'POST', `/v1/approvals/${yes}/approve`, { shownHash: run.planHash })
+    await ask('anna', 'POST', `/v1/approvals/${no}/reject`, { reason: 'no' })
+    await ask('agent-1', 'POST', '/v1/teams/acme/invocations', { tool: 'send', agent: 'agent-1', input: { to: 'bob' }, runId: yes, stepId: 'a' })
+    await ask('anna', 'GET', `/v1/runs/${yes}`)
+    await ask('agent-1', 'POST', `/v1/runs/${yes}/cancel`, { reason: 'later' })
+    await ask('agent-1', 'POST', `/v1/runs/${yes}/cancel`, {})
+    await ask('anna', 'GET', '/v1/teams/acme/runs?status=cancelled')
+  })
+
   test('of the record, and of the server itself', async () => {
     await ask('anna', 'GET', '/v1/teams/acme/record?most=500')
     await ask('anna', 'GET', '/v1/record/problems')

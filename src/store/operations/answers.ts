@@ -1,5 +1,6 @@
 // The shapes of what is answered, in the words of the types of src/store.
 import { PRICED } from '../registry.js'
+import { RUN_STATES } from '../team-runs.js'
 
 import { aCount, aMapping, aNumber, aText, aTime, aWord, anId, anything, called, digits, made, manyOf, orNull, someOf, yes } from './shape.js'
 
@@ -43,6 +44,12 @@ export const QUESTION = called('Question', made(QUESTION_PARTS))
 export const SHOWN_QUESTION = called('ShownQuestion', made({
   question: made({ ...QUESTION_PARTS, status: aText() }), votes: manyOf(VOTE), invocation: orNull(INVOCATION), inputText: orNull(aText()), tool: orNull(TOOL), run: orNull(made({ name: aText(), planText: aText() })),
 }))
+export const TEAM_RUN = called('TeamRun', made({ id: anId(), owner: aText(), name: aText(), status: aWord(...RUN_STATES), startedBy: aText(), planHash: aText(), expiresAt: aTime(), createdAt: aTime() }))
+export const SHOWN_RUN = called('ShownRun', made({
+  run: TEAM_RUN, planText: aText(), question: made({ ...QUESTION_PARTS, status: aText() }), votes: manyOf(VOTE),
+  calls: manyOf(made({ id: anId(), tool: aText(), agent: aText(), step: orNull(aText()), status: aText(), createdAt: aTime() })),
+}))
+export const THE_RUN_STATUS = made({ status: aWord(...RUN_STATES) })
 export const STANDING_APPROVAL = called('StandingApproval', made({ id: anId(), tool: aText(), toolVersion: aCount(), agent: orNull(aText()), arguments: anything(), usesLeft: aCount(), expiresAt: aTime(), author: aText(), reason: aText() }))
 
 export const OUTPUT_PAGE = called('OutputPage', made({

@@ -3,12 +3,13 @@
 import { CALLS } from './calls.js'
 import { PEOPLE } from './people.js'
 import { RECORD } from './record.js'
+import { RUNS } from './runs.js'
 import { TOOLS } from './tools.js'
 
 import type { Fields, Read } from './field.js'
 import type { Operation, Told } from './operation.js'
 
-export const OPERATIONS = { ...PEOPLE, ...TOOLS, ...CALLS, ...RECORD } as const
+export const OPERATIONS = { ...PEOPLE, ...TOOLS, ...CALLS, ...RUNS, ...RECORD } as const
 
 export type OperationName = keyof typeof OPERATIONS
 
