@@ -56,9 +56,9 @@ export const requireInvocation = async (session: Pick<Session, 'query'>, id: str
   return found
 }
 
-/** With the hash of what was shown to the person who says yes: other arguments are not approved by it. */
-export const approveInvocation = ({ query }: Pick<Session, 'query'>, id: string, inputHash: string, reason?: string): Promise<InvocationStatus> =>
-  statusFrom(query('select agents.fn_approve_tool_invocation($1, $2, $3) as status', [id, reason ?? null, inputHash]))
+/** With the hash of the question that was shown to the person who says yes: neither other arguments nor a later question is answered by it. */
+export const approveInvocation = ({ query }: Pick<Session, 'query'>, id: string, shownHash: string, reason?: string): Promise<InvocationStatus> =>
+  statusFrom(query('select agents.fn_approve_tool_invocation($1, $2, $3) as status', [id, reason ?? null, shownHash]))
 
 export const rejectInvocation = ({ query }: Pick<Session, 'query'>, id: string, reason: string): Promise<InvocationStatus> =>
   statusFrom(query('select agents.fn_reject_tool_invocation($1, $2) as status', [id, reason]))

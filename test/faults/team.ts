@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 
 import { loadToolFiles, registrationOf } from '../../src/runtime/index.js'
 import type { RunnerNews } from '../../src/runtime/index.js'
-import { addMember, approveInvocation, assignTool, findInvocation, installQueue, invokeTool, migrate, openPostgres, registerTool, speakingAs } from '../../src/store/index.js'
+import { addMember, approveInvocation, assignTool, findInvocation, installQueue, invokeTool, migrate, openPostgres, registerTool, showQuestion, speakingAs } from '../../src/store/index.js'
 import type { Engine, Invocation, Role } from '../../src/store/index.js'
 
 import { startServer } from '../store/server.js'
@@ -139,8 +139,9 @@ export const openTeam = async (server: Server = startServer()): Promise<Team> =>
     server, engine, workspace, tools, as, find,
     ask: (tool, input) => invokeTool(as('cordon_agent', 'agent-1'), { toolId: ids.get(tool) ?? '', agent: 'agent-1', input }),
     approve: async (id, by = 'anna') => {
-      const { inputHash } = await find(id)
-      await approveInvocation(as('cordon_operator', by), id, inputHash)
+      // Who looks at what is asked now, and says yes to that.
+      const { question } = await showQuestion(as('cordon_operator', by), id)
+      await approveInvocation(as('cordon_operator', by), id, question.argumentsHash)
     },
     ledger: () => readFileSync(join(workspace, 'ledger'), 'utf8').split('\n').filter((line) => line !== ''),
     startHost: (name, settings = {}) => {
