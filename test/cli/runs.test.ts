@@ -4,6 +4,9 @@ import { join } from 'node:path'
 
 import { beforeAll, describe, expect, test } from 'vitest'
 
+import { assignTool, claimInvocations, completeInvocation, invokeTool, openPglite, registerTool, sendHeartbeat, speakingAs } from '../../src/store/index.js'
+import type { Role } from '../../src/store/index.js'
+
 import { cordon, temporaryFolder } from './cordon.js'
 import type { Ran } from './cordon.js'
 
@@ -23,7 +26,7 @@ beforeAll(() => {
 }, 120_000)
 
 describe('cordon runs', () => {
-  test('starts a run that waits among the approvals, is shown with its plan, and is approved by its hash, not by who started it', { timeout: 120_000 }, () => {
+  test('starts a run that waits among the approvals, is shown with its plan, and is approved by its hash, not by who started it', { timeout: 240_000 }, () => {
     const { id, planHash } = json(as('bot', 'runs', 'start', 'release 7', '--plan', plan, '--json')) as { readonly id: string; readonly planHash: string }
     expect(as('anna', 'approvals', 'list').stdout).toContain('run release 7')
     expect(as('anna', 'approvals', 'show', id).stdout).toContain('"publish"')
@@ -37,7 +40,7 @@ describe('cordon runs', () => {
     expect(as('bot', 'runs', 'cancel', id)).toMatchObject({ status: 1, stderr: expect.stringContaining('is cancelled') as string })
   })
 
-  test('is rejected with a reason, and understands no plan that is no mapping', { timeout: 120_000 }, () => {
+  test('is rejected with a reason, and understands no plan that is no mapping', { timeout: 240_000 }, () => {
     const { id } = json(as('bot', 'runs', 'start', 'cleanup', '--plan', plan, '--needed', '2', '--for', '8h', '--json')) as { readonly id: string }
     expect(as('anna', 'runs', 'reject', id).status).toBe(2)
     expect(as('anna', 'runs', 'reject', id, '--reason', 'why?')).toMatchObject({ status: 0, stdout: `rejected ${id}\n` })
@@ -47,9 +50,34 @@ describe('cordon runs', () => {
   })
 })
 
-test('cordon tools register takes what a call is expected to cost and its prices, and shows them', { timeout: 120_000 }, () => {
+test('cordon tools register takes what a call is expected to cost and its prices, and shows them', { timeout: 240_000 }, () => {
   const tool = (prices: string) => file('tool.yaml', `key: resize\negress_class: none\nexpected_cost: 0.02\nprices: ${prices}\n`)
   expect(json(as('ada', 'tools', 'register', tool('{ call: 0.01, cpu_second: 0.002 }'), '--json'))).toMatchObject({ expectedCost: 0.02, prices: { call: 0.01, cpu_second: 0.002 } })
   expect(as('ada', 'tools', 'show', 'resize').stdout).toMatch(/it costs 0.02[\s\S]*0.01 a call, 0.002 a cpu_second/)
   expect(as('ada', 'tools', 'register', tool('{ minute: 1 }'))).toMatchObject({ stderr: expect.stringContaining('minute') as string })
+})
+
+test('cordon approvals show says what a call is expected to cost, and cordon why what it cost and that this is far from it', { timeout: 240_000 }, async () => {
+  expect(as('ada', 'team', 'add', 'bot', 'runner').status).toBe(0)
+  const engine = openPglite({ folder: join(folder, 'store', 'data') })
+  const by = (role: Role, actor: string) => speakingAs(engine, { kind: 'gateway', role, actor })
+  let [done, waiting] = ['', '']
+  try {
+    const register = async (key: string, requiresApproval: boolean): Promise<string> => {
+      const id = await registerTool(by('cordon_admin', 'ada'), { owner: 'acme', key, egressClass: 'none', requiresApproval, expectedCost: 1, prices: { call: 3, cpu_second: 2 } })
+      await assignTool(by('cordon_admin', 'ada'), 'bot', id)
+      return id
+    }
+    done = await invokeTool(by('cordon_agent', 'bot'), { toolId: await register('shrink', false), agent: 'bot', input: {} })
+    waiting = await invokeTool(by('cordon_agent', 'bot'), { toolId: await register('grow', true), agent: 'bot', input: {} })
+    await sendHeartbeat(by('cordon_runner', 'bot'), { name: 'host', labels: [], holds: [], isDraining: false })
+    const [claimed] = await claimInvocations(by('cordon_runner', 'bot'), 'host', { id: done })
+    await completeInvocation(by('cordon_runner', 'bot'), claimed ?? expect.fail('nothing was claimed'), { status: 'completed', usage: { wall_ms: 1, cpu_ms: 500 } })
+  } finally {
+    await engine.close()
+  }
+  expect(as('ada', 'why', done).stdout.replace(/\s+/g, ' ')).toContain('4 measured, 1 estimated; it deviates')
+  expect(json(as('ada', 'why', done, '--json'))).toMatchObject({ invocation: { costMeasured: 4, costEstimate: 1, costReported: null, costDeviates: true } })
+  const shown = as('anna', 'approvals', 'show', waiting).stdout
+  for (const text of ['1 estimated', 'it costs 1', '3 a call, 2 a cpu_second']) expect(shown).toContain(text)
 })
