@@ -100,7 +100,7 @@ create function agents.fn_remove_member(p_owner text, p_actor text, p_kind text)
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
   -- One after the other, or two admins could take each other out.
-  perform pg_advisory_xact_lock(hashtextextended('members of ' || p_owner, 0));
+  perform from agents.members where owner = p_owner and kind = 'admin' order by actor for update;
   perform agents.fn_require_member(p_owner, array['admin']);
   delete from agents.members where owner = p_owner and actor = p_actor and kind = p_kind;
 end $$;

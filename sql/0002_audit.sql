@@ -68,6 +68,11 @@ declare
   entry_hash text;
   moment timestamptz;
 begin
+  -- Everything that changes something is written down here. A transaction that sees only what was there when it began
+  -- would decide by members, stops and budgets that are not there any more.
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'transactions that change something here are read committed' using errcode = '22023', hint = 'begin them without another isolation level';
+  end if;
   -- Before the chain, as who drops a partition does it.
   lock table agents.audit_events in row exclusive mode;
   -- Not against who only refers to the chain, as retention does while it looks through what is old.
@@ -101,7 +106,15 @@ create trigger trg_audit_checkpoints_kept before truncate on agents.audit_checkp
 
 -- What is wrong with the record, if anything: nothing is a good answer. The service looks at all teams, others at theirs.
 create function agents.fn_verify_audit() returns table (owner text, chain smallint, sequence bigint, problem text)
-language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+#variable_conflict use_column
+begin
+  -- To have found nothing where one may not look would be no good answer.
+  if not pg_has_role(agents.fn_caller_role(), 'service_role', 'member')
+     and not exists (select from agents.members m where m.actor = agents.fn_actor() and m.kind in ('admin', 'operator') and agents.fn_is_about(m.owner)) then
+    raise exception '% is no admin or operator of any team', agents.fn_actor() using errcode = '42501';
+  end if;
+  return query
   with looked_at as (
     select t.owner from (select c.owner from agents.audit_chains c union select m.owner from agents.members m) t
       where pg_has_role(agents.fn_caller_role(), 'service_role', 'member') or agents.fn_is_member(t.owner, array['admin', 'operator'])
@@ -128,8 +141,8 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $$
     -- Of every team somebody was let in.
     select l.owner, 0, 0, 'the whole record of this team is missing' from looked_at l where not exists (select from agents.audit_chains c where c.owner = l.owner)
   )
-  select p.owner, p.chain, p.sequence, p.problem from problems p order by 1, 2, 3
-$$;
+  select p.owner, p.chain::smallint, p.sequence::bigint, p.problem::text from problems p order by 1, 2, 3;
+end $$;
 
 alter table agents.audit_events enable row level security;
 alter table agents.audit_checkpoints enable row level security;

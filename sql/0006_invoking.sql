@@ -1,6 +1,8 @@
 -- Asking for a call.
 set role cordon_owner;
 
+-- Whether something has expired is asked at the time of the statement: a transaction can be begun long before.
+
 create function agents.fn_find_stop(p_owner text, p_states text[], p_agent text, p_tool text, p_profile text) returns text
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
   select format('%s: %s (%s)', scope || case when subject = '' then '' else ' ' || subject end, reason, author) from agents.controls
@@ -49,7 +51,7 @@ create function agents.fn_tool_invocations_settle() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
   insert into agents.budget_releases (budget_id, span_start, reserved, cost)
-    select b.id, w.span_start, new.cost_reserved, case when new.status in ('completed', 'failed') then coalesce(greatest(new.cost_measured, new.cost_reported), new.cost_reserved) else 0 end
+    select b.id, w.span_start, new.cost_reserved, case when new.status in ('completed', 'failed') or new.fence > 0 then coalesce(greatest(new.cost_measured, new.cost_reported), new.cost_reserved) else 0 end
       from agents.budgets b cross join lateral (select date_bin(b.span, new.created_at, timestamptz '2000-01-01') as span_start) w
       where b.id = any (new.budgets) and w.span_start + b.span > now() - interval '1 day';
   return null;
@@ -65,7 +67,7 @@ declare
 begin
   for given in
     select * from agents.standing_approvals s
-      where s.tool_id = p_tool.id and s.revoked_at is null and s.uses_left > 0 and s.expires_at > now() and s.tool_version = p_tool.version
+      where s.tool_id = p_tool.id and s.revoked_at is null and s.uses_left > 0 and s.expires_at > statement_timestamp() and s.tool_version = p_tool.version
         and (s.agent is null or s.agent = p_agent) and s.author <> p_agent and s.author <> agents.fn_actor()
         and exists (select from agents.members m where m.owner = s.owner and m.actor = s.author and m.kind = 'operator')
         -- Not by what the asker made or shows too, and not by what was taken back since: it may have been somebody else's hand.
@@ -135,7 +137,7 @@ begin
 
   if p_run is not null then
     -- Held until the call is there: who cancels the run finds it.
-    perform from agents.team_runs where id = p_run and owner = tool.owner and status = 'approved' and expires_at > now() for share;
+    perform from agents.team_runs where id = p_run and owner = tool.owner and status = 'approved' and expires_at > statement_timestamp() for share;
     if not found then raise exception 'the run % is not open', p_run using errcode = '22023'; end if;
   end if;
   if p_valid <= interval '0' or p_valid > interval '30 days' then raise exception 'a call is valid for up to 30 days' using errcode = '22023'; end if;
@@ -163,7 +165,8 @@ begin
       case when p_bypass_approval then agents.fn_actor() end, case when p_bypass_approval then p_bypass_reason when standing is not null then 'approved in advance' end,
       standing, coalesce(p_cost_estimate, tool.expected_cost), tool.prices, expected_cost, budgets, p_dispatch, now() + p_valid);
   if state = 'pending' then
-    perform agents.fn_ask(tool.owner, 'tool_invocation', new_id, agents.fn_hash(p_input), tool.version, tool.approvals_needed, format('%s is of the class %s', tool.key, tool.egress_class), now() + p_valid);
+    perform agents.fn_ask(tool.owner, 'tool_invocation', new_id, agents.fn_hash(p_input), tool.version, tool.approvals_needed, case when tool.egress_class = 'write' then format('%s is of the class write', tool.key)
+      when tool.requires_approval then format('%s is registered as one that people are asked about', tool.key) else format('the profile %s asks about every call', profile.name) end, now() + p_valid);
   end if;
   if needs_approval then
     insert into agents.policy_evaluations (owner, invocation_id, point, type, verdict, reason)

@@ -7,7 +7,7 @@ language plpgsql stable security definer set search_path = pg_catalog, pg_temp a
 begin
   return (select count(*) from agents.approvals a join agents.approval_votes v on v.approval_id = a.id
     join agents.members m on m.owner = a.owner and m.actor = v.voter and m.kind = 'operator'
-    where a.id = p_approval and v.verdict = 'approve' and not exists (select from agents.tokens t where t.id = v.token_id and t.revoked_at is not null));
+    where a.id = p_approval and agents.fn_is_member(a.owner, array['admin', 'operator', 'agent', 'runner']) and v.verdict = 'approve' and not exists (select from agents.tokens t where t.id = v.token_id and t.revoked_at is not null));
 end $$;
 
 -- True when this vote decided it.
@@ -25,7 +25,7 @@ begin
     raise exception '% asked for it, and cannot decide it', agents.fn_actor() using errcode = '42501';
   end if;
   select * into token from agents.fn_deciding_token(asked.owner, asked.asked_with, p_excluded || asked.asked_by);
-  if asked.expires_at <= now() then raise exception 'the question expired at %', asked.expires_at using errcode = '22023'; end if;
+  if asked.expires_at <= statement_timestamp() then raise exception 'the question expired at %', asked.expires_at using errcode = '22023'; end if;
   -- A yes that was meant for an earlier question must not answer this one.
   if p_hash is null and p_verdict = 'approve' and exists (select from agents.approvals a where a.subject_id = p_subject and a.id <> asked.id) then
     raise exception 'it was asked about before: say the hash of the question that was looked at' using errcode = '22023', hint = 'cordon approvals show prints it';
@@ -50,6 +50,11 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp set plan
 declare
   invocation agents.tool_invocations;
 begin
+  -- Before it is locked: who has nothing to do with it holds up nobody.
+  if not exists (select from agents.tool_invocations i where i.id = p_id and i.created_at = agents.fn_time_of(p_id)
+      and (agents.fn_is_member(i.owner, array['admin', 'operator', 'agent', 'runner']) or pg_has_role(agents.fn_caller_role(), 'service_role', 'member'))) then
+    raise exception 'there is no invocation %', p_id using errcode = 'P0002';
+  end if;
   select * into invocation from agents.tool_invocations where id = p_id and created_at = agents.fn_time_of(p_id) for update;
   if not found or not agents.fn_is_about(invocation.owner) then raise exception 'there is no invocation %', p_id using errcode = 'P0002'; end if;
   return invocation;
@@ -58,7 +63,9 @@ end $$;
 -- Whether it could be asked for now, too: an assignment that was revoked, and an agent that is gone, end what waits.
 create function agents.fn_may_still_call(p_invocation agents.tool_invocations) returns boolean
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
-  select exists (select from agents.tool_assignments a where a.agent = p_invocation.agent and a.tool_id = p_invocation.tool_id and a.allowed)
+  select exists (select from agents.tool_assignments a join agents.tools_registry t on t.id = a.tool_id left join agents.tool_profiles p on p.id = p_invocation.profile_id
+      where a.agent = p_invocation.agent and a.tool_id = p_invocation.tool_id and a.allowed
+        and not coalesce(t.key = any (p.deny_tools), false) and coalesce(t.key = any (p.allow_tools), true) and coalesce(t.category = any (p.tool_groups), true))
     and (p_invocation.invoked_by <> p_invocation.agent or exists (select from agents.members m where m.owner = p_invocation.owner and m.actor = p_invocation.agent and m.kind = 'agent'))
 $$;
 

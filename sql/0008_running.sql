@@ -8,6 +8,8 @@ create table agents.runners (
   holds text[] not null default '{}',
   facts jsonb not null default '{}',
   is_draining boolean not null default false,
+  -- Of whose token, where it speaks by one: the same name in another team is somebody else.
+  team text default nullif(current_setting('cordon.team', true), ''),
   -- For how long it may be silent. Said by itself: it ends what it runs when it was silent for so long, and nobody
   -- else can say that it is lost.
   lease interval not null default interval '1 minute',
@@ -24,13 +26,13 @@ grant select on agents.runners to cordon_admin, cordon_operator, cordon_runner, 
 create function agents.fn_heartbeat(p_runner text, p_labels text[] default '{}', p_holds text[] default '{}', p_facts jsonb default '{}', p_is_draining boolean default false, p_lease interval default interval '1 minute') returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
-  if not exists (select from agents.members where actor = agents.fn_actor() and kind = 'runner') then raise exception '% runs for no team', agents.fn_actor() using errcode = '42501'; end if;
+  if not exists (select from agents.members where actor = agents.fn_actor() and kind = 'runner' and agents.fn_is_about(owner)) then raise exception '% runs for no team', agents.fn_actor() using errcode = '42501'; end if;
   if p_lease not between interval '1 second' and interval '1 hour' then raise exception 'a runner may be silent for a second to an hour' using errcode = '22023'; end if;
   perform agents.fn_require_bounded('what a runner says of its host', p_facts, 65536);
   if pg_column_size(p_facts) > 65536 or pg_column_size(p_labels) + pg_column_size(p_holds) > 65536 then raise exception 'a runner says less of itself' using errcode = '22023'; end if;
   insert into agents.runners as r (name, labels, holds, facts, is_draining, lease) values (p_runner, p_labels, p_holds, p_facts, p_is_draining, p_lease)
     on conflict (name) do update set labels = excluded.labels, holds = excluded.holds, facts = excluded.facts, is_draining = excluded.is_draining, lease = excluded.lease, last_seen = clock_timestamp()
-      where r.actor = agents.fn_actor();
+      where r.actor = agents.fn_actor() and r.team is not distinct from excluded.team;
   if not found then raise exception 'the runner % is somebody else''s', p_runner using errcode = '42501'; end if;
 end $$;
 
@@ -48,7 +50,7 @@ begin
     select * from (select i.* from agents.tool_invocations i
       join agents.tools_registry t on t.id = i.tool_id and t.version = i.tool_version and t.status <> 'disabled'
       left join agents.tool_profiles p on p.id = i.profile_id
-      where i.status = 'approved' and i.expires_at > now() and not i.cancel_requested
+      where i.status = 'approved' and i.expires_at > statement_timestamp() and not i.cancel_requested
         and (case when p_id is null then i.dispatch = 'runners' else i.id = p_id and i.created_at = agents.fn_time_of(p_id) end)
         and t.needs_labels <@ taker.labels and t.needs_boundary <@ taker.holds and agents.fn_may_still_call(i)
         and exists (select from agents.members m where m.owner = i.owner and m.actor = agents.fn_actor() and m.kind = 'runner') and agents.fn_is_about(i.owner)
@@ -137,6 +139,13 @@ begin
   end if;
 end $$;
 
+-- For whom the caller looks after what is left: a gateway and the service for all, others for their teams. What they touch
+-- is theirs until they commit.
+create function agents.fn_keeps_up(p_owner text) returns boolean
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+  select pg_has_role(session_user, 'cordon_gateway', 'member') or pg_has_role(agents.fn_caller_role(), 'service_role', 'member') or agents.fn_is_member(p_owner, array['admin', 'operator', 'runner'])
+$$;
+
 -- While the server was down nobody could be heard: after its start each has the same time again. A team in which
 -- somebody holds on to a chain waits for the next time, and no other team with it.
 create function agents.fn_recover_lost_invocations() returns int
@@ -148,7 +157,7 @@ declare
 begin
   for lost in
     select * from (select i.* from agents.tool_invocations i left join agents.runners r on r.name = i.runner
-      where i.status = 'running' and greatest(r.last_seen, pg_postmaster_start_time()) < clock_timestamp() - coalesce(r.lease, interval '1 minute') for update of i skip locked) silent order by silent.owner, agents.fn_chain_of('invocation:' || silent.id)
+      where i.status = 'running' and agents.fn_keeps_up(i.owner) and greatest(r.last_seen, pg_postmaster_start_time()) < clock_timestamp() - coalesce(r.lease, interval '1 minute') for update of i skip locked) silent order by silent.owner, agents.fn_chain_of('invocation:' || silent.id)
   loop
     continue when lost.owner = any (busy);
     begin
@@ -167,8 +176,8 @@ declare
   busy text[] := '{}';
   expired int := 0;
 begin
-  for late in select * from (select * from agents.tool_invocations where status in ('pending', 'approved') and expires_at <= now()
-      and not exists (select from agents.approvals a where a.subject_id = tool_invocations.id and a.status = 'pending' and a.expires_at > now()) for update skip locked) past order by past.owner, agents.fn_chain_of('invocation:' || past.id) loop
+  for late in select * from (select * from agents.tool_invocations where status in ('pending', 'approved') and expires_at <= statement_timestamp() and agents.fn_keeps_up(owner)
+      and not exists (select from agents.approvals a where a.subject_id = tool_invocations.id and a.status = 'pending' and a.expires_at > statement_timestamp()) for update skip locked) past order by past.owner, agents.fn_chain_of('invocation:' || past.id) loop
     continue when late.owner = any (busy);
     begin
       update agents.tool_invocations set status = 'expired', completed_at = clock_timestamp() where id = late.id and created_at = late.created_at;

@@ -94,7 +94,7 @@ begin
       join agents.tools_registry t on t.id = i.tool_id and t.version = i.tool_version and t.status <> 'disabled'
       left join agents.tool_profiles p on p.id = i.profile_id
       left join cordon_queue._private_jobs j on j.key = i.id::text
-      where i.status = 'approved' and i.dispatch = 'runners' and i.expires_at > now() and not i.cancel_requested
+      where agents.fn_keeps_up(i.owner) and i.status = 'approved' and i.dispatch = 'runners' and i.expires_at > statement_timestamp() and not i.cancel_requested
         and (j.id is null or j.locked_at < clock_timestamp() - p_stale or j.locked_at > clock_timestamp() + p_stale or j.run_at > clock_timestamp() + interval '1 hour' or j.attempts >= j.max_attempts)
         and agents.fn_find_stop(i.owner, array['kill', 'pause'], i.agent, i.tool_key, p.name) is null
       order by i.created_at limit 1000
@@ -164,7 +164,7 @@ declare
   next_sequence int;
 begin
   if not exists (select from agents.tool_invocations i join agents.runners r on r.name = i.runner
-      where i.id = p_id and i.created_at = agents.fn_time_of(p_id) and i.status = 'running' and i.fence = p_fence and r.actor = agents.fn_actor()) then
+      where i.id = p_id and i.created_at = agents.fn_time_of(p_id) and i.status = 'running' and i.fence = p_fence and r.actor = agents.fn_actor() and agents.fn_is_member(i.owner, array['runner'])) then
     raise exception 'invocation % is not run by % any more', p_id, agents.fn_actor() using errcode = '22023', detail = 'fence';
   end if;
   select coalesce(max(o.sequence), 0) + 1 into next_sequence from agents.invocation_output o where o.invocation_id = p_id and o.fence = p_fence;

@@ -80,7 +80,7 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   token agents.tokens;
 begin
-  select t.* into token from agents.tokens t where t.hash = p_hash and t.revoked_at is null and t.expires_at > now();
+  select t.* into token from agents.tokens t where t.hash = p_hash and t.revoked_at is null and t.expires_at > statement_timestamp();
   if not found then return; end if;
   -- Not every time: to be known would otherwise cost a write.
   if token.last_used_at is null or token.last_used_at < now() - interval '10 minutes' then
@@ -92,7 +92,7 @@ end $$;
 
 create function agents.fn_count_tokens() returns int
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
-  select count(*)::int from agents.tokens where revoked_at is null and expires_at > now()
+  select count(*)::int from agents.tokens where revoked_at is null and expires_at > statement_timestamp()
 $$;
 
 -- Who comes and goes is in the record. Whoever goes for good takes their tokens along, so that to be let in again is

@@ -40,7 +40,7 @@ declare
   dropped text[] := '{}';
 begin
   if p_keep is null or p_keep < interval '1 day' then raise exception 'what is younger than a day is kept' using errcode = '22023'; end if;
-  perform pg_advisory_xact_lock(hashtextextended('cordon retention', 0));
+  lock table agents.audit_checkpoints in share row exclusive mode;
   -- What is not in a partition of its time would be missing in the chains.
   perform agents.fn_make_next_partitions();
   for old in select * from agents.fn_partitions_before('tool_invocations', now() - p_keep) loop

@@ -81,7 +81,7 @@ declare
   busy text[] := '{}';
   expired int := 0;
 begin
-  for late in select * from (select * from agents.team_runs where status in ('pending', 'approved') and expires_at <= now() for update skip locked) past order by past.owner, agents.fn_chain_of('run:' || past.id) loop
+  for late in select * from (select * from agents.team_runs where status in ('pending', 'approved') and expires_at <= statement_timestamp() for update skip locked) past order by past.owner, agents.fn_chain_of('run:' || past.id) loop
     continue when late.owner = any (busy);
     begin
       update agents.team_runs set status = 'expired' where id = late.id;

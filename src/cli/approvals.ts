@@ -77,7 +77,7 @@ export const approve = async (desk: CommandDesk): Promise<number> => {
   try {
     dialog.say(`${paintFor(STDERR, environment)('bold', 'cordon: may this run?')}\n${renderQuestion(shown, paintFor(STDERR, environment))}`)
     const answer = await dialog.ask('yes or no? ')
-    if (answer?.trim().toLowerCase() !== 'yes') {
+    if (!['y', 'yes'].includes(answer?.trim().toLowerCase() ?? '')) {
       dialog.say('not approved; nothing was decided (cordon approvals reject says no)\n')
       return 1
     }

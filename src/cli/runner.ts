@@ -27,6 +27,7 @@ export const runner = async ({ given, environment }: CommandLine): Promise<numbe
   if (url === undefined || url === '') throw usage('a runner needs the database of its team: --database URL, or CORDON_DATABASE', COMMAND)
   if (given.switches.has('prepare')) return prepare(url)
   const sealingKey = sealingKeyOf(one('key'), environment)
+  if (sealingKey === undefined && many('secret').some((word) => word.includes('=store:'))) throw usage('a credential of the store is opened with a key: --key FILE, or CORDON_KEY_FILE', COMMAND)
   const started = await startRunner({
     url,
     name: one('name') ?? hostname(),

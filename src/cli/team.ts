@@ -75,6 +75,7 @@ const profile = async ({ store, words, values, switches, team: teamOf, wrong, pr
   const [name, ...rest] = words
   if (name === undefined || rest.length > 0) throw wrong('name one profile')
   const [allow, deny, groups] = [values.get('allow'), values.get('deny'), values.get('group')]
+  if (allow === undefined && deny === undefined && groups === undefined && !switches.has('ask') && !switches.has('default')) throw wrong('say all that it is to be, which replaces what it was: --allow, --deny, --group, --ask, --default')
   const wanted = { name, ...(allow === undefined ? {} : { allowTools: allow }), ...(deny === undefined ? {} : { denyTools: deny }), ...(groups === undefined ? {} : { toolGroups: groups }), requiresApproval: switches.has('ask'), isDefault: switches.has('default') }
   await store.ask('setProfile', { team: await teamOf(), ...wanted })
   print(wanted, (paint) => `${paint('green', 'set')} ${visible(name)}\n`)

@@ -32,8 +32,8 @@ export const storeError = (error: unknown, where: string): unknown => {
   }
 }
 
-/** Classes 08 (connection), 57P (the server ends), 53 and 58 (it has no room, or trouble of its own); errors of the system come from the socket. */
-const isConnection = (code: unknown): boolean => typeof code === 'string' && (code === UNREADABLE || /^(08|57P|53|58)/.test(code) || /^E[A-Z]+$/.test(code))
+/** Classes 08 (connection), 28 and 3D (no such login, password or database), 57P (the server ends), 53 and 58 (it has no room, or trouble of its own); errors of the system come from the socket. */
+const isConnection = (code: unknown): boolean => typeof code === 'string' && (code === UNREADABLE || /^(08|57P|53|58|3D000|28)/.test(code) || /^E[A-Z]+$/.test(code))
 
 /** What the driver says without a code. */
 const isBroken = (problem: string): boolean => /^(Connection terminated|received invalid response|Received unexpected |Query read timeout|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error)/.test(problem)

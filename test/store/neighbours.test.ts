@@ -94,6 +94,32 @@ test('a transaction that does not end holds up nobody of another team, and its o
   expect(await theirs.statusOf(await theirs.invoke(other))).toBe('approved')
 })
 
+test('what one looks after for all is that of one\'s own teams: a runner that does not end its upkeep holds up no other team', async () => {
+  const mine = await lookTool(ours)
+  const late = await ours.agent.value<string>(`select agents.fn_invoke_tool(null, $1, 'agent-1', '{}', p_valid => interval '20 milliseconds')`, [mine])
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  await whileIdle(open('their-host'), (query) => query('select agents.fn_expire_invocations(), agents.fn_recover_lost_invocations()'), async () => {
+    expect(await ours.statusOf(late)).toBe('approved')
+    await ours.anna.query(`select agents.fn_stop('ours', 'pause', 'maintenance')`)
+    await ours.anna.query(`select agents.fn_resume('ours')`)
+  })
+  await open('host-1').query('select agents.fn_expire_invocations()')
+  expect(await ours.statusOf(late)).toBe('expired')
+})
+
+test('who decides by what was there when they began decides nothing', async () => {
+  const tool = await ours.register('send')
+  const id = await ours.invoke(tool)
+  await engine.execute(`do $$ begin if to_regrole('anna') is null then create role "anna" login in role cordon_operator; end if; end $$`)
+  const approve = (begin: string) => open('anna').transaction(async ({ query, execute }) => {
+    await execute(begin)
+    await query('select agents.fn_approve_tool_invocation($1)', [id])
+  })
+  await expect(approve('set transaction isolation level repeatable read')).rejects.toMatchObject({ code: 'store-state' })
+  await approve('set transaction isolation level read committed')
+  expect(await ours.statusOf(id)).toBe('approved')
+})
+
 test('a runner sees and moves the jobs of its teams in the queue, and no others', async () => {
   const id = await theirs.invoke(await theirs.register('quick', { p_egress_class: 'none', p_requires_approval: false }))
   const seenBy = async (login: string) => (await open(login).query('select from cordon_queue._private_jobs where key = $1', [id])).length
