@@ -1,13 +1,16 @@
-// A run of a team at the command line, and what a tool is registered to cost: on the folder of an embedded store.
+// A run of a team at the command line, through the server that has the store, and what a tool is registered to cost, on its folder.
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { assignTool, claimInvocations, completeInvocation, invokeTool, openPglite, registerTool, sendHeartbeat, speakingAs } from '../../src/store/index.js'
 import type { Role } from '../../src/store/index.js'
 
-import { cordon, temporaryFolder } from './cordon.js'
+import { CORDON, cordon, temporaryFolder } from './cordon.js'
 import type { Ran } from './cordon.js'
 
 const folder = temporaryFolder()
@@ -26,6 +29,17 @@ beforeAll(() => {
 }, 120_000)
 
 describe('cordon runs', () => {
+  let server: ChildProcess
+  beforeAll(async () => {
+    server = spawn(process.execPath, [CORDON, 'serve', '--store', join(folder, 'store'), '--as', 'ada', '--json'], { stdio: ['ignore', 'pipe', 'inherit'] })
+    await once(server.stdout ?? expect.fail('it has no output'), 'data')
+  })
+  afterAll(async () => {
+    const ended = once(server, 'exit')
+    server.kill('SIGTERM')
+    await ended
+  })
+
   test('starts a run that waits among the approvals, is shown with its plan, and is approved by its hash, not by who started it', { timeout: 240_000 }, () => {
     const { id, planHash } = json(as('bot', 'runs', 'start', 'release 7', '--plan', plan, '--json')) as { readonly id: string; readonly planHash: string }
     expect(as('anna', 'approvals', 'list').stdout).toContain('run release 7')
