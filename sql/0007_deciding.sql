@@ -124,7 +124,19 @@ begin
   return run.status;
 end $$;
 
--- Who asked may take it back; an operator may stop it. What runs already is told.
+-- What waits is over; what runs already is told.
+create function agents.fn_end_invocation(p_invocation agents.tool_invocations, p_reason text) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  if p_invocation.status = 'running' then
+    update agents.tool_invocations set cancel_requested = true where id = p_invocation.id and created_at = p_invocation.created_at;
+  else
+    update agents.tool_invocations set status = 'cancelled', error = p_reason, completed_at = clock_timestamp() where id = p_invocation.id and created_at = p_invocation.created_at;
+    update agents.approvals set status = 'cancelled', decided_at = clock_timestamp() where subject_id = p_invocation.id and status = 'pending';
+  end if;
+end $$;
+
+-- Who asked may take it back; an operator may stop it.
 create function agents.fn_cancel_tool_invocation(p_id uuid, p_reason text default null) returns text
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -132,12 +144,7 @@ declare
 begin
   perform agents.fn_require_short('the reason', p_reason);
   if agents.fn_actor() not in (invocation.agent, invocation.invoked_by) then perform agents.fn_require_member(invocation.owner, array['operator', 'admin']); end if;
-  if invocation.status = 'running' then
-    update agents.tool_invocations set cancel_requested = true where id = p_id and created_at = invocation.created_at;
-  else
-    update agents.tool_invocations set status = 'cancelled', error = p_reason, completed_at = clock_timestamp() where id = p_id and created_at = invocation.created_at;
-    update agents.approvals set status = 'cancelled', decided_at = clock_timestamp() where subject_id = p_id and status = 'pending';
-  end if;
+  perform agents.fn_end_invocation(invocation, p_reason);
   perform agents.fn_audit(invocation.owner, 'invocation:' || p_id, 'invocation.cancelled', jsonb_strip_nulls(jsonb_build_object('by', agents.fn_actor(), 'reason', p_reason)));
   return case invocation.status when 'running' then 'running' else 'cancelled' end;
 end $$;

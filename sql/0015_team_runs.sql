@@ -57,12 +57,7 @@ begin
   for call in
     select * from agents.tool_invocations where team_run_id = p_id and created_at >= agents.fn_time_of(p_id) and status in ('pending', 'approved', 'running') for update
   loop
-    if call.status = 'running' then
-      update agents.tool_invocations set cancel_requested = true where id = call.id and created_at = call.created_at;
-    else
-      update agents.tool_invocations set status = 'cancelled', error = coalesce(p_reason, 'its run was cancelled'), completed_at = clock_timestamp() where id = call.id and created_at = call.created_at;
-      update agents.approvals set status = 'cancelled', decided_at = clock_timestamp() where subject_id = call.id and status = 'pending';
-    end if;
+    perform agents.fn_end_invocation(call, coalesce(p_reason, 'its run was cancelled'));
     subjects := subjects || ('invocation:' || call.id);
   end loop;
   -- In the order in which everybody takes chains.
@@ -81,7 +76,7 @@ declare
   busy text[] := '{}';
   expired int := 0;
 begin
-  for late in select * from (select * from agents.team_runs where status in ('pending', 'approved') and expires_at <= statement_timestamp() for update skip locked) past order by past.owner, agents.fn_chain_of('run:' || past.id) loop
+  for late in select * from (select * from agents.team_runs where status in ('pending', 'approved') and expires_at <= statement_timestamp() and agents.fn_keeps_up(owner) for update skip locked) past order by past.owner, agents.fn_chain_of('run:' || past.id) loop
     continue when late.owner = any (busy);
     begin
       update agents.team_runs set status = 'expired' where id = late.id;

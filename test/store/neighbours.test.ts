@@ -1,9 +1,10 @@
 // Several teams on one server, with logins of their own: what one of them does, or does not end, is no other's trouble.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { installQueue, keepUp, migrate, openPostgres, speakingAs } from '../../src/store/index.js'
+import { installQueue, keepUp, migrate, speakingAs } from '../../src/store/index.js'
 import type { Engine } from '../../src/store/index.js'
 
+import { createLogins } from './logins.js'
 import { newRegistry } from './registry.js'
 import type { Registry } from './registry.js'
 import { startServer } from './server.js'
@@ -13,12 +14,7 @@ let server: Server
 let engine: Engine
 let ours: Registry
 let theirs: Registry
-const opened: Engine[] = []
-const open = (login?: string): Engine => {
-  const one = openPostgres({ url: server.url(login), connections: 4 })
-  opened.push(one)
-  return one
-}
+const { open, close } = createLogins(() => server)
 
 beforeAll(async () => {
   server = startServer()
@@ -36,7 +32,7 @@ beforeAll(async () => {
     create role "their-host" login in role cordon_runner`)
 }, 120_000)
 afterAll(async () => {
-  await Promise.all(opened.map((one) => one.close()))
+  await close()
   server.remove()
 })
 
@@ -97,14 +93,16 @@ test('a transaction that does not end holds up nobody of another team, and its o
 test('what one looks after for all is that of one\'s own teams: a runner that does not end its upkeep holds up no other team', async () => {
   const mine = await lookTool(ours)
   const late = await ours.agent.value<string>(`select agents.fn_invoke_tool(null, $1, 'agent-1', '{}', p_valid => interval '20 milliseconds')`, [mine])
+  const lateRun = await ours.agent.value<string>(`select agents.fn_start_team_run('ours', 'release', '{}', p_valid => interval '20 milliseconds')`)
+  const runStatus = async () => (await engine.query<{ status: string }>('select status from agents.team_runs where id = $1', [lateRun]))[0]?.status
   await new Promise((resolve) => setTimeout(resolve, 50))
-  await whileIdle(open('their-host'), (query) => query('select agents.fn_expire_invocations(), agents.fn_recover_lost_invocations()'), async () => {
-    expect(await ours.statusOf(late)).toBe('approved')
+  await whileIdle(open('their-host'), (query) => query('select agents.fn_expire_invocations(), agents.fn_recover_lost_invocations(), agents.fn_expire_team_runs()'), async () => {
+    expect([await ours.statusOf(late), await runStatus()]).toEqual(['approved', 'pending'])
     await ours.anna.query(`select agents.fn_stop('ours', 'pause', 'maintenance')`)
     await ours.anna.query(`select agents.fn_resume('ours')`)
   })
-  await open('host-1').query('select agents.fn_expire_invocations()')
-  expect(await ours.statusOf(late)).toBe('expired')
+  await open('host-1').query('select agents.fn_expire_invocations(), agents.fn_expire_team_runs()')
+  expect([await ours.statusOf(late), await runStatus()]).toEqual(['expired', 'expired'])
 })
 
 test('who decides by what was there when they began decides nothing', async () => {

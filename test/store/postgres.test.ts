@@ -1,9 +1,10 @@
 // What only a real server shows: logins, many connections at once, and a server that goes away.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { migrate, openPostgres, readMigrations } from '../../src/store/index.js'
+import { migrate, readMigrations } from '../../src/store/index.js'
 import type { Engine } from '../../src/store/index.js'
 
+import { createLogins } from './logins.js'
 import { newRegistry } from './registry.js'
 import type { Registry } from './registry.js'
 import { startServer } from './server.js'
@@ -12,12 +13,7 @@ import type { Server } from './server.js'
 let server: Server
 let engine: Engine
 let registry: Registry
-const opened: Engine[] = []
-const open = (login?: string, database?: string): Engine => {
-  const one = openPostgres({ url: server.url(login, database), connections: 20 })
-  opened.push(one)
-  return one
-}
+const { open, close } = createLogins(() => server)
 
 beforeAll(async () => {
   server = startServer()
@@ -32,7 +28,7 @@ beforeAll(async () => {
     create role "serve" login in role cordon_gateway, cordon_agent, cordon_operator;`)
 }, 120_000)
 afterAll(async () => {
-  await Promise.all(opened.map((one) => one.close()))
+  await close()
   server.remove()
 })
 

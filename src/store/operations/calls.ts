@@ -9,7 +9,7 @@ import { claimInvocations, sendHeartbeat } from '../runners.js'
 
 import { EXPLANATION, INVOCATION, OUTPUT_PAGE, QUESTION, SHOWN_QUESTION, STANDING_APPROVAL, THE_DECISION, THE_ID, THE_STATUS } from './answers.js'
 import { amount, fence, filledText, hash, id, json, list, mapping, name, oneOf, optional, outputMark, runnerName, text, toolKey, whole, yesOrNo } from './field.js'
-import { EVERYBODY, operation } from './operation.js'
+import { EVERYBODY, isChangeOfIt, operation } from './operation.js'
 import { NOTHING, manyOf } from './shape.js'
 
 const STATES = ['pending', 'approved', 'running', 'completed', 'failed', 'rejected', 'expired', 'cancelled'] as const
@@ -66,7 +66,7 @@ export const CALLS = {
     method: 'GET', path: '/v1/invocations/{id}', summary: 'a call', role: 'cordon_agent', who: EVERYBODY,
     fields: { id: id() },
     answer: INVOCATION,
-    isAbout: (given, notification, channel) => channel !== 'tool_invocation_output' && notification.startsWith(given.id),
+    isAbout: isChangeOfIt,
     perform: (asking, given) => requireInvocation(asking, given.id),
   }),
   readOutput: operation({

@@ -40,6 +40,9 @@ export interface Operation<Given extends Fields, Answer> {
 
 export const operation = <const Given extends Fields, Answer>(declared: Operation<Given, Answer>): Operation<Given, Answer> => declared
 
+/** A change of the call or the run that has this id; what a call says meanwhile is none. */
+export const isChangeOfIt = (given: { readonly id: string }, notification: string, channel: Channel): boolean => channel !== 'tool_invocation_output' && notification.startsWith(given.id)
+
 export const EVERYBODY: readonly MemberKind[] = ['admin', 'operator', 'agent', 'runner']
 
 /** What JSON makes of an answer. */

@@ -3,7 +3,7 @@ import { RUN_STATES, cancelRun, listRuns, showRun, startRun } from '../team-runs
 
 import { SHOWN_RUN, TEAM_RUN, THE_ID, THE_RUN_STATUS } from './answers.js'
 import { filledText, id, mapping, name, oneOf, optional, text, whole } from './field.js'
-import { EVERYBODY, operation } from './operation.js'
+import { EVERYBODY, isChangeOfIt, operation } from './operation.js'
 import { manyOf } from './shape.js'
 
 const MOST_PEOPLE = 20
@@ -27,7 +27,7 @@ export const RUNS = {
     method: 'GET', path: '/v1/runs/{id}', summary: 'a run with its plan, what people said to it, and its calls; approve and reject take its id', role: 'cordon_agent', who: EVERYBODY,
     fields: { id: id() },
     answer: SHOWN_RUN,
-    isAbout: (given, notification, channel) => channel !== 'tool_invocation_output' && notification.startsWith(given.id),
+    isAbout: isChangeOfIt,
     perform: (asking, given) => showRun(asking, given.id),
   }),
   cancelRun: operation({
