@@ -4,7 +4,7 @@ import { homedir, userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 
 import { fail } from '../errors/index.js'
-import { migrate, openDirectAccess, openPglite, openPostgres, openRemoteAccess } from '../store/index.js'
+import { migrate, openDirectAccess, openPglite, openPostgres, openRemoteAccess, requirePrepared } from '../store/index.js'
 import type { Engine, StoreAccess } from '../store/index.js'
 
 import type { Arguments } from './arguments.js'
@@ -59,16 +59,27 @@ export const openStore = async (words: Pick<Arguments, 'values'>, environment: E
     }
     case 'database': {
       const engine = openEngine(place)
-      await migrate(engine)
+      // A slip in the URL must not put a schema into somebody else's database, or a newer version update one in use.
+      await orClose(engine, requirePrepared(engine))
       return openDirectAccess(engine, named === undefined ? { kind: 'login' } : { kind: 'somebody', actor })
     }
     case 'folder': {
       const { isAnswered } = await import('../server/index.js')
       if (existsSync(socketOf(place.folder)) && (await isAnswered(socketOf(place.folder)))) return openRemoteAccess({ server: `unix:${socketOf(place.folder)}`, actor })
       const engine = openEngine(place)
-      await migrate(engine)
+      await orClose(engine, migrate(engine))
       return openDirectAccess(engine, { kind: 'somebody', actor })
     }
+  }
+}
+
+/** An engine that is left open keeps the process, and a folder from others. */
+const orClose = async (engine: Engine, ready: Promise<unknown>): Promise<void> => {
+  try {
+    await ready
+  } catch (error) {
+    await engine.close()
+    throw error
   }
 }
 

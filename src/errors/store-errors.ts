@@ -68,6 +68,12 @@ export const STORE_ERRORS = {
     agent: 'This tool cannot be run on this host.',
     fix: 'leave it to hosts that have it (execution: "runners" of the registry), or give this one the label (labels of the registry); cordon doctor says why a mechanism does not hold',
   },
+  'store-not-prepared': {
+    when: 'A database has no schema of Cordon in it, or an older one. Only `cordon runner --prepare`, `cordon serve` and `migrate` change that.',
+    message: 'the database at {where} is not prepared: {problem}',
+    agent: 'The registry of tools cannot be used.',
+    fix: 'see that the URL names the right database; if so, once and after every update, with a login that may create schemas and roles: cordon runner --prepare --database URL (from code: await migrate(engine)); nothing was changed',
+  },
   'store-newer': {
     when: 'The database was made by a newer version of Cordon.',
     message: 'the store has migration {found}, and this version knows up to {known}',

@@ -18,7 +18,7 @@ export { approveInvocation, cancelInvocation, completeInvocation, findInvocation
 export type { Completion, InvocationRequest } from './invocations.js'
 export { LONGEST_CHUNK, appendOutput, watchOutput } from './live-output.js'
 export type { OutputChunk, OutputStream, OutputWatch } from './live-output.js'
-export { migrate, readMigrations } from './migrate.js'
+export { migrate, readMigrations, requirePrepared } from './migrate.js'
 export type { Migration } from './migrate.js'
 export { OPERATION_NAMES, operationOf } from './operations/index.js'
 export type { AnswerOf, AnyOperation, GivenTo, OperationName } from './operations/index.js'

@@ -34,7 +34,9 @@ const TURN = 7_220_155_190
  */
 export const migrate = async (engine: Engine, migrations = readMigrations()): Promise<readonly string[]> => {
   // Most logins may not change the schema, and need not where nothing is missing.
-  if (await isCurrent(engine, migrations)) return []
+  const lacking = await missingOf(engine, migrations)
+  if (lacking.length === 0) return []
+  if (!(await mayCreate(engine))) throw fail('store-not-prepared', { where: engine.where, problem: `${lackOf(lacking, migrations)}, and this login may not create schemas` })
   return engine.transaction(async ({ query, execute }) => {
     // However long others take, and the files themselves: what requests are given is not meant for this.
     await execute('set local statement_timeout = 0; set local lock_timeout = 0; set local search_path = pg_catalog, pg_temp')
@@ -44,15 +46,7 @@ export const migrate = async (engine: Engine, migrations = readMigrations()): Pr
       create table if not exists cordon_migrations.applied (number int primary key, name text not null, hash text not null, at timestamptz not null default now());
       grant usage on schema cordon_migrations to public;
       grant select on cordon_migrations.applied to public`)
-    const applied = await query<{ number: number; hash: string }>('select number, hash from cordon_migrations.applied order by number')
-    const known = new Map(migrations.map((migration) => [migration.number, migration]))
-    for (const { number, hash } of applied) {
-      const migration = known.get(number)
-      if (migration === undefined) throw fail('store-newer', { found: String(number), known: String(migrations.at(-1)?.number ?? 0) })
-      if (migration.hash !== hash) throw fail('store-differs', { number: String(number) })
-    }
-    const done = new Set(applied.map(({ number }) => number))
-    const missing = migrations.filter(({ number }) => !done.has(number))
+    const missing = notIn(await query<Applied>('select number, hash from cordon_migrations.applied'), migrations)
     for (const { number, name, text, hash } of missing) {
       await execute(text)
       await query('insert into cordon_migrations.applied (number, name, hash) values ($1, $2, $3)', [number, name, hash])
@@ -61,9 +55,36 @@ export const migrate = async (engine: Engine, migrations = readMigrations()): Pr
   })
 }
 
-const isCurrent = async ({ query }: Engine, migrations: readonly Migration[]): Promise<boolean> => {
-  const [there] = await query<{ isThere: boolean }>(`select to_regclass('cordon_migrations.applied') is not null as "isThere"`)
-  if (there?.isThere !== true) return false
-  const applied = new Map((await query<{ number: number; hash: string }>('select number, hash from cordon_migrations.applied')).map(({ number, hash }) => [number, hash]))
-  return applied.size === migrations.length && migrations.every(({ number, hash }) => applied.get(number) === hash)
+/** Changes nothing: a database that is not of this version is refused, with what brings it there. */
+export const requirePrepared = async (engine: Engine, migrations = readMigrations()): Promise<void> => {
+  const missing = await missingOf(engine, migrations)
+  if (missing.length > 0) throw fail('store-not-prepared', { where: engine.where, problem: lackOf(missing, migrations) })
 }
+
+const lackOf = (missing: readonly Migration[], migrations: readonly Migration[]): string =>
+  missing.length === migrations.length ? 'there is no store of Cordon in it' : `it is of an older version, without ${missing.map(({ name }) => name).join(', ')}`
+
+interface Applied {
+  readonly number: number
+  readonly hash: string
+}
+
+const missingOf = async ({ query }: Engine, migrations: readonly Migration[]): Promise<readonly Migration[]> => {
+  const [there] = await query<{ isThere: boolean }>(`select to_regclass('cordon_migrations.applied') is not null as "isThere"`)
+  return there?.isThere === true ? notIn(await query<Applied>('select number, hash from cordon_migrations.applied'), migrations) : migrations
+}
+
+/** What is to be applied still; nothing of it where the database knows more, or something else. */
+const notIn = (applied: readonly Applied[], migrations: readonly Migration[]): readonly Migration[] => {
+  const known = new Map(migrations.map((migration) => [migration.number, migration]))
+  for (const { number, hash } of [...applied].sort((one, other) => one.number - other.number)) {
+    const migration = known.get(number)
+    if (migration === undefined) throw fail('store-newer', { found: String(number), known: String(migrations.at(-1)?.number ?? 0) })
+    if (migration.hash !== hash) throw fail('store-differs', { number: String(number) })
+  }
+  const done = new Set(applied.map(({ number }) => number))
+  return migrations.filter(({ number }) => !done.has(number))
+}
+
+const mayCreate = async ({ query }: Engine): Promise<boolean> =>
+  (await query<{ may: boolean }>(`select has_database_privilege(current_database(), 'create') as may`))[0]?.may === true

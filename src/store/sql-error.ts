@@ -9,6 +9,7 @@ export const storeError = (error: unknown, where: string): unknown => {
   if (error instanceof CordonError || !(error instanceof Error)) return error
   const { code, hint } = error as Error & { readonly code?: unknown; readonly hint?: unknown }
   const problem = error.message
+  if (isUnprepared(code, problem)) return fail('store-not-prepared', { where, problem }, error)
   switch (code) {
     case '42501':
       return fail('store-refused', { problem }, error)
@@ -31,6 +32,10 @@ export const storeError = (error: unknown, where: string): unknown => {
       return isConnection(code) || isBroken(problem) ? fail('store-unavailable', { where, problem }, error) : error
   }
 }
+
+/** A schema, a table, a function or a role that every store of this version has. */
+const isUnprepared = (code: unknown, problem: string): boolean =>
+  (['3F000', '42P01', '42883', '42703'].some((each) => each === code) && /\bagents\b/.test(problem)) || /^role "(?:cordon_\w+|service_role)" does not exist$/.test(problem)
 
 /** Classes 08 (connection), 28 and 3D (no such login, password or database), 57P (the server ends), 53 and 58 (it has no room, or trouble of its own); errors of the system come from the socket. */
 const isConnection = (code: unknown): boolean => typeof code === 'string' && (code === UNREADABLE || /^(08|57P|53|58|3D000|28)/.test(code) || /^E[A-Z]+$/.test(code))

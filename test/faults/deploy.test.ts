@@ -42,6 +42,7 @@ test('a database that was not prepared is refused with the way out, and so is wh
   const tools = join(folder, 'tools.yaml')
   writeFileSync(tools, 'tools: [{ name: say, command: [echo, "{text}"] }]')
   expect(problem('runner', '--database', server.url('postgres', 'template1'), '--tools', tools)).toContain('runner-queue-missing')
+  expect(problem('tools', 'list', '--database', server.url('postgres', 'template1'))).toMatch(/store-not-prepared: .*\nfix: .*cordon runner --prepare/)
   expect(JSON.parse(cordon('runner', '--tools', tools, '--registration', 'say'))).toMatchObject({ key: 'say', egress_class: 'none', definition: { kind: 'process', command: ['echo', '{text}'], hash: expect.stringMatching(/^sha256:/) as string, policy: {} } })
   rmSync(folder, { recursive: true })
   expect(problem('runner', '--tools', join(ROOT, 'package.json'))).toContain('unknown key')

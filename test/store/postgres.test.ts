@@ -1,7 +1,7 @@
 // What only a real server shows: logins, many connections at once, and a server that goes away.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { migrate, readMigrations } from '../../src/store/index.js'
+import { listTools, migrate, readMigrations, requirePrepared } from '../../src/store/index.js'
 import type { Engine } from '../../src/store/index.js'
 
 import { createLogins } from './logins.js'
@@ -117,6 +117,21 @@ describe('migrations', () => {
     await migrate(other)
     await expect(migrate(other, known.map((each, at) => (at === 0 ? { ...each, hash: 'other' } : each)))).rejects.toMatchObject({ code: 'store-differs' })
     expect(await migrate(other)).toEqual([])
+  })
+
+  test('who does not prepare a database changes nothing in it: one without a store, an older and a newer one are refused', async () => {
+    await engine.execute('create database unprepared')
+    const unprepared = open(undefined, 'unprepared')
+    await expect(requirePrepared(unprepared)).rejects.toMatchObject({ code: 'store-not-prepared', message: expect.stringContaining('there is no store of Cordon in it') as string, fix: expect.stringContaining('cordon runner --prepare --database URL') as string })
+    await expect(listTools(unprepared, 'acme')).rejects.toMatchObject({ code: 'store-not-prepared' })
+    expect(await unprepared.query(`select nspname from pg_namespace where nspname in ('agents', 'cordon_migrations')`)).toEqual([])
+    await migrate(unprepared)
+    await requirePrepared(unprepared)
+    const later = { number: 9000, name: '9000_later.sql', text: 'select 1', hash: 'later' }
+    await expect(requirePrepared(unprepared, [...readMigrations(), later])).rejects.toMatchObject({ code: 'store-not-prepared', message: expect.stringContaining('an older version, without 9000_later.sql') as string })
+    await expect(migrate(open('agent-1', 'unprepared'), [...readMigrations(), later])).rejects.toMatchObject({ code: 'store-not-prepared', message: expect.stringContaining('may not create schemas') as string })
+    await migrate(unprepared, [...readMigrations(), later])
+    await expect(requirePrepared(unprepared)).rejects.toMatchObject({ code: 'store-newer' })
   })
 
   test('one that fails leaves nothing of itself', async () => {
