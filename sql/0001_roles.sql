@@ -34,7 +34,7 @@ set role cordon_owner;
 
 -- Functions are of two kinds. Those with a body of statements have a search_path of their own; those that return one
 -- expression mean what they meant when they were made, whatever the caller's path is, and become a part of the statement
--- that uses them.
+-- that uses them. What is asked with every call and is neither is in PL/pgSQL, which plans it once in a session.
 
 -- Whom the caller is. A login is itself. Only a gateway (the process that other people reach the database through)
 -- speaks for others, and says for whom.
@@ -71,9 +71,10 @@ language sql stable
 return coalesce(nullif(current_setting('cordon.team', true), ''), p_owner) = p_owner;
 
 create function agents.fn_is_member(p_owner text, p_kinds text[]) returns boolean
-language sql stable security definer set search_path = pg_catalog, pg_temp as $$
-  select exists (select from agents.members where owner = p_owner and actor = agents.fn_actor() and kind = any (p_kinds)) and agents.fn_is_about(p_owner)
-$$;
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  return agents.fn_is_about(p_owner) and exists (select from agents.members where owner = p_owner and actor = agents.fn_actor() and kind = any (p_kinds));
+end $$;
 
 create function agents.fn_require_member(p_owner text, p_kinds text[]) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$

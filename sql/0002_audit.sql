@@ -49,7 +49,7 @@ create view agents.audit_beginnings as
     left join lateral (select * from agents.audit_checkpoints k where k.owner = c.owner and k.chain = c.chain order by k.sequence desc limit 1) k on true;
 
 create function agents.fn_entry_hash(p_previous text, p_line text) returns text
-language sql immutable parallel safe
+language sql stable parallel safe
 return encode(sha256(convert_to(p_previous || E'\n' || p_line, 'UTF8')), 'hex');
 
 create function agents.fn_chain_of(p_subject text) returns smallint

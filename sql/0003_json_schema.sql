@@ -75,11 +75,10 @@ begin
 end $$;
 
 create function agents.fn_is_type(p_value jsonb, p_type text) returns boolean
-language sql immutable set search_path = pg_catalog, pg_temp as $$
-  select case p_type
+language sql immutable
+return case p_type
     when 'integer' then jsonb_typeof(p_value) = 'number' and (p_value #>> '{}')::numeric % 1 = 0
-    else jsonb_typeof(p_value) = p_type end
-$$;
+    else jsonb_typeof(p_value) = p_type end;
 
 -- What is wrong with a value: null, or the first problem, with its place and without the value itself.
 create function agents.fn_input_problem(p_value jsonb, p_schema jsonb, p_place text default 'input') returns text
@@ -167,9 +166,10 @@ end $$;
 
 -- All numbers in a value. As an array: jsonb_path_query itself takes a time that grows with the square of their number.
 create function agents.fn_numbers_in(p_value jsonb) returns setof jsonb
-language sql immutable set search_path = pg_catalog, pg_temp as $$
-  select jsonb_array_elements(jsonb_path_query_array(p_value, 'strict $.** ? (@.type() == "number")'))
-$$;
+language sql immutable
+begin atomic
+  select jsonb_array_elements(jsonb_path_query_array(p_value, 'strict $.** ? (@.type() == "number")'));
+end;
 
 -- What is wrong with a value before anything else is asked about it. Numbers are as every program reads them: one that
 -- a person was shown, and a program takes for another, was not approved.

@@ -11,7 +11,7 @@ language sql immutable parallel safe
 return to_timestamp(('x0000' || substr(replace(p_id::text, '-', ''), 1, 12))::bit(64)::bigint / 1000.0);
 
 create function agents.fn_hash(p_value jsonb) returns text
-language sql immutable
+language sql stable
 return 'sha256:' || encode(sha256(convert_to(p_value::text, 'UTF8')), 'hex');
 
 create table agents.team_runs (
@@ -50,15 +50,15 @@ create table agents.tool_invocations (
   approval_reason text,
   standing_approval_id uuid,
   error text,
-  cost_estimate numeric check (cost_estimate >= 0),
+  cost_estimate numeric,
   -- Counted while it is open, in these budgets.
-  cost_reserved numeric not null default 0 check (cost_reserved >= 0),
+  cost_reserved numeric not null default 0,
   budgets uuid[] not null default '{}',
   -- Of the version of the tool that was asked for.
   prices jsonb,
   -- By the database, from the usage and the prices; and what the runner said by itself. The larger one counts.
-  cost_measured numeric check (cost_measured >= 0),
-  cost_reported numeric check (cost_reported >= 0),
+  cost_measured numeric,
+  cost_reported numeric,
   cost_deviates boolean,
   usage jsonb,
   runner text,
@@ -72,8 +72,9 @@ create table agents.tool_invocations (
   started_at timestamptz,
   completed_at timestamptz,
   primary key (created_at, id),
-  check (created_at = agents.fn_time_of(id)),
-  check (input_hash = agents.fn_hash(input)),
+  -- A condition is read and planned again with every statement: there are few, and what cannot change is looked at once
+  -- (fn_tool_invocations_guard).
+  check (least(cost_estimate, cost_reserved, cost_measured, cost_reported) >= 0),
   check (approval_required or approval_status = 'not_required'),
   check (not approval_required or status not in ('approved', 'running', 'completed') or approval_status = 'approved')
 ) partition by range (created_at);
@@ -158,6 +159,11 @@ create index policy_evaluations_refused on agents.policy_evaluations (tool_id, a
 create function agents.fn_tool_invocations_guard() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
+  if tg_op = 'INSERT' then
+    if new.created_at is distinct from agents.fn_time_of(new.id) then raise exception 'the id of a call has its time in it' using errcode = '23514'; end if;
+    if new.input_hash is distinct from agents.fn_hash(new.input) then raise exception 'the hash of a call is that of its input' using errcode = '23514'; end if;
+    return new;
+  end if;
   if (new.id, new.created_at, new.owner, new.team_run_id, new.step_id, new.tool_id, new.tool_key, new.tool_version, new.egress_class, new.agent, new.invoked_by, new.invoked_with,
       new.profile_id, new.input, new.input_hash, new.approval_required, new.cost_estimate, new.prices, new.cost_reserved, new.budgets, new.standing_approval_id,
       new.dispatch)
@@ -197,7 +203,7 @@ begin
   end if;
   return new;
 end $$;
-create trigger trg_tool_invocations_guard before update on agents.tool_invocations for each row execute function agents.fn_tool_invocations_guard();
+create trigger trg_tool_invocations_guard before insert or update on agents.tool_invocations for each row execute function agents.fn_tool_invocations_guard();
 create trigger trg_tool_invocations_kept before delete on agents.tool_invocations for each row execute function agents.fn_refuse_change();
 
 -- Who waits hears of it: the id and the new state. Nobody else is told, because those who tell something commit one

@@ -4,12 +4,13 @@ set role cordon_owner;
 -- Whether something has expired is asked at the time of the statement: a transaction can be begun long before.
 
 create function agents.fn_find_stop(p_owner text, p_states text[], p_agent text, p_tool text, p_profile text) returns text
-language sql stable security definer set search_path = pg_catalog, pg_temp as $$
-  select format('%s: %s (%s)', scope || case when subject = '' then '' else ' ' || subject end, reason, author) from agents.controls
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  return (select format('%s: %s (%s)', scope || case when subject = '' then '' else ' ' || subject end, reason, author) from agents.controls
     where owner = p_owner and state = any (p_states)
       and (scope = 'all' or (scope = 'agent' and subject = p_agent) or (scope = 'tool' and subject = p_tool) or (scope = 'profile' and subject = p_profile))
-    limit 1
-$$;
+    limit 1);
+end $$;
 
 -- Takes one call, and what it is expected to cost, from every budget that it falls under, or refuses. The rows are
 -- locked until the end of the transaction, in one order for everybody. Returns the budgets of cost among them.

@@ -62,12 +62,13 @@ end $$;
 
 -- Whether it could be asked for now, too: an assignment that was revoked, and an agent that is gone, end what waits.
 create function agents.fn_may_still_call(p_invocation agents.tool_invocations) returns boolean
-language sql stable security definer set search_path = pg_catalog, pg_temp as $$
-  select exists (select from agents.tool_assignments a join agents.tools_registry t on t.id = a.tool_id left join agents.tool_profiles p on p.id = p_invocation.profile_id
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  return exists (select from agents.tool_assignments a join agents.tools_registry t on t.id = a.tool_id left join agents.tool_profiles p on p.id = p_invocation.profile_id
       where a.agent = p_invocation.agent and a.tool_id = p_invocation.tool_id and a.allowed
         and not coalesce(t.key = any (p.deny_tools), false) and coalesce(t.key = any (p.allow_tools), true) and coalesce(t.category = any (p.tool_groups), true))
-    and (p_invocation.invoked_by <> p_invocation.agent or exists (select from agents.members m where m.owner = p_invocation.owner and m.actor = p_invocation.agent and m.kind = 'agent'))
-$$;
+    and (p_invocation.invoked_by <> p_invocation.agent or exists (select from agents.members m where m.owner = p_invocation.owner and m.actor = p_invocation.agent and m.kind = 'agent'));
+end $$;
 
 create function agents.fn_decide(p_id uuid, p_verdict text, p_reason text, p_hash text) returns text
 language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$

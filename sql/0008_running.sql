@@ -51,7 +51,7 @@ begin
       join agents.tools_registry t on t.id = i.tool_id and t.version = i.tool_version and t.status <> 'disabled'
       left join agents.tool_profiles p on p.id = i.profile_id
       where i.status = 'approved' and i.expires_at > statement_timestamp() and not i.cancel_requested
-        and (case when p_id is null then i.dispatch = 'runners' else i.id = p_id and i.created_at = agents.fn_time_of(p_id) end)
+        and i.created_at between coalesce(agents.fn_time_of(p_id), '-infinity') and coalesce(agents.fn_time_of(p_id), 'infinity') and (i.id = p_id or (p_id is null and i.dispatch = 'runners'))
         and t.needs_labels <@ taker.labels and t.needs_boundary <@ taker.holds and agents.fn_may_still_call(i)
         and exists (select from agents.members m where m.owner = i.owner and m.actor = agents.fn_actor() and m.kind = 'runner') and agents.fn_is_about(i.owner)
         and agents.fn_find_stop(i.owner, array['kill', 'pause'], i.agent, i.tool_key, p.name) is null
@@ -67,7 +67,8 @@ end $$;
 
 -- Null where it was not measured.
 create function agents.fn_used(p_usage jsonb, p_what text) returns numeric
-language sql immutable set search_path = pg_catalog, pg_temp as $$ select case when jsonb_typeof(p_usage -> p_what) = 'number' then (p_usage ->> p_what)::numeric end $$;
+language sql immutable
+return case when jsonb_typeof(p_usage -> p_what) = 'number' then (p_usage ->> p_what)::numeric end;
 
 -- What the cell measured, at the prices of the tool. Null where something has a price and was not measured: that it
 -- cost nothing is not known.
@@ -84,7 +85,8 @@ $$;
 
 -- Far from what it was held against: by more than a half, and by more than 0.01.
 create function agents.fn_deviates(p_cost numeric, p_from numeric) returns boolean
-language sql immutable set search_path = pg_catalog, pg_temp as $$ select abs(p_cost - p_from) > greatest(p_from * 0.5, 0.01) $$;
+language sql immutable
+return abs(p_cost - p_from) > greatest(p_from * 0.5, 0.01);
 
 create function agents.fn_complete_tool_invocation(
   p_id uuid, p_status text, p_output jsonb default null, p_error text default null, p_cost numeric default null, p_fence bigint default null, p_usage jsonb default null
