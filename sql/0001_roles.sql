@@ -64,11 +64,15 @@ create table agents.members (
   primary key (owner, actor, kind)
 );
 
--- Whether the caller speaks about this owner at all. A name can be known to several teams, and whoever speaks in it for
+-- Whether the caller speaks about this owner at all, or only about another one. A name can be known to several teams, and whoever speaks in it for
 -- one of them (a token of that team) has nothing to say in the others. The setting can only narrow, so anybody may make it.
+create function agents.fn_team() returns text
+language sql stable
+return coalesce(current_setting('cordon.team', true), '');
+
 create function agents.fn_is_about(p_owner text) returns boolean
 language sql stable
-return coalesce(nullif(current_setting('cordon.team', true), ''), p_owner) = p_owner;
+return coalesce(nullif(agents.fn_team(), ''), p_owner) = p_owner;
 
 create function agents.fn_is_member(p_owner text, p_kinds text[]) returns boolean
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
@@ -111,7 +115,7 @@ create policy members_of_own on agents.members for select using (agents.fn_is_me
 grant select on agents.members to cordon_admin, cordon_operator, cordon_agent, cordon_runner, service_role;
 
 revoke execute on all functions in schema agents from public;
-grant execute on function agents.fn_actor(), agents.fn_token(), agents.fn_caller_role(), agents.fn_is_about(text), agents.fn_is_member(text, text[])
+grant execute on function agents.fn_actor(), agents.fn_token(), agents.fn_caller_role(), agents.fn_team(), agents.fn_is_about(text), agents.fn_is_member(text, text[])
   to cordon_admin, cordon_operator, cordon_agent, cordon_runner, cordon_gateway, service_role;
 grant execute on function agents.fn_add_member(text, text, text) to cordon_admin, service_role;
 grant execute on function agents.fn_remove_member(text, text, text) to cordon_admin;

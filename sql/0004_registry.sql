@@ -295,6 +295,7 @@ begin
   perform agents.fn_require_member(p_owner, array['admin']);
   delete from agents.budgets where owner = p_owner and scope = p_scope and subject = p_subject and span = p_span returning id into gone;
   if gone is null then raise exception 'there is no budget of % % in %', p_scope, p_subject, p_span using errcode = 'P0002'; end if;
+  delete from agents.budget_releases where budget_id = gone;
   perform agents.fn_audit(p_owner, 'budget:' || gone, 'budget.removed', jsonb_build_object('scope', p_scope, 'subject', p_subject, 'span', p_span::text));
 end $$;
 

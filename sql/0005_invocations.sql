@@ -61,7 +61,9 @@ create table agents.tool_invocations (
   cost_reported numeric,
   cost_deviates boolean,
   usage jsonb,
+  -- By its name, for people; which of that name it is says its id (0008).
   runner text,
+  runner_id uuid,
   -- Goes up with every claim: whoever completes a call must know the one that it was claimed with.
   fence bigint not null default 0,
   cancel_requested boolean not null default false,
@@ -82,7 +84,7 @@ create table agents.tool_invocations (
 create table agents.tool_invocations_other partition of agents.tool_invocations default;
 create index tool_invocations_waiting on agents.tool_invocations (created_at) where status = 'approved';
 create index tool_invocations_open on agents.tool_invocations (expires_at) where status in ('pending', 'approved');
-create index tool_invocations_running on agents.tool_invocations (runner) where status = 'running';
+create index tool_invocations_running on agents.tool_invocations (runner_id) where status = 'running';
 create index tool_invocations_of_agent on agents.tool_invocations (owner, agent, created_at);
 
 -- One table for everything that people are asked about.
@@ -107,7 +109,7 @@ create index approvals_open on agents.approvals (owner, created_at) where status
 create index approvals_of on agents.approvals (subject_id, created_at);
 
 create table agents.approval_votes (
-  approval_id uuid not null references agents.approvals,
+  approval_id uuid not null references agents.approvals on delete cascade,
   voter text not null,
   verdict text not null check (verdict in ('approve', 'reject')),
   reason text,

@@ -26,10 +26,6 @@ begin
   end if;
   select * into token from agents.fn_deciding_token(asked.owner, asked.asked_with, p_excluded || asked.asked_by);
   if asked.expires_at <= statement_timestamp() then raise exception 'the question expired at %', asked.expires_at using errcode = '22023'; end if;
-  -- A yes that was meant for an earlier question must not answer this one.
-  if p_hash is null and p_verdict = 'approve' and exists (select from agents.approvals a where a.subject_id = p_subject and a.id <> asked.id) then
-    raise exception 'it was asked about before: say the hash of the question that was looked at' using errcode = '22023', hint = 'cordon approvals show prints it';
-  end if;
   if p_hash is not null and p_hash <> asked.arguments_hash then raise exception 'the arguments are not those that were looked at' using errcode = '22023'; end if;
   begin
     insert into agents.approval_votes (approval_id, voter, verdict, reason, token_id, token_label, token_made_by)
@@ -81,6 +77,10 @@ begin
   perform agents.fn_require_member(invocation.owner, array['operator']);
   if invocation.status <> 'pending' then raise exception 'invocation % is %', p_id, invocation.status using errcode = '22023'; end if;
   if p_verdict = 'approve' then
+    -- It ran already: a yes that was meant for the question before that must not answer this one.
+    if p_hash is null and invocation.fence > 0 then
+      raise exception 'it was asked about before: say the hash of the question that was looked at' using errcode = '22023', hint = 'cordon approvals show prints it';
+    end if;
     if not agents.fn_may_still_call(invocation) then
       raise exception 'the tool % is not assigned to % any more', invocation.tool_key, invocation.agent using errcode = '42501', detail = 'assignment';
     end if;

@@ -1,25 +1,28 @@
 -- Runners: who takes approved calls, and who has become silent.
 set role cordon_owner;
 
+-- A name is one among those of who speaks: nobody takes the name of somebody else's runner, or is taken for it.
 create table agents.runners (
-  name text primary key,
+  id uuid primary key default gen_random_uuid(),
+  -- Where it speaks by the token of a team, that team: the same actor in another team is somebody else.
+  team text not null default agents.fn_team(),
   actor text not null default agents.fn_actor(),
+  name text not null,
   labels text[] not null default '{}',
   holds text[] not null default '{}',
   facts jsonb not null default '{}',
   is_draining boolean not null default false,
-  -- Of whose token, where it speaks by one: the same name in another team is somebody else.
-  team text default nullif(current_setting('cordon.team', true), ''),
   -- For how long it may be silent. Said by itself: it ends what it runs when it was silent for so long, and nobody
   -- else can say that it is lost.
   lease interval not null default interval '1 minute',
   first_seen timestamptz not null default clock_timestamp(),
-  last_seen timestamptz not null default clock_timestamp()
+  last_seen timestamptz not null default clock_timestamp(),
+  unique (actor, name, team)
 );
 alter table agents.runners enable row level security;
 -- Of the teams that one is a member of, whose members are seen (0001).
 create policy runners_seen on agents.runners for select
-  using (exists (select from agents.members m where m.actor = runners.actor and m.kind = 'runner') or pg_has_role(current_user, 'service_role', 'member'));
+  using (exists (select from agents.members m where m.actor = runners.actor and m.kind = 'runner' and runners.team in ('', m.owner)) or pg_has_role(current_user, 'service_role', 'member'));
 grant select on agents.runners to cordon_admin, cordon_operator, cordon_runner, service_role;
 
 -- Only the clock of the database counts, so the clocks of hosts may be wrong.
@@ -30,10 +33,8 @@ begin
   if p_lease not between interval '1 second' and interval '1 hour' then raise exception 'a runner may be silent for a second to an hour' using errcode = '22023'; end if;
   perform agents.fn_require_bounded('what a runner says of its host', p_facts, 65536);
   if pg_column_size(p_facts) > 65536 or pg_column_size(p_labels) + pg_column_size(p_holds) > 65536 then raise exception 'a runner says less of itself' using errcode = '22023'; end if;
-  insert into agents.runners as r (name, labels, holds, facts, is_draining, lease) values (p_runner, p_labels, p_holds, p_facts, p_is_draining, p_lease)
-    on conflict (name) do update set labels = excluded.labels, holds = excluded.holds, facts = excluded.facts, is_draining = excluded.is_draining, lease = excluded.lease, last_seen = clock_timestamp()
-      where r.actor = agents.fn_actor() and r.team is not distinct from excluded.team;
-  if not found then raise exception 'the runner % is somebody else''s', p_runner using errcode = '42501'; end if;
+  insert into agents.runners (name, labels, holds, facts, is_draining, lease) values (p_runner, p_labels, p_holds, p_facts, p_is_draining, p_lease)
+    on conflict (actor, name, team) do update set labels = excluded.labels, holds = excluded.holds, facts = excluded.facts, is_draining = excluded.is_draining, lease = excluded.lease, last_seen = clock_timestamp();
 end $$;
 
 create function agents.fn_claim_tool_invocations(p_runner text, p_limit int default 1, p_id uuid default null) returns setof agents.tool_invocations
@@ -42,9 +43,8 @@ declare
   taker agents.runners;
   claimed agents.tool_invocations;
 begin
-  select * into taker from agents.runners where name = p_runner;
+  select * into taker from agents.runners where actor = agents.fn_actor() and name = p_runner and team = agents.fn_team();
   if not found then raise exception 'the runner % has not been heard of', p_runner using errcode = 'P0002', hint = 'call fn_heartbeat first'; end if;
-  if taker.actor <> agents.fn_actor() then raise exception 'the runner % is somebody else''s', p_runner using errcode = '42501'; end if;
   if taker.is_draining then return; end if;
   for claimed in
     select * from (select i.* from agents.tool_invocations i
@@ -57,7 +57,7 @@ begin
         and agents.fn_find_stop(i.owner, array['kill', 'pause'], i.agent, i.tool_key, p.name) is null
       order by i.created_at limit p_limit for update of i skip locked) picked order by picked.owner, agents.fn_chain_of('invocation:' || picked.id)
   loop
-    update agents.tool_invocations set status = 'running', runner = p_runner, fence = claimed.fence + 1,
+    update agents.tool_invocations set status = 'running', runner = p_runner, runner_id = taker.id, fence = claimed.fence + 1,
         dispatched_at = coalesce(dispatched_at, clock_timestamp()), started_at = clock_timestamp()
       where id = claimed.id and created_at = claimed.created_at returning * into claimed;
     perform agents.fn_audit(claimed.owner, 'invocation:' || claimed.id, 'invocation.started', jsonb_build_object('runner', p_runner, 'fence', claimed.fence, 'input_hash', claimed.input_hash));
@@ -99,7 +99,7 @@ declare
 begin
   perform agents.fn_require_amount('a cost', p_cost);
   if p_status not in ('completed', 'failed') then raise exception 'a call ends completed or failed, not %', p_status using errcode = '22023'; end if;
-  if not exists (select from agents.runners r where r.name = invocation.runner and r.actor = agents.fn_actor()) then
+  if not exists (select from agents.runners r where r.id = invocation.runner_id and r.actor = agents.fn_actor() and r.team = agents.fn_team()) then
     raise exception 'invocation % is not run by %', p_id, agents.fn_actor() using errcode = '42501';
   end if;
   if invocation.status <> 'running' then raise exception 'invocation % is %', p_id, invocation.status using errcode = '22023'; end if;
@@ -126,13 +126,13 @@ declare
   until timestamptz := greatest(p_lost.expires_at, now() + interval '1 day');
 begin
   if p_lost.egress_class in ('none', 'read_only') then
-    update agents.tool_invocations set status = 'approved', runner = null where id = p_lost.id and created_at = p_lost.created_at;
+    update agents.tool_invocations set status = 'approved', runner = null, runner_id = null where id = p_lost.id and created_at = p_lost.created_at;
     if p_lost.cancel_requested then
       update agents.tool_invocations set status = 'cancelled', completed_at = clock_timestamp() where id = p_lost.id and created_at = p_lost.created_at;
     end if;
     perform agents.fn_audit(p_lost.owner, 'invocation:' || p_lost.id, 'invocation.requeued', jsonb_build_object('runner', p_lost.runner, 'fence', p_lost.fence));
   else
-    update agents.tool_invocations set status = 'pending', approval_status = 'pending', runner = null, cancel_requested = false, expires_at = until where id = p_lost.id and created_at = p_lost.created_at;
+    update agents.tool_invocations set status = 'pending', approval_status = 'pending', runner = null, runner_id = null, cancel_requested = false, expires_at = until where id = p_lost.id and created_at = p_lost.created_at;
     -- Another question, with a hash of its own: a yes to the first one, said again, is no yes to this.
     perform agents.fn_ask(p_lost.owner, 'tool_invocation', p_lost.id, agents.fn_hash(jsonb_build_object('input_hash', p_lost.input_hash, 'may_have_happened', p_lost.fence)), p_lost.tool_version,
       coalesce((select t.approvals_needed from agents.tools_registry t where t.id = p_lost.tool_id), 1),
@@ -143,9 +143,13 @@ end $$;
 
 -- For whom the caller looks after what is left: a gateway and the service for all, others for their teams. What they touch
 -- is theirs until they commit.
+create function agents.fn_keeps_up_all() returns boolean
+language sql stable
+return pg_has_role(session_user, 'cordon_gateway', 'member') or pg_has_role(agents.fn_caller_role(), 'service_role', 'member');
+
 create function agents.fn_keeps_up(p_owner text) returns boolean
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
-  select pg_has_role(session_user, 'cordon_gateway', 'member') or pg_has_role(agents.fn_caller_role(), 'service_role', 'member') or agents.fn_is_member(p_owner, array['admin', 'operator', 'runner'])
+  select agents.fn_keeps_up_all() or agents.fn_is_member(p_owner, array['admin', 'operator', 'runner'])
 $$;
 
 -- While the server was down nobody could be heard: after its start each has the same time again. A team in which
@@ -158,7 +162,7 @@ declare
   recovered int := 0;
 begin
   for lost in
-    select * from (select i.* from agents.tool_invocations i left join agents.runners r on r.name = i.runner
+    select * from (select i.* from agents.tool_invocations i left join agents.runners r on r.id = i.runner_id
       where i.status = 'running' and agents.fn_keeps_up(i.owner) and greatest(r.last_seen, pg_postmaster_start_time()) < clock_timestamp() - coalesce(r.lease, interval '1 minute') for update of i skip locked) silent order by silent.owner, agents.fn_chain_of('invocation:' || silent.id)
   loop
     continue when lost.owner = any (busy);

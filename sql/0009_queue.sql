@@ -152,7 +152,7 @@ create unlogged table agents.invocation_output (
   stream text not null check (stream in ('stdout', 'stderr', 'progress')),
   content text not null check (length(content) <= 8192),
   -- Characters of this call before these that are not shown.
-  skipped bigint not null default 0,
+  skipped bigint not null default 0 check (skipped between 0 and 9007199254740991),
   at timestamptz not null default clock_timestamp(),
   primary key (invocation_id, fence, sequence)
 );
@@ -163,8 +163,8 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   next_sequence int;
 begin
-  if not exists (select from agents.tool_invocations i join agents.runners r on r.name = i.runner
-      where i.id = p_id and i.created_at = agents.fn_time_of(p_id) and i.status = 'running' and i.fence = p_fence and r.actor = agents.fn_actor() and agents.fn_is_member(i.owner, array['runner'])) then
+  if not exists (select from agents.tool_invocations i join agents.runners r on r.id = i.runner_id
+      where i.id = p_id and i.created_at = agents.fn_time_of(p_id) and i.status = 'running' and i.fence = p_fence and r.actor = agents.fn_actor() and r.team = agents.fn_team() and agents.fn_is_member(i.owner, array['runner'])) then
     raise exception 'invocation % is not run by % any more', p_id, agents.fn_actor() using errcode = '22023', detail = 'fence';
   end if;
   select coalesce(max(o.sequence), 0) + 1 into next_sequence from agents.invocation_output o where o.invocation_id = p_id and o.fence = p_fence;
@@ -173,14 +173,22 @@ begin
   perform pg_notify('tool_invocation_output', p_id::text);
 end $$;
 
--- What is of no use to anybody any more: what tools said, requests that nobody repeats, runners that are gone.
+-- Whether the caller looks after this call; of one that is gone everybody does.
+create function agents.fn_keeps_up_call(p_id uuid) returns boolean
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+  select coalesce((select agents.fn_keeps_up(i.owner) from agents.tool_invocations i where i.id = p_id and i.created_at = agents.fn_time_of(p_id)), true)
+$$;
+
+-- What is of no use to anybody any more: what tools said, requests that nobody repeats, runners that are gone. Those of
+-- one's own teams, and one's own runners: until the caller commits, who owns them waits to write there.
 create function agents.fn_tidy() returns void
-language sql security definer set search_path = pg_catalog, pg_temp as $$
-  delete from agents.invocation_output where at < clock_timestamp() - interval '1 hour';
-  delete from agents.invocation_requests where at < clock_timestamp() - interval '1 day';
-  delete from agents.budget_releases r using agents.budgets b where b.id = r.budget_id and r.span_start + b.span < now() - interval '2 days';
+language sql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '1s' as $$
+  delete from agents.invocation_output where at < clock_timestamp() - interval '1 hour' and agents.fn_keeps_up_call(invocation_id);
+  delete from agents.invocation_requests where at < clock_timestamp() - interval '1 day' and agents.fn_keeps_up_call(invocation_id);
+  delete from agents.budget_releases r using agents.budgets b where b.id = r.budget_id and r.span_start + b.span < now() - interval '2 days' and agents.fn_keeps_up(b.owner);
   delete from agents.runners r where r.last_seen < clock_timestamp() - interval '1 day'
-    and not exists (select from agents.tool_invocations i where i.status = 'running' and i.runner = r.name);
+    and (agents.fn_keeps_up_all() or (r.actor = agents.fn_actor() and r.team = agents.fn_team()))
+    and not exists (select from agents.tool_invocations i where i.status = 'running' and i.runner_id = r.id);
 $$;
 
 alter table agents.invocation_output enable row level security;

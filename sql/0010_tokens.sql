@@ -124,6 +124,6 @@ grant select (id, owner, actor, label, created_by, created_at, expires_at, last_
 revoke execute on all functions in schema agents from public;
 grant execute on function agents.fn_create_token(text, text, text, text, interval) to cordon_admin;
 grant execute on function agents.fn_revoke_token(uuid) to cordon_admin, cordon_operator, cordon_agent, cordon_runner;
-grant execute on function agents.fn_authenticate(text), agents.fn_count_tokens() to cordon_gateway;
+grant execute on function agents.fn_authenticate(text), agents.fn_count_tokens(), agents.fn_require_token(text) to cordon_gateway;
 
 reset role;

@@ -58,12 +58,16 @@ begin
     execute format('drop table agents.%I', old.part);
     return next old.part;
   end loop;
-  -- What people said, and what was counted, about calls that are gone.
+  -- What people said, and what was counted, about calls and runs that are gone: a call that is there has its questions.
+  delete from agents.team_runs r where r.status in ('rejected', 'expired', 'cancelled') and r.expires_at < now() - p_keep
+    and not exists (select from agents.tool_invocations i where i.team_run_id = r.id);
   alter table agents.approval_votes disable trigger user;
-  delete from agents.approval_votes v using agents.approvals a where a.id = v.approval_id and a.status <> 'pending' and a.created_at < now() - p_keep;
+  delete from agents.approvals a where a.status <> 'pending' and a.created_at < now() - p_keep
+    and not exists (select from agents.tool_invocations i where i.id = a.subject_id and i.created_at = agents.fn_time_of(a.subject_id))
+    and not exists (select from agents.team_runs r where r.id = a.subject_id);
   alter table agents.approval_votes enable trigger user;
-  delete from agents.approvals where status <> 'pending' and created_at < now() - p_keep;
-  delete from agents.policy_evaluations where at < now() - p_keep;
+  delete from agents.policy_evaluations e where e.at < now() - p_keep
+    and not exists (select from agents.tool_invocations i where i.id = e.invocation_id and i.created_at = agents.fn_time_of(e.invocation_id));
   delete from agents.budget_usage u using agents.budgets b where b.id = u.budget_id and u.span_start + b.span < now() - p_keep;
   delete from agents.standing_approvals s where s.expires_at < now() - p_keep;
   -- For who looks after the database, and for each team of which something is gone.

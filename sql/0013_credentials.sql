@@ -40,9 +40,9 @@ declare
 begin
   if not pg_has_role(agents.fn_caller_role(), 'service_role', 'member') then
     perform agents.fn_require_member(p_owner, array['runner']);
-    select i.id into call from agents.tool_invocations i join agents.runners r on r.name = i.runner
+    select i.id into call from agents.tool_invocations i join agents.runners r on r.id = i.runner_id
       join agents.tools_registry t on t.id = i.tool_id and t.version = i.tool_version
-      where i.status = 'running' and i.owner = p_owner and r.actor = agents.fn_actor() and t.credential_ref = p_ref limit 1;
+      where i.status = 'running' and i.owner = p_owner and r.actor = agents.fn_actor() and r.team = agents.fn_team() and t.credential_ref = p_ref limit 1;
     if call is null then raise exception '% runs no call that needs the credential % of %', agents.fn_actor(), p_ref, p_owner using errcode = '42501'; end if;
   end if;
   select sealed into result from agents.credentials where owner = p_owner and ref = p_ref;

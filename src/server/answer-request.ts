@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { readFields } from '../store/index.js'
 import type { Caller, Desk, Turn } from '../store/index.js'
 
-import { inOwnTeam, knowCaller, requireKind, requireTeam } from './authenticate.js'
+import { knowCaller, requireKind, requireTeam } from './authenticate.js'
 import type { Reception } from './authenticate.js'
 import { guardRequest } from './guard-request.js'
 import { RETRY_AFTER, problemOf } from './problem.js'
@@ -93,7 +93,7 @@ const answerOperation = async (request: IncomingMessage, response: ServerRespons
   const body = operation.method === 'POST' ? await readBody(request, answering.mostBodyBytes) : {}
   refuseTwice(body, given)
   const streams = operation.growth !== undefined && /(?:^|,)\s*text\/event-stream\s*(?:;|,|$)/i.test(request.headers.accept ?? '')
-  const read = inOwnTeam(holder, readFields(operation.fields, { ...body, ...(streams ? lastMark(request) : {}), ...given }))
+  const read = readFields(operation.fields, { ...body, ...(streams ? lastMark(request) : {}), ...given })
   requireTeam(holder, read)
   const turn = turnOf(seat, gone, operation.longestMs ?? answering.answerMs)
   if (streams) {

@@ -46,13 +46,6 @@ export const requireKind = (holder: TokenHolder | undefined, { who, summary }: A
   if (!who.some((kind) => kinds.includes(kind))) throw fail('request-refused', { problem: `${actor} is ${kinds.join(' and ')} of ${team}; needed is ${who.join(' or ')}`, fix: 'ask with the token of one who is' })
 }
 
-/**
- * Runners of one team are not those of another that go by the same name: by a token nobody keeps the runner of others
- * alive, or tells it to take nothing any more.
- */
-export const inOwnTeam = <Given extends Readonly<Record<string, unknown>>>(holder: TokenHolder | undefined, given: Given): Given =>
-  holder === undefined || typeof given['runner'] !== 'string' ? given : { ...given, runner: `${holder.team}:${given['runner']}` }
-
 export const requireTeam = (holder: TokenHolder | undefined, { team: named }: { readonly team?: unknown }): void => {
   if (holder === undefined || named === undefined) return
   const { actor, team } = holder

@@ -1,5 +1,7 @@
 // What everybody has of a server: connections of the database go round, and nobody has so many requests open that others
-// find no room. A party is somebody in a team; what is allowed to a team bounds all who speak in it.
+// find no room. A party is somebody in a team; what is allowed to a team bounds all who speak in it. A team has no more
+// than twice of what is left over: one who has many teams finds, with each, less to take, and who comes next finds room.
+// Not by the name of who asks in several teams, because a name is given by each team: one would use up what is another's.
 import { fail } from '../errors/index.js'
 
 import { createRounds } from './rounds.js'
@@ -45,7 +47,7 @@ export const createShares = ({ turns, open, bytes, patienceMs }: ShareLimits): S
 
   const next = (): void => {
     while (running.all() < turns.all) {
-      const ticket = waiting.take((team) => running.ofTeam(team) < turns.team, (party) => running.ofCaller(party) < turns.caller)
+      const ticket = waiting.take((team) => running.ofTeam(team) < ofTeamNow(turns, running), (party) => running.ofCaller(party) < turns.caller)
       if (ticket === undefined) return
       running.add(ticket.party, 1)
       ticket.begin()
@@ -81,8 +83,8 @@ export const createShares = ({ turns, open, bytes, patienceMs }: ShareLimits): S
   return {
     enter: (party) => {
       const most = party.isUnknown === true ? { ...open, team: Math.ceil(open.all / 2) } : open
-      const full = (['caller', 'team', 'all'] as const).find((whose) => countOf(opened, whose, party) >= most[whose])
-      if (full !== undefined) throw fail('request-too-many', { who: { caller: party.caller, team: party.team, all: 'everybody together' }[full], open: most[full] })
+      const full = (['caller', 'all', 'team'] as const).find((whose) => countOf(opened, whose, party) >= mostNow(most, opened, whose))
+      if (full !== undefined) throw fail('request-too-many', { who: { caller: party.caller, team: party.team, all: 'everybody together' }[full], open: countOf(opened, full, party) })
       opened.add(party, 1)
       let isIn = true
       let holds = 0
@@ -98,7 +100,7 @@ export const createShares = ({ turns, open, bytes, patienceMs }: ShareLimits): S
         },
         hold: (more) => {
           if (!isIn) return
-          const isMuch = (['caller', 'team', 'all'] as const).some((whose) => countOf(held, whose, party) > 0 && countOf(held, whose, party) + more > bytes[whose])
+          const isMuch = (['caller', 'team', 'all'] as const).some((whose) => countOf(held, whose, party) > 0 && countOf(held, whose, party) + more > mostNow(bytes, held, whose))
           if (isMuch) throw fail('store-busy', { problem: 'many bytes of requests and answers are on their way already' })
           holds += more
           held.add(party, more)
@@ -122,6 +124,12 @@ interface Counts {
 }
 
 const countOf = (counts: Counts, whose: keyof Share, party: Party): number => (whose === 'all' ? counts.all() : whose === 'team' ? counts.ofTeam(party.team) : counts.ofCaller(party))
+
+const OF_WHAT_IS_LEFT = 2
+
+const ofTeamNow = ({ team, all }: Share, counts: Counts): number => Math.min(team, OF_WHAT_IS_LEFT * (all - counts.all()))
+
+const mostNow = (share: Share, counts: Counts, whose: keyof Share): number => (whose === 'team' ? ofTeamNow(share, counts) : share[whose])
 
 const createCounts = (): Counts => {
   const counted = new Map<string, number>()

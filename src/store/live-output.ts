@@ -32,7 +32,7 @@ type Row = OutputChunk & OutputPlace
 
 const readRows = ({ query }: Pick<Session, 'query'>, id: string, { fence, sequence }: OutputPlace): Promise<readonly Row[]> =>
   query(
-    `select stream, content, skipped::int, fence::text, sequence from agents.invocation_output where invocation_id = $1 and (fence, sequence) > ($2::bigint, $3::int) order by fence, sequence`,
+    `select stream, content, skipped::float8, fence::text, sequence from agents.invocation_output where invocation_id = $1 and (fence, sequence) > ($2::bigint, $3::int) order by fence, sequence`,
     [id, fence, sequence],
   )
 

@@ -24,7 +24,8 @@ export const speakingAs = (engine: Engine, speaker: Speaker, { signal, longestMs
   return {
     query: (sql, values) =>
       engine.transaction(async (inside) => {
-        await inside.query(`select set_config('cordon.actor', $1, true), set_config('cordon.team', $2, true), set_config('cordon.token', $3, true), set_config('role', $4, true)`, [actor, team, token, role])
+        // A token counts with every look: it may have been revoked since who shows it was let in.
+        await inside.query(`select set_config('cordon.actor', $1, true), set_config('cordon.team', $2, true), set_config('cordon.token', $3, true), set_config('role', $4, true)${token === '' ? '' : ', agents.fn_require_token($2)'}`, [actor, team, token, role])
         if (longestMs !== undefined) await inside.query(`select set_config('statement_timeout', $1, true)`, [String(longestMs)])
         return inside.query(sql, values)
       }, signal),

@@ -71,6 +71,32 @@ describe('what a call says', () => {
     expect(eventsOf(followed.text()).slice(1)).toEqual(['id: 1.2\nevent: item\ndata: {"stream":"stderr","content":"two\u2028\\n\\nthree","skipped":7}', 'event: end\ndata: {"status":"completed"}'])
   })
 
+  test('is told no more to a token that was revoked, and its stream ends; another of the same agent hears it', async () => {
+    const id = await invoke()
+    await take(id)
+    await say(id, 'before')
+    const tokenOf = async () => (await stage.ask('ada', 'POST', '/v1/teams/acme/tokens', { body: { actor: 'agent-1' } })).json as { readonly id: string; readonly token: string }
+    const [lost, kept] = [await tokenOf(), await tokenOf()]
+    const [cut, whole] = [lost, kept].map(({ token }) => follow('agent-1', id, { headers: { authorization: `Bearer ${token}` } }))
+    for (const each of [cut, whole]) await expect.poll(() => each?.text()).toContain('before')
+    expect(await stage.ask('ada', 'DELETE', `/v1/tokens/${lost.id}`)).toMatchObject({ status: 204 })
+    await say(id, 'after')
+    await cut?.ended
+    expect(eventsOf(cut?.text() ?? '')).toEqual([expect.stringContaining('before'), expect.stringContaining('event: problem')])
+    await expect.poll(() => whole?.text()).toContain('after')
+    await complete(id)
+    await whole?.ended
+  })
+
+  test('can be read however much of it is said to be missing', async () => {
+    const id = await invoke()
+    await take(id)
+    expect(await say(id, 'x', { skipped: Number.MAX_SAFE_INTEGER })).toMatchObject({ status: 204 })
+    expect(await stage.ask('agent-1', 'GET', `/v1/invocations/${id}/output`)).toMatchObject({ status: 200, json: { chunks: [{ content: 'x', skipped: Number.MAX_SAFE_INTEGER }] } })
+    await expect(stage.owner.query(`insert into agents.invocation_output (invocation_id, fence, sequence, stream, content, skipped) values ($1, 1, 9, 'stdout', 'y', 9223372036854775807)`, [id])).rejects.toMatchObject({ code: 'store-state' })
+    await complete(id)
+  })
+
   test('is gone on with after a mark, by header or by query, and as plain JSON', async () => {
     const id = await invoke()
     await take(id)

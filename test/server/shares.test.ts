@@ -53,6 +53,22 @@ describe('turns', () => {
     expect(began).toEqual(['a1', 'a2', 'b1', 'z1'])
   })
 
+  test('of several teams together leave some for the next: each finds less', async () => {
+    const { began, ask, end } = stage({ turns: { caller: 5, team: 7, all: 10 } })
+    for (const team of ['evil', 'vile'])
+      for (const caller of ['mallory', 'mallet']) for (let at = 0; at < 8; at += 1) ask(team, caller, `${team}-${caller}-${String(at)}`)
+    await Promise.resolve()
+    expect(began.length).toBe(9)
+    ask('acme', 'ada', 'a1')
+    await Promise.resolve()
+    expect(began.at(-1)).toBe('a1')
+    // What they give back they do not all take again.
+    for (const name of began.filter((each) => each.startsWith('evil')).slice(0, 3)) await end(name)
+    ask('acme', 'ada', 'a2')
+    await Promise.resolve()
+    expect(began.at(-1)).toBe('a2')
+  })
+
   test('are not for who has gone, whether before or while they waited', async () => {
     const { began, ask, end } = stage({ turns: { caller: 1, team: 1, all: 1 } })
     ask('acme', 'ada', 'a1')
@@ -90,6 +106,21 @@ describe('seats', () => {
     expect(() => shares.enter({ team: 'third', caller: 'mia' })).toThrow('everybody together')
     bea.leave()
     shares.enter({ team: 'third', caller: 'mia' })
+  })
+
+  test('of several teams leave some for the next, and what is left is said to be', () => {
+    const { shares } = stage({ open: { caller: 10, team: 10, all: 12 } })
+    const fill = (team: string): number => {
+      for (let taken = 0; ; taken += 1) {
+        try {
+          shares.enter({ team, caller: String(taken) })
+        } catch {
+          return taken
+        }
+      }
+    }
+    expect([fill('evil'), fill('vile'), fill('acme')]).toEqual([8, 3, 1])
+    expect(() => shares.enter({ team: 'other', caller: 'zoe' })).toThrow('everybody together has 12')
   })
 
   test('hold bytes until they are left; the first may hold more than all of them', () => {

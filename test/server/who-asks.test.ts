@@ -149,7 +149,7 @@ describe('a token', () => {
     const beat = (as: string, isDraining: boolean) => stage.ask('POST', '/v1/runners/shared/heartbeat', { token: as, body: { isDraining } })
     expect(await beat(stage.tokens['agent-1'], false)).toMatchObject({ status: 204 })
     expect(await beat(token, true)).toMatchObject({ status: 204 })
-    expect(await stage.engine.query(`select name, is_draining as "isDraining" from agents.runners where name like '%:shared' order by name`)).toEqual([{ name: 'acme:shared', isDraining: false }, { name: 'evil:shared', isDraining: true }])
+    expect(await stage.engine.query(`select team, is_draining as "isDraining" from agents.runners where name = 'shared' order by team`)).toEqual([{ team: 'acme', isDraining: false }, { team: 'evil', isDraining: true }])
   })
 
   test('begins no team, and calls in no name but its own', async () => {
@@ -173,9 +173,9 @@ describe('calls', () => {
   test('that are not completed with the fence of their claim are not completed', async () => {
     const { id, hash } = await stage.invoke()
     await stage.as('anna').ask('approve', { id, shownHash: hash })
-    const [agent, token] = [stage.as('agent-1'), stage.tokens['agent-1']]
-    await agent.ask('heartbeat', { runner: 'host' })
-    await agent.ask('claim', { runner: 'host', id })
+    const token = stage.tokens['agent-1']
+    await stage.ask('POST', '/v1/runners/host/heartbeat', { token, body: {} })
+    await stage.ask('POST', '/v1/runners/host/claims', { token, body: { id } })
     const complete = (fence: string) => stage.ask('POST', `/v1/invocations/${id}/completion`, { token, body: { fence, status: 'completed', output: null } })
     expect(await complete('0')).toMatchObject(refusal(409, 'store-state'))
     expect(await complete('1')).toMatchObject({ status: 204 })

@@ -86,6 +86,31 @@ describeRegistry('budgets of cost', (stage) => {
     expect(await room(registry, tool, 1)).toBe(3)
   })
 
+  test('a call that ran and may have happened counts, whether its second question is answered with no, taken back or too late; one that never ran does not', async () => {
+    const registry = await fresh()
+    const tool = await registry.register('send')
+    await limit(registry, 5)
+    const [rejected, cancelled, late, never] = [await ask(registry, tool, 1), await ask(registry, tool, 1), await ask(registry, tool, 1), await ask(registry, tool, 1)]
+    for (const id of [rejected, cancelled, late]) {
+      await registry.anna.query('select agents.fn_approve_tool_invocation($1)', [id])
+      await claim(registry, id)
+    }
+    await stage.engine.query(`select agents.fn_recover_invocation(i) from agents.tool_invocations i where id = any ($1)`, [[rejected, cancelled, late]])
+    await registry.anna.query('select agents.fn_reject_tool_invocation($1, $2)', [rejected, 'no'])
+    await registry.agent.query('select agents.fn_cancel_tool_invocation($1)', [cancelled])
+    // As if the day were over.
+    await stage.engine.transaction(async ({ query, execute }) => {
+      await execute('alter table agents.tool_invocations disable trigger user')
+      await query(`update agents.tool_invocations set expires_at = now() where id = $1`, [late])
+      await query(`update agents.approvals set expires_at = now() where subject_id = $1`, [late])
+      await execute('alter table agents.tool_invocations enable trigger user')
+    })
+    await registry.admin.query('select agents.fn_expire_invocations()')
+    await registry.anna.query('select agents.fn_reject_tool_invocation($1, $2)', [never, 'no'])
+    expect(await Promise.all([rejected, cancelled, late, never].map(registry.statusOf))).toEqual(['rejected', 'cancelled', 'expired', 'rejected'])
+    expect(await room(registry, tool, 1)).toBe(2)
+  })
+
   test('counts what was measured once a call has ended, and the estimate where nobody measured', async () => {
     const registry = await fresh()
     const tool = await registry.register('look', FREE)

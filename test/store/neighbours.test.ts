@@ -105,6 +105,20 @@ test('what one looks after for all is that of one\'s own teams: a runner that do
   expect([await ours.statusOf(late), await runStatus()]).toEqual(['expired', 'expired'])
 })
 
+test('a runner that does not end its tidying holds up no other runner; a name is everybody\'s own', async () => {
+  const [mine, other] = [open('host-1'), open('their-host')]
+  for (const who of [mine, other]) await who.query(`select agents.fn_heartbeat('laptop')`)
+  await engine.query(`update agents.runners set last_seen = now() - interval '2 days' where name = 'laptop'`)
+  const named = async () => (await engine.query<{ actor: string }>(`select actor from agents.runners where name = 'laptop' order by actor`)).map(({ actor }) => actor)
+  await whileIdle(other, (query) => query('select agents.fn_tidy()'), async () => {
+    await mine.query(`select agents.fn_heartbeat('laptop')`)
+  })
+  expect(await named()).toEqual(['host-1'])
+  await engine.query(`update agents.runners set last_seen = now() - interval '2 days' where name = 'laptop'`)
+  await mine.query('select agents.fn_tidy()')
+  expect(await named()).toEqual([])
+})
+
 test('who decides by what was there when they began decides nothing', async () => {
   const tool = await ours.register('send')
   const id = await ours.invoke(tool)

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 
 import { BAD_STATE, MISSING, REFUSED, describeRegistry } from './describe-registry.js'
 import { actorOf } from './registry.js'
+import type { Actor } from './registry.js'
 
 describeRegistry('the registry', (stage) => {
   const { claim, complete, fresh } = stage
@@ -235,6 +236,29 @@ describeRegistry('the registry', (stage) => {
       const hash = await questionHash(call)
       expect(await registry.anna.value('select agents.fn_approve_tool_invocation($1, null, $2)', [call, hash])).toBe('pending')
       expect(await registry.otto.value('select agents.fn_approve_tool_invocation($1, null, $2)', [call, hash])).toBe('approved')
+    })
+
+    test('two runners that go by one name are two: neither takes the name of the other, keeps its lease, or ends its calls', async () => {
+      const registry = await fresh()
+      const name = `${registry.owner}-runner`
+      const other = actorOf(stage.engine, 'cordon_runner', 'host-2')
+      await registry.admin.query(`select agents.fn_add_member($1, 'host-2', 'runner')`, [registry.owner])
+      await expect(other.query('select agents.fn_claim_tool_invocations($1)', [name])).rejects.toMatchObject(MISSING)
+      await other.query('select agents.fn_heartbeat($1)', [name])
+      const tool = await registry.register('look', { p_egress_class: 'none', p_requires_approval: false })
+      const [first, second] = [await registry.invoke(tool), await registry.invoke(tool)]
+      const mine = await claim(registry, first)
+      const [theirs] = await other.query<{ fence: string }>('select * from agents.fn_claim_tool_invocations($1, 1, $2)', [name, second])
+      const by = (who: Actor, id: string, fence: unknown) => who.query(`select agents.fn_complete_tool_invocation($1, 'completed', null, null, null, $2)`, [id, fence])
+      await expect(by(other, first, mine?.fence)).rejects.toMatchObject(REFUSED)
+      await expect(other.query(`select agents.fn_append_output($1, $2, 'stdout', 'x')`, [first, mine?.fence])).rejects.toMatchObject(BAD_STATE)
+      await by(other, second, theirs?.fence)
+      await stage.engine.query(`update agents.runners set last_seen = now() - interval '1 hour', lease = interval '1 second' where name = $1 and actor = 'host-1'`, [name])
+      await other.query('select agents.fn_heartbeat($1)', [name])
+      await expect.poll(async () => {
+        await registry.runner.query(`select agents.fn_recover_lost_invocations()`)
+        return [await registry.statusOf(first), await registry.statusOf(second)]
+      }).toEqual(['approved', 'completed'])
     })
 
     test('what is revoked ends what waits: an assignment, an agent, an operator', async () => {

@@ -89,6 +89,23 @@ describe.each(ENGINES)('retention on %s', (name) => {
     expect(await problems()).toEqual([])
   })
 
+  test('keeps the questions of a call that is there: a yes to whether it happened already names what was looked at', async () => {
+    const id = await registry.invoke(await registry.register('send'))
+    const done = await registry.invoke(await registry.register('send'))
+    for (const each of [id, done]) await registry.anna.query('select agents.fn_approve_tool_invocation($1)', [each])
+    await registry.runner.query(`select * from agents.fn_claim_tool_invocations('team-runner', 1, $1)`, [id])
+    await engine.query('select agents.fn_recover_invocation(i) from agents.tool_invocations i where id = $1', [id])
+    // As if the first question, and that of a call that is gone, were old; and there is something to drop.
+    await engine.query(`update agents.approvals set created_at = '2020-04-01', subject_id = case when subject_id = $2 then gen_random_uuid() else subject_id end where subject_id in ($1, $2) and status = 'approved'`, [id, done])
+    await makeOld('2020_04_01')
+    expect((await drop('30 days')).length).toBeGreaterThan(0)
+    const questions = await engine.query<{ status: string; arguments_hash: string }>(`select status, arguments_hash from agents.approvals where subject_id = $1 or created_at < '2020-05-01' order by status`, [id])
+    expect(questions.map(({ status }) => status)).toEqual(['approved', 'pending'])
+    await expect(registry.anna.query('select agents.fn_approve_tool_invocation($1)', [id])).rejects.toMatchObject({ code: 'store-state' })
+    expect(await registry.anna.value('select agents.fn_approve_tool_invocation($1, null, $2)', [id, questions[1]?.arguments_hash])).toBe('approved')
+    expect(await problems()).toEqual([])
+  })
+
   test('what came when nobody had made its partition moves into one, and goes with it', async () => {
     await registry.invoke(tool)
     // As if there had been no partition for it: with the rest.
