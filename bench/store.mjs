@@ -28,14 +28,13 @@ const COUNTED = 200
  * @typedef {import('../dist/store/index.js').Engine} Engine
  * @typedef {import('./store/rates.mjs').Rates} Rates
  * @typedef {{ p50: number, p95: number }} Spread
- * @typedef {{ rates: Rates, listening: Spread, queue: Spread }} Round
+ * @typedef {{ here: Rates, byRunners: Rates, listening: Spread, queue: Spread }} Round calls run by who asked, and by any runner of the queue
  *
  * @typedef {object} StoreReport
  * @property {readonly number[]} inFlight
  * @property {number} seconds
  * @property {{ call: import('./store/writes.mjs').Writes, same: import('./store/writes.mjs').Writes }} writes
- * @property {Rates} byOthers on the server, young, for any runner
- * @property {Round} young on the server, run by the caller
+ * @property {Round} young on the server
  * @property {Round} aged the same, with old calls
  * @property {{ count: number, loadedInMs: number }} old
  * @property {Rates} embedded
@@ -51,6 +50,7 @@ async function measureServer(under, tell, { seconds, starts, old }) {
   process.on('exit', server.remove)
   const owner = openPostgres({ url: server.url(), connections: 1 })
   await migrate(owner)
+  await installQueue(owner, server.url())
   const tools = await foundTeam(owner)
   await owner.execute(`${TABLES} ${LOGINS}`)
   const script = path.join(server.folder, 'same-writes.sql')
@@ -78,13 +78,11 @@ async function measureServer(under, tell, { seconds, starts, old }) {
   const ratesOf = (/** @type {'caller' | 'runners'} */ dispatch) => compareRates({ inFlight: IN_FLIGHT, seconds, bare, once: () => oneCall({ agent, runner, tool: tools.look, dispatch }) })
   /** @returns {Promise<Round>} */
   const round = async () => ({
-    rates: await ratesOf('caller'),
+    here: await ratesOf('caller'),
+    byRunners: await ratesOf('runners'),
     listening: spread(await startsByListening(people, starts)),
     queue: spread(await startsByQueue(people, starts, server.url('host-1'))),
   })
-  tell('calls for any runner')
-  const byOthers = await ratesOf('runners')
-  await installQueue(owner, server.url())
   tell('calls on a server')
   const young = await round()
   tell(`${old.toLocaleString('en')} old calls are put there`)
@@ -95,7 +93,7 @@ async function measureServer(under, tell, { seconds, starts, old }) {
   const aged = await round()
   await close([...engines, owner])
   server.remove()
-  return { writes, byOthers, young, aged, old: { count: old, loadedInMs } }
+  return { writes, young, aged, old: { count: old, loadedInMs } }
 }
 
 /** @param {string} folder @param {typeof FULL} size */

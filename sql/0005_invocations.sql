@@ -222,7 +222,6 @@ begin
     perform pg_notify('tool_invocation', new.id || ' ' || new.status);
   end if;
   if new.status = 'pending' then perform pg_notify('tool_invocation_approval_required', new.id::text); end if;
-  if new.status = 'approved' and new.dispatch = 'runners' then perform pg_notify('tool_invocation_ready', new.id::text); end if;
   return null;
 end $$;
 create trigger trg_tool_invocations_notify after insert or update on agents.tool_invocations for each row execute function agents.fn_tool_invocations_notify();

@@ -4,16 +4,17 @@ const NAME_WIDTH = 40
 
 /** @param {import('../store.mjs').StoreReport} report */
 export function formatStore(report) {
-  const { inFlight, seconds, young, aged, old, byOthers, embedded } = report
+  const { inFlight, seconds, young, aged, old, embedded } = report
   const many = old.count.toLocaleString('en')
   return [
     `calls per second: asked for, claimed, completed (${String(seconds)} s each), and their share of the same writes\n`,
     `  ${'in flight'.padEnd(NAME_WIDTH)}${inFlight.map(count => `${String(count).padStart(8)}      `).join('')}`,
-    ...both('PostgreSQL', young.rates),
-    ...both('PostgreSQL, for any runner', byOthers),
-    ...both(`PostgreSQL, ${many} old calls`, aged.rates),
+    ...both('PostgreSQL, run by who asked', young.here),
+    ...both('PostgreSQL, by a runner of the queue', young.byRunners),
+    ...both(`by who asked, ${many} old calls`, aged.here),
+    ...both(`by a runner, ${many} old calls`, aged.byRunners),
     ...both('embedded', embedded),
-    `\nwith ${many} old calls (put there in ${(old.loadedInMs / 1000).toFixed(0)} s) the share falls by ${(100 * fallOf(report)).toFixed(0)}% at most\n`,
+    `\nwith ${many} old calls (put there in ${(old.loadedInMs / 1000).toFixed(0)} s) the share falls by ${(100 * fallOf(report, 'shares')).toFixed(0)}% at most, the rate by ${(100 * fallOf(report, 'calls')).toFixed(0)}%\n`,
     formatWrites(report),
     `\nfrom approval to start, in ms            p50     p95\n`,
     spreadLine('told by LISTEN', young.listening),

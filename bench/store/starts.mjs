@@ -40,7 +40,10 @@ async function measure({ agent, operator, runner, tool }, count, listen) {
  * @param {People} people
  * @param {number} count
  */
-export const startsByListening = (people, count) => measure(people, count, heard => people.runner.listen('tool_invocation_ready', id => void heard(id).catch(() => undefined)))
+export const startsByListening = (people, count) => measure(people, count, heard => people.runner.listen('tool_invocation', said => {
+  const [id, state] = said.split(' ')
+  if (state === 'approved') void heard(String(id)).catch(() => undefined)
+}))
 
 /**
  * @param {People} people
