@@ -52,6 +52,10 @@ create function agents.fn_entry_hash(p_previous text, p_line text) returns text
 language sql stable parallel safe
 return encode(sha256(convert_to(p_previous || E'\n' || p_line, 'UTF8')), 'hex');
 
+create function agents.fn_written_time(p_moment timestamptz) returns text
+language sql stable parallel safe
+return to_char(p_moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"');
+
 create function agents.fn_chain_of(p_subject text) returns smallint
 language sql immutable parallel safe
 return abs(hashtextextended(p_subject, 0) % 64)::smallint;
@@ -83,7 +87,7 @@ begin
   end if;
   -- Now that it is our turn: times within a chain go the way its numbers go.
   moment := clock_timestamp();
-  entry_line := jsonb_build_object('chain', place, 'sequence', before.sequence + 1, 'at', to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+  entry_line := jsonb_build_object('chain', place, 'sequence', before.sequence + 1, 'at', agents.fn_written_time(moment),
     'owner', p_owner, 'subject', p_subject, 'type', p_type, 'actor', agents.fn_actor(), 'details', p_details)::text;
   entry_hash := agents.fn_entry_hash(before.hash, entry_line);
   insert into agents.audit_events (at, chain, sequence, owner, subject, type, actor, line, previous_hash, hash)
@@ -104,6 +108,35 @@ create trigger trg_audit_events_kept before truncate on agents.audit_events exec
 create trigger trg_audit_events_kept before truncate on agents.audit_events_other execute function agents.fn_refuse_change();
 create trigger trg_audit_checkpoints_kept before truncate on agents.audit_checkpoints execute function agents.fn_refuse_change();
 
+-- Null where it is none: whoever wrote it, it is not what was written here.
+create function agents.fn_read_line(p_line text) returns jsonb
+language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+begin
+  return case when jsonb_typeof(p_line::jsonb) = 'object' then p_line::jsonb end;
+exception when others then return null;
+end $$;
+
+-- What is wrong with entries of a table (all of the record, or a part that is to be dropped), of these teams or of all.
+create function agents.fn_entry_problems(p_table regclass, p_owners text[] default null) returns table (owner text, chain smallint, sequence bigint, problem text)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  return query execute format($query$
+    select e.owner, e.chain, e.sequence, p.problem
+    from (
+      select e.*, agents.fn_read_line(e.line) as says, coalesce(lag(e.hash) over chain_order, b.hash) as expected_hash, coalesce(lag(e.sequence) over chain_order, b.sequence) as before_it
+      from %s e left join agents.audit_beginnings b on b.owner = e.owner and b.chain = e.chain
+      where $1 is null or e.owner = any ($1) window chain_order as (partition by e.owner, e.chain order by e.sequence)
+    ) e
+    cross join lateral (values
+      (e.hash <> agents.fn_entry_hash(e.previous_hash, e.line), 'its content does not fit its hash'),
+      (jsonb_build_object('sequence', e.sequence, 'chain', e.chain, 'at', agents.fn_written_time(e.at), 'type', e.type, 'subject', e.subject, 'actor', e.actor, 'owner', e.owner)
+        is distinct from e.says - 'details', 'its columns are not what its line says'),
+      (e.sequence is distinct from e.before_it + 1 or e.previous_hash is distinct from e.expected_hash, 'entries before it are missing')
+    ) as p (is_wrong, problem)
+    where p.is_wrong
+  $query$, p_table) using p_owners;
+end $$;
+
 -- What is wrong with the record, if anything: nothing is a good answer. The service looks at all teams, others at theirs.
 create function agents.fn_verify_audit() returns table (owner text, chain smallint, sequence bigint, problem text)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
@@ -118,20 +151,8 @@ begin
   with looked_at as (
     select t.owner from (select c.owner from agents.audit_chains c union select m.owner from agents.members m) t
       where pg_has_role(agents.fn_caller_role(), 'service_role', 'member') or agents.fn_is_member(t.owner, array['admin', 'operator'])
-  ), entries as (
-    select e.*, coalesce(lag(e.hash) over chain_order, b.hash) as expected_hash, coalesce(lag(e.sequence) over chain_order, b.sequence) as before_it
-    from agents.audit_events e join looked_at l on l.owner = e.owner left join agents.audit_beginnings b on b.owner = e.owner and b.chain = e.chain window chain_order as (partition by e.owner, e.chain order by e.sequence)
   ), problems as (
-    select e.owner, e.chain, e.sequence, 'its content does not fit its hash' as problem from entries e
-      where e.hash <> agents.fn_entry_hash(e.previous_hash, e.line)
-    union all
-    select e.owner, e.chain, e.sequence, 'its columns are not what its line says' from entries e
-      where (e.line::jsonb ->> 'sequence')::bigint is distinct from e.sequence or (e.line::jsonb ->> 'chain')::int is distinct from e.chain
-         or (e.line::jsonb ->> 'at')::timestamptz is distinct from e.at or e.line::jsonb ->> 'type' is distinct from e.type
-         or e.line::jsonb ->> 'subject' is distinct from e.subject or e.line::jsonb ->> 'actor' is distinct from e.actor or e.line::jsonb ->> 'owner' is distinct from e.owner
-    union all
-    select e.owner, e.chain, e.sequence, 'entries before it are missing' from entries e
-      where e.sequence is distinct from e.before_it + 1 or e.previous_hash is distinct from e.expected_hash
+    select e.* from agents.fn_entry_problems('agents.audit_events', (select coalesce(array_agg(l.owner), '{}') from looked_at l)) e
     union all
     select c.owner, c.chain, c.sequence, 'the last entries are missing' from agents.audit_chains c join looked_at l on l.owner = c.owner
       join agents.audit_beginnings b on b.owner = c.owner and b.chain = c.chain
@@ -139,9 +160,9 @@ begin
       where (c.sequence > b.sequence and e.hash is distinct from c.hash) or c.sequence < b.sequence or (c.sequence = b.sequence and c.hash <> b.hash)
     union all
     -- Of every team somebody was let in.
-    select l.owner, 0, 0, 'the whole record of this team is missing' from looked_at l where not exists (select from agents.audit_chains c where c.owner = l.owner)
+    select l.owner, 0::smallint, 0::bigint, 'the whole record of this team is missing' from looked_at l where not exists (select from agents.audit_chains c where c.owner = l.owner)
   )
-  select p.owner, p.chain::smallint, p.sequence::bigint, p.problem::text from problems p order by 1, 2, 3;
+  select p.* from problems p order by 1, 2, 3;
 end $$;
 
 alter table agents.audit_events enable row level security;

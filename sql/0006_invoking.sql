@@ -61,6 +61,23 @@ create trigger trg_tool_invocations_settle after update on agents.tool_invocatio
   when (new.budgets <> '{}' and new.status <> old.status and new.status in ('completed', 'failed', 'rejected', 'expired', 'cancelled'))
   execute function agents.fn_tool_invocations_settle();
 
+-- Whether a yes in advance still counts, whoever asks.
+create function agents.fn_standing_counts(p_given agents.standing_approvals) returns boolean
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  return p_given.revoked_at is null and p_given.uses_left > 0 and p_given.expires_at > statement_timestamp()
+    and exists (select from agents.tools_registry t where t.id = p_given.tool_id and t.version = p_given.tool_version)
+    and exists (select from agents.members m where m.owner = p_given.owner and m.actor = p_given.author and m.kind = 'operator')
+    -- Not by what was taken back since: it may have been somebody else's hand.
+    and not exists (select from agents.tokens t where t.id = p_given.given_with and t.revoked_at is not null);
+end $$;
+
+-- Those of a team, for its members.
+create function agents.fn_standing_approvals(p_owner text) returns setof uuid
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+  select s.id from agents.standing_approvals s where s.owner = p_owner and agents.fn_is_member(p_owner, array['admin', 'operator', 'agent', 'runner']) and agents.fn_standing_counts(s)
+$$;
+
 create function agents.fn_use_standing_approval(p_tool agents.tools_registry, p_agent text, p_input jsonb) returns uuid
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -68,12 +85,11 @@ declare
 begin
   for given in
     select * from agents.standing_approvals s
-      where s.tool_id = p_tool.id and s.revoked_at is null and s.uses_left > 0 and s.expires_at > statement_timestamp() and s.tool_version = p_tool.version
+      where s.tool_id = p_tool.id and s.revoked_at is null and s.uses_left > 0 and agents.fn_standing_counts(s)
         and (s.agent is null or s.agent = p_agent) and s.author <> p_agent and s.author <> agents.fn_actor()
-        and exists (select from agents.members m where m.owner = s.owner and m.actor = s.author and m.kind = 'operator')
-        -- Not by what the asker made or shows too, and not by what was taken back since: it may have been somebody else's hand.
+        -- Not by what the asker made or shows too.
         and not coalesce(s.given_with = agents.fn_token(), false)
-        and not exists (select from agents.tokens t where t.id = s.given_with and (t.revoked_at is not null or t.created_by in (p_agent, agents.fn_actor())))
+        and not exists (select from agents.tokens t where t.id = s.given_with and t.created_by in (p_agent, agents.fn_actor()))
       order by s.expires_at for update
   loop
     if agents.fn_input_problem(p_input, given.arguments) is null then
@@ -238,6 +254,7 @@ revoke execute on all functions in schema agents from public;
 grant execute on function agents.fn_invoke_tool(uuid, uuid, text, jsonb, text, numeric, interval, boolean, text, text) to cordon_agent, service_role;
 grant execute on function agents.fn_start_team_run(text, text, jsonb, int, interval) to cordon_agent, cordon_operator, cordon_admin;
 grant execute on function agents.fn_approve_in_advance(uuid, jsonb, int, interval, text, text) to cordon_operator;
+grant execute on function agents.fn_standing_approvals(text) to cordon_admin, cordon_operator, cordon_agent, cordon_runner, service_role;
 grant execute on function agents.fn_revoke_standing_approval(uuid) to cordon_operator, cordon_admin;
 
 reset role;

@@ -277,12 +277,18 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $$
     and c.relname ~ '_\d{4}_\d{2}_\d{2}$' and c.relname > 'audit_events_' || to_char(now() at time zone 'UTC', 'YYYY_MM_DD'))
 $$;
 
--- What upkeep does of it, which anybody may do who runs. Everybody waits for it while it waits for others, so not long.
+-- What upkeep does of it, which anybody may do who runs. Everybody waits for it while it waits for others, so not long; and
+-- for as long as its caller does not commit. So a login makes only what comes next, and finds that made where a gateway
+-- or the service looks after all teams.
 create function agents.fn_make_next_partitions() returns void
-language sql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '1s' as $$
-  select agents.fn_make_partitions(14, 'day') where agents.fn_has_days_ahead();
-  select agents.fn_make_partitions() where not agents.fn_has_days_ahead();
-$$;
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '1s' as $$
+begin
+  if agents.fn_has_days_ahead() then
+    perform agents.fn_make_partitions(case when agents.fn_keeps_up_all() then 14 else 3 end, 'day');
+  else
+    perform agents.fn_make_partitions(case when agents.fn_keeps_up_all() then 3 else 1 end, 'month');
+  end if;
+end $$;
 select agents.fn_make_partitions();
 
 revoke execute on all functions in schema agents from public;

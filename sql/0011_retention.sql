@@ -15,19 +15,26 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   broken text;
 begin
-  execute format($query$
-    with entries as (
-      select e.*, coalesce(lag(e.hash) over chain_order, b.hash) as expected_hash, coalesce(lag(e.sequence) over chain_order, b.sequence) as before_it
-      from agents.%1$I e left join agents.audit_beginnings b on b.owner = e.owner and b.chain = e.chain window chain_order as (partition by e.owner, e.chain order by e.sequence)
-    )
-    select format('entry %%s of chain %%s of %%s', e.sequence, e.chain, e.owner) from entries e
-      where e.sequence is distinct from e.before_it + 1 or e.previous_hash is distinct from e.expected_hash or e.hash <> agents.fn_entry_hash(e.previous_hash, e.line) limit 1
-  $query$, p_part) into broken;
+  select format('entry %s of chain %s of %s (%s)', e.sequence, e.chain, e.owner, e.problem) into broken from agents.fn_entry_problems(format('agents.%I', p_part)::regclass) e limit 1;
   if broken is not null then
     raise exception '%: % is not what was written, and is kept', p_part, broken using errcode = '22023', hint = 'see what is wrong: cordon log verify';
   end if;
   execute format('insert into agents.audit_checkpoints (owner, chain, sequence, hash, dropped_with)
     select distinct on (owner, chain) owner, chain, sequence, hash, %L from agents.%I order by owner, chain, sequence desc', p_part, p_part);
+end $$;
+
+-- While it waits for who reads or writes, everybody else waits behind it: not for long, and then again.
+create function agents.fn_lock_partitioned() returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '200ms' as $$
+begin
+  for attempt in 1 .. 40 loop
+    begin
+      lock table agents.tool_invocations, agents.audit_events in access exclusive mode;
+      return;
+    exception when lock_not_available then if attempt = 40 then raise; end if;
+    end;
+    perform pg_sleep(0.2);
+  end loop;
 end $$;
 
 -- Returns what was dropped. A partition with calls that are not over is kept, with everything after it. What takes
@@ -53,7 +60,7 @@ begin
     dropped := dropped || old.part;
   end loop;
   if dropped = '{}' then return; end if;
-  lock table agents.tool_invocations, agents.audit_events in access exclusive mode;
+  perform agents.fn_lock_partitioned();
   for old in select unnest(dropped) as part loop
     execute format('drop table agents.%I', old.part);
     return next old.part;

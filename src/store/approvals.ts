@@ -124,7 +124,7 @@ export const listStandingApprovals = ({ query }: Pick<Session, 'query'>, team: s
   query(
     `select s.id, t.key as tool, s.tool_version as "toolVersion", s.agent, s.arguments, s.uses_left as "usesLeft", s.expires_at as "expiresAt", s.author, s.reason
       from agents.standing_approvals s join agents.tools_registry t on t.id = s.tool_id
-      where s.owner = $1 and s.revoked_at is null and s.uses_left > 0 and s.expires_at > now() order by s.created_at`,
+      where s.owner = $1 and s.id in (select agents.fn_standing_approvals($1)) order by s.created_at`,
     [team],
   )
 

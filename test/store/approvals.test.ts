@@ -1,6 +1,8 @@
 // Who is asked, how often, for how long and for how much.
 import { describe, expect, test } from 'vitest'
 
+import { listStandingApprovals } from '../../src/store/approvals.js'
+
 import { BAD_STATE, REFUSED, describeRegistry } from './describe-registry.js'
 import { actorOf } from './registry.js'
 import type { Registry } from './registry.js'
@@ -46,6 +48,22 @@ describeRegistry('approvals and bounds', (stage) => {
       const states = []
       for (const path of ['report', 'other', 'report', 'report']) states.push(await registry.statusOf(await registry.invoke(tool, { path })))
       expect(states).toEqual(['approved', 'pending', 'approved', 'pending'])
+    })
+
+    test('in advance are listed for as long as they count: neither of another version, nor by who has no word any more', async () => {
+      const registry = await fresh()
+      const [send, post] = [await registry.register('send'), await registry.register('post')]
+      const give = (who: Registry['anna'], tool: string) => who.value<string>(`select agents.fn_approve_in_advance($1, '{"type":"object","properties":{"path":{"const":"a"}},"required":["path"],"additionalProperties":false}', 1, interval '1 hour', 'nightly')`, [tool])
+      const [used, other, changed, kept] = [await give(registry.anna, send), await give(registry.otto, post), await give(registry.anna, send), await give(registry.anna, post)]
+      const listed = async (who = registry.admin) => (await listStandingApprovals(who, registry.owner)).map(({ id }) => id)
+      expect(await listed()).toEqual([used, other, changed, kept])
+      expect(await listed(actorOf(stage.engine, 'cordon_admin', 'stranger'))).toEqual([])
+      await registry.invoke(send)
+      expect(await listed()).toEqual([other, changed, kept])
+      await registry.register('send', { p_description: 'sends to everybody' })
+      await registry.admin.query(`select agents.fn_remove_member($1, 'otto', 'operator')`, [registry.owner])
+      expect(await listed()).toEqual([kept])
+      expect([await registry.statusOf(await registry.invoke(send)), await registry.statusOf(await registry.invoke(post))]).toEqual(['pending', 'approved'])
     })
 
     test('in advance cannot be given to oneself', async () => {

@@ -179,6 +179,37 @@ test('retention waits for nobody who writes, and nobody waits long for it', asyn
   expect((await writing).every((calls) => calls > 0)).toBe(true)
 })
 
+test('retention that waits for somebody who reads lets the others through meanwhile', async () => {
+  const tool = await lookTool(ours)
+  await engine.execute(`begin; set local role cordon_owner; create table agents.tool_invocations_2018_01 partition of agents.tool_invocations for values from ('2018-01-01') to ('2018-02-01'); commit`)
+  let dropping: Promise<readonly object[]> | undefined
+  await whileIdle(open('neighbour'), (query) => query('select count(*) from agents.tool_invocations'), async () => {
+    dropping = ours.service.query(`select agents.fn_drop_old_partitions('30 days')`)
+    dropping.catch(() => undefined)
+    await expect.poll(async () => (await engine.query(`select from pg_locks where not granted and relation = 'agents.tool_invocations'::regclass and mode = 'AccessExclusiveLock'`)).length, { timeout: 10_000 }).toBe(1)
+    expect(await ours.statusOf(await ours.invoke(tool))).toBe('approved')
+    expect((await engine.query(`select from pg_stat_activity where query like '%fn_drop_old_partitions%' and state = 'active' and pid <> pg_backend_pid()`)).length).toBe(1)
+  })
+  expect((await dropping)?.length).toBe(1)
+})
+
+test('a login makes the partitions that come next, and none where somebody made those ahead: what it holds open then holds up nobody', async () => {
+  const tool = await lookTool(ours)
+  const ahead = async (): Promise<readonly string[]> => (await engine.query<{ part: string }>(`select relname as part from pg_inherits join pg_class on pg_class.oid = inhrelid where inhparent = 'agents.tool_invocations'::regclass and relname > 'tool_invocations_' || to_char(now() at time zone 'UTC', 'YYYY_MM') and relname ~ '[0-9]$' order by 1`)).map(({ part }) => part)
+  const all = await ahead()
+  expect(all.length).toBe(3)
+  await engine.execute(all.slice(1).map((part) => `drop table agents.${part}`).join(';'))
+  await whileIdle(open('their-host'), (query) => query('select agents.fn_make_next_partitions()'), async () => {
+    expect(await ours.statusOf(await ours.invoke(tool))).toBe('approved')
+  })
+  expect((await ahead()).length).toBe(1)
+  await engine.execute(`drop table agents.${all[0] ?? ''}`)
+  await open('their-host').query('select agents.fn_make_next_partitions()')
+  expect((await ahead()).length).toBe(1)
+  await keepUp(speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: 'upkeep' }))
+  expect(await ahead()).toEqual(all)
+})
+
 test('a team sees its own runners and what is wrong with its own record', async () => {
   await open('their-host').query(`select agents.fn_heartbeat('their-machine')`)
   const runnersOf = async (login: string) => (await open(login).query<{ name: string }>('select name from agents.runners order by name')).map(({ name }) => name)
