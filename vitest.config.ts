@@ -1,11 +1,28 @@
 import { availableParallelism } from 'node:os'
 
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer } from 'vitest/node'
+import type { TestSpecification } from 'vitest/node'
+
+/** Rules of the code and its pure parts: no cells, no servers, nothing that one file could leave to the next. */
+const PURE = ['architecture', 'errors', 'policy', 'gate', 'sandbox'].map((suite) => `test/${suite}/**/*.test.ts`)
+
+/** Short files that take long: begun last, one of them would be waited for alone. */
+const LONG = ['cli/packed-install', 'faults/here', 'faults/faults', 'sanitized/conformance', 'conformance/native']
+
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    const isLong = ({ moduleId }: TestSpecification): boolean => LONG.some((name) => moduleId.endsWith(`/test/${name}.test.ts`))
+    // Pure ones together, so that their processes are taken over from one to the next.
+    const isPure = ({ project }: TestSpecification): boolean => project.name === 'pure'
+    const rank = (file: TestSpecification): number => (isLong(file) ? 0 : isPure(file) ? 2 : 1)
+    return sorted.sort((a, b) => rank(a) - rank(b))
+  }
+}
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/own-folders.ts'],
     // A cell is a process tree of its own: tests that start some need forks, not worker threads.
     pool: 'forks',
     // One more than there are cores: much of the time is spent waiting for programs, limits and silence.
@@ -14,5 +31,10 @@ export default defineConfig({
     hookTimeout: 120_000,
     // How long something may take says nothing about whether it is right.
     expect: { poll: { timeout: 20_000 } },
+    sequence: { sequencer: LongFirst },
+    projects: [
+      { extends: true, test: { name: 'pure', include: PURE, isolate: false } },
+      { extends: true, test: { name: 'real', include: ['test/**/*.test.ts'], exclude: [...PURE, '**/node_modules/**'], globalSetup: ['test/own-folders.ts'] } },
+    ],
   },
 })

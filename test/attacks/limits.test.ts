@@ -17,7 +17,8 @@ const expectStopped = (call: Call, kind: string): RanCall => {
 }
 
 describeForms('bombs', (cell) => {
-  test.each(['fork', 'orphans', 'threads', 'starved'])('a bomb of processes is held to its limit and reported (%s)', async (kind) => {
+  // Those that mostly wait do so at the same time. None of them has a playground: that is cleared away after each test.
+  test.concurrent.each(['fork', 'orphans', 'threads', 'starved'])('a bomb of processes is held to its limit and reported (%s)', async (kind) => {
     const mark = newMark()
     const call = await cell.attack('process-bomb', [kind, '200', mark], { policy: { limits: { processes: 40, wall: '30s' } } })
     expectStopped(call, 'processes')
@@ -42,7 +43,7 @@ describeForms('bombs', (cell) => {
     expectStopped(await cell.attack('memory-bomb', [kind, '384'], { policy: { limits: { memory: '64M', wall: '40s' } } }), 'memory')
   })
 
-  test.each(['anonymous', 'memfd', 'children'])('less memory than the limit is no bomb (%s)', async (kind) => {
+  test.concurrent.each(['anonymous', 'memfd', 'children'])('less memory than the limit is no bomb (%s)', async (kind) => {
     const call = mustRun(await cell.attack('memory-bomb', [kind, '24'], { policy: { limits: { memory: '128M', wall: '40s' } } }))
     expect(call.routes).toMatchObject([{ route: kind, outcome: 'escaped' }])
     expect(call.result.violations).toEqual([])

@@ -1,12 +1,15 @@
 // The attack programs, compiled and laid out in one folder that a cell may be given to read.
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, existsSync, readdirSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { lastingFolder } from './playground.js'
 
 const SOURCES = fileURLToPath(new URL('programs/', import.meta.url))
+/** What was compiled before, by the hash of what it was compiled from. */
+const COMPILED = fileURLToPath(new URL('../../build/attack-programs/', import.meta.url))
 const FLAGS = ['-std=gnu11', '-O1', '-Wall', '-Wextra', '-Werror', '-pthread']
 
 export interface Programs {
@@ -17,7 +20,7 @@ export interface Programs {
 
 export const PYTHON = '/usr/bin/python3'
 
-/** Nothing is compiled before it is asked for, and nothing twice. */
+/** Nothing is compiled before it is asked for. */
 export const preparePrograms = (): Programs => {
   // /usr/local or a home folder may be missing in a cell; this one is granted by its path.
   const folder = lastingFolder()
@@ -34,15 +37,31 @@ export const preparePrograms = (): Programs => {
       case '.sh':
         return ['/bin/sh', path]
       default:
-        compile(join(SOURCES, `${name}.c`), path)
+        prepare(join(SOURCES, `${name}.c`), path)
         return [path]
     }
   }
   return { folder, command }
 }
 
-const compile = (source: string, to: string): void => {
+const headers = (): string => readdirSync(SOURCES).filter((name) => extname(name) === '.h').sort().map((name) => readFileSync(join(SOURCES, name), 'utf8')).join('')
+
+/** A copy of its own for each file of tests: what attacks do to it is nobody else's. */
+const prepare = (source: string, to: string): void => {
   if (existsSync(to)) return
+  const hash = createHash('sha256').update(JSON.stringify([FLAGS, headers(), readFileSync(source, 'utf8')])).digest('hex')
+  const kept = join(COMPILED, `${basename(source, '.c')}-${hash.slice(0, 16)}`)
+  if (!existsSync(kept)) {
+    mkdirSync(COMPILED, { recursive: true })
+    // Whole or not at all: others may compile the same at the same time.
+    const unfinished = `${kept}.${String(process.pid)}`
+    compile(source, unfinished)
+    renameSync(unfinished, kept)
+  }
+  copyFileSync(kept, to)
+}
+
+const compile = (source: string, to: string): void => {
   // Static where the C library allows it: such a program needs nothing from its cell but itself.
   try {
     execFileSync('cc', [...FLAGS, '-static', '-o', to, source], { stdio: 'pipe' })

@@ -38,16 +38,30 @@ export const survivorsOf = async (mark: string): Promise<readonly string[]> => {
   return names.length > 0 ? names : ['one that keeps moving']
 }
 
-/** Kills what a test left on purpose, or what should not be there. Stopped first, so that none forks away meanwhile. */
+const groupOf = (pid: number | 'self'): number | undefined => {
+  try {
+    // After the name of the program, which may have anything in it: state, parent, group.
+    return Number(readFileSync(`/proc/${String(pid)}/stat`, 'latin1').replace(/^.*\)/s, '').trim().split(' ')[2])
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Kills what a test left on purpose, or what should not be there. By its group where that is not ours: a signal to a group misses
+ * nobody who forks meanwhile, and a process that only lives for milliseconds is gone before a listing of all is read.
+ */
 export const catchAll = async (mark: string): Promise<void> => {
+  const own = groupOf('self')
+  const groups = new Set<number>()
   for (let round = 0; round < 500 && !(await isGone(mark)); round += 1) {
-    for (const signal of ['SIGSTOP', 'SIGKILL'] as const) {
-      for (const pid of processesWith(mark)) {
-        try {
-          process.kill(pid, signal)
-        } catch {
-          // It ended just now.
-        }
+    const found = processesWith(mark)
+    for (const group of found.map(groupOf)) if (group !== undefined && group > 1 && group !== own) groups.add(group)
+    for (const target of [...[...groups].map((group) => -group), ...found]) {
+      try {
+        process.kill(target, 'SIGKILL')
+      } catch {
+        // It ended just now.
       }
     }
   }

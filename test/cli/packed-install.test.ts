@@ -1,6 +1,6 @@
 // What a stranger gets: the package as npm packs it, installed into an empty folder, with and without a compiler.
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, readFileSync, readdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -45,12 +45,18 @@ const npm = (words: readonly string[], cwd: string, path: string) => {
 
 const SYSTEM = `${bare}:/usr/local/bin:/usr/bin:/bin`
 
-const pack = (source: string): string => {
-  const before = new Set(readdirSync(folder))
-  const { status, output } = npm(['pack', source, '--ignore-scripts', '--pack-destination', folder], ROOT, SYSTEM)
+/** All by one npm, which takes longer to start than to pack. */
+const pack = (sources: readonly string[]): readonly string[] => {
+  const to = mkdtempSync(join(folder, 'packed-'))
+  const { status, output } = npm(['pack', ...sources, '--ignore-scripts', '--pack-destination', to], ROOT, SYSTEM)
   expect(status, output).toBe(0)
-  return join(folder, readdirSync(folder).find((name) => name.endsWith('.tgz') && !before.has(name)) ?? '')
+  const made = readdirSync(to)
+  expect(made).toHaveLength(sources.length)
+  return made.map((name) => join(to, name))
 }
+
+/** The packages of the store, and what they bring along; the first is large. */
+const OF_THE_STORE = ['@electric-sql/pglite', 'pg']
 
 /** Everything that the package needs at run time, so that no registry is asked. */
 const dependenciesOf = (place: string, seen: Set<string>): ReadonlySet<string> => {
@@ -63,13 +69,27 @@ const dependenciesOf = (place: string, seen: Set<string>): ReadonlySet<string> =
   return seen
 }
 
-const packed = npmProgram === undefined ? [] : [ROOT, ...[...dependenciesOf(ROOT, new Set())].map((name) => join(ROOT, 'node_modules', name))].map(pack)
+const placeOf = (name: string): string => join(ROOT, 'node_modules', name)
+const needed = dependenciesOf(ROOT, new Set())
+const ofTheStore = new Set([...OF_THE_STORE, ...OF_THE_STORE.flatMap((name) => [...dependenciesOf(placeOf(name), new Set())])])
 
-const install = (context: TestContext, name: string, path: string, ...more: readonly string[]) => {
+/** A package by its name and version, with nothing in it. */
+const emptied = (name: string): string => {
+  const place = join(folder, 'emptied', name)
+  const { version } = JSON.parse(readFileSync(join(placeOf(name), 'package.json'), 'utf8')) as { version: string }
+  mkdirSync(place, { recursive: true })
+  writeFileSync(join(place, 'package.json'), JSON.stringify({ name, version }))
+  return place
+}
+
+/** What npm is given: the package, and all that it needs. */
+const packages = npmProgram === undefined ? [] : pack([ROOT, ...[...needed].filter((name) => !ofTheStore.has(name)).map(placeOf)])
+
+const install = (context: TestContext, name: string, path: string, others: readonly string[], ...more: readonly string[]) => {
   needs(context, npmProgram !== undefined, 'npm is not in the PATH')
   const place = join(folder, name)
   mkdirSync(place)
-  return { place, ...npm(['install', ...packed, ...more], place, path) }
+  return { place, ...npm(['install', ...packages, ...others, ...more], place, path) }
 }
 
 const run = (place: string) => {
@@ -78,8 +98,11 @@ const run = (place: string) => {
 }
 
 describe('npm install of the packed package', { timeout: 300_000 }, () => {
+  // `cordon run` uses no store: where its packages are empty, an installation takes a fraction of the time.
+  const withoutStore = npmProgram === undefined ? [] : pack([...ofTheStore].map(emptied))
+
   test('with a compiler builds the launcher, and the command line and the library work', (context) => {
-    const { place, status, output } = install(context, 'compiler', SYSTEM)
+    const { place, status, output } = install(context, 'compiler', SYSTEM, pack([...ofTheStore].map(placeOf)))
     expect(status, output).toBe(0)
     expect(run(place)).toEqual({ status: 0, stdout: 'ran\n', stderr: '' })
     writeFileSync(join(place, 'use.mjs'), "import { openSandbox } from 'cordon/sandbox'\nimport { parsePolicy } from 'cordon/policy'\nimport { CordonError } from 'cordon/errors'\nconsole.log(typeof openSandbox, typeof parsePolicy, typeof CordonError)\n")
@@ -91,21 +114,21 @@ describe('npm install of the packed package', { timeout: 300_000 }, () => {
     mkdirSync(join(launcher, 'bin'), { recursive: true })
     copyFileSync(join(ROOT, 'build', 'cordon-cell'), join(launcher, 'bin', 'cordon-cell'))
     writeFileSync(join(launcher, 'package.json'), JSON.stringify({ name: LAUNCHER_PACKAGE, version: '0.1.0', files: ['bin'] }))
-    const { place, status, output } = install(context, 'prebuilt', bare, pack(launcher))
+    const { place, status, output } = install(context, 'prebuilt', bare, withoutStore, ...pack([launcher]))
     expect(status, output).toBe(0)
     expect(readdirSync(join(place, 'node_modules', 'cordon'))).not.toContain('build')
     expect(run(place)).toEqual({ status: 0, stdout: 'ran\n', stderr: '' })
   })
 
   test('without either says what is missing and what to do', (context) => {
-    const { status, output } = install(context, 'neither', bare)
+    const { status, output } = install(context, 'neither', bare, withoutStore)
     expect(status).not.toBe(0)
     expect(output).toContain(`no working C compiler and no prebuilt launcher for ${process.arch}`)
     expect(output).toContain(`install a compiler (apt-get install gcc libc6-dev) or the prebuilt launcher (npm install ${LAUNCHER_PACKAGE}), then run this again`)
   })
 
   test('where install scripts are switched off, the first run says how to build the launcher, and that works', (context) => {
-    const { place, status, output } = install(context, 'no-scripts', SYSTEM, '--ignore-scripts')
+    const { place, status, output } = install(context, 'no-scripts', SYSTEM, withoutStore, '--ignore-scripts')
     expect(status, output).toBe(0)
     const refused = run(place)
     expect(refused.status).toBe(125)
