@@ -9,8 +9,10 @@ create table agents.tools_registry (
   description text not null default '',
   category text not null default 'general',
   schema_input jsonb not null default '{"type":"object"}',
+  -- What comes of a call is held against it (0008): what does not fit is kept, and said.
   schema_output jsonb,
-  auth_method text not null default 'none' check (auth_method in ('none', 'api_key', 'oauth', 'service_account')),
+  -- How it is known where it goes, by the credential that it names. Who approves it reads it.
+  auth_method text not null check (auth_method in ('none', 'api_key', 'oauth', 'service_account')),
   requires_approval boolean not null default true,
   is_dangerous boolean not null default false,
   status text not null default 'active' check (status in ('active', 'disabled', 'deprecated')),
@@ -77,19 +79,27 @@ begin
   if new.egress_class = 'none' and coalesce(new.definition #> '{policy,network}', '"none"') not in ('"none"', '[]') then
     raise exception 'a tool of the class none reaches nobody, and its policy grants a network' using errcode = '22023', hint = 'its class is read_only or write';
   end if;
+  new.auth_method := coalesce(new.auth_method, case when new.credential_ref is null then 'none' else 'api_key' end);
+  if (new.auth_method = 'none') <> (new.credential_ref is null) then
+    raise exception 'the tool % is known by % and names %', new.key, new.auth_method, coalesce('the credential ' || new.credential_ref, 'no credential') using errcode = '22023', hint = 'with a credential it is api_key, oauth or service_account; without one, none';
+  end if;
   problem := agents.fn_schema_problem(new.schema_input);
   if problem is not null then
     raise exception 'the input schema of % cannot be enforced: %', new.key, problem using errcode = '22023';
+  end if;
+  problem := agents.fn_schema_problem(new.schema_output);
+  if new.schema_output is not null and problem is not null then
+    raise exception 'the output schema of % cannot be held against what comes of it: %', new.key, problem using errcode = '22023';
   end if;
   if tg_op = 'UPDATE' then
     if (new.id, new.owner, new.key, new.created_by, new.created_at) is distinct from (old.id, old.owner, old.key, old.created_by, old.created_at) then
       raise exception 'a tool keeps its id, owner and key' using errcode = '22023';
     end if;
     -- Whatever a person looked at before saying yes makes it another tool.
-    if (new.name, new.description, new.schema_input, new.egress_class, new.endpoint_url, new.http_method, new.credential_ref, new.auth_method, new.definition,
+    if (new.name, new.description, new.schema_input, new.schema_output, new.egress_class, new.endpoint_url, new.http_method, new.credential_ref, new.auth_method, new.definition,
         new.needs_labels, new.needs_boundary, new.requires_approval, new.approvals_needed, new.is_dangerous, new.expected_cost, new.prices)
        is distinct from
-       (old.name, old.description, old.schema_input, old.egress_class, old.endpoint_url, old.http_method, old.credential_ref, old.auth_method, old.definition,
+       (old.name, old.description, old.schema_input, old.schema_output, old.egress_class, old.endpoint_url, old.http_method, old.credential_ref, old.auth_method, old.definition,
         old.needs_labels, old.needs_boundary, old.requires_approval, old.approvals_needed, old.is_dangerous, old.expected_cost, old.prices) then
       new.version := old.version + 1;
     else
@@ -122,6 +132,7 @@ create table agents.tool_profiles (
   allow_tools text[],
   deny_tools text[] not null default '{}',
   tool_groups text[],
+  -- For single tools: {KEY: {"requires_approval": true}}.
   overrides jsonb not null default '{}',
   requires_approval boolean not null default false,
   is_default boolean not null default false,
@@ -189,7 +200,7 @@ create function agents.fn_register_tool(
   p_owner text, p_key text, p_name text, p_description text default '', p_category text default 'general',
   p_schema_input jsonb default '{"type":"object"}', p_schema_output jsonb default null, p_egress_class text default null,
   p_requires_approval boolean default true, p_is_dangerous boolean default false, p_endpoint_url text default null, p_http_method text default null,
-  p_auth_method text default 'none', p_credential_ref text default null, p_definition jsonb default '{}',
+  p_auth_method text default null, p_credential_ref text default null, p_definition jsonb default '{}',
   p_needs_labels text[] default '{}', p_needs_boundary text[] default '{}', p_approvals_needed int default 1, p_expected_cost numeric default null,
   p_prices jsonb default null
 ) returns uuid
@@ -263,6 +274,11 @@ declare
 begin
   perform agents.fn_require_member(p_owner, array['admin']);
   perform agents.fn_require_bounded('the profile', jsonb_build_array(p_name, p_allow_tools, p_deny_tools, p_tool_groups, p_overrides));
+  -- What nobody looks at would be a rule that is only believed to hold.
+  if jsonb_typeof(p_overrides) is distinct from 'object'
+     or exists (select from jsonb_each(p_overrides) as o (key, said) where jsonb_typeof(said) <> 'object' or said not in ('{}', '{"requires_approval":true}', '{"requires_approval":false}')) then
+    raise exception 'what a profile says of single tools is whether their calls need approval' using errcode = '22023', hint = 'write {"TOOL": {"requires_approval": true}}';
+  end if;
   insert into agents.tool_profiles as t (owner, name, allow_tools, deny_tools, tool_groups, overrides, requires_approval, is_default)
     values (p_owner, p_name, p_allow_tools, p_deny_tools, p_tool_groups, p_overrides, p_requires_approval, p_is_default)
     on conflict (owner, name) do update set allow_tools = excluded.allow_tools, deny_tools = excluded.deny_tools, tool_groups = excluded.tool_groups,

@@ -43,6 +43,8 @@ create table agents.tool_invocations (
   input jsonb not null,
   input_hash text not null,
   output jsonb,
+  -- How it differs from what the tool was registered to give, where it does.
+  output_problem text,
   status text not null check (status in ('pending', 'approved', 'rejected', 'running', 'completed', 'failed', 'expired', 'cancelled')),
   approval_status text not null check (approval_status in ('pending', 'approved', 'rejected', 'not_required')),
   approval_required boolean not null,
@@ -149,8 +151,8 @@ create table agents.policy_evaluations (
   tool_id uuid,
   agent text,
   check (invocation_id is not null or (tool_id is not null and agent is not null)),
-  point text not null check (point in ('pre_run', 'pre_tool', 'pre_side_effect')),
-  type text not null check (type in ('assignment', 'profile', 'schema', 'budget', 'kill_switch', 'pause', 'parallel_limit', 'dark_launch', 'approval')),
+  point text not null check (point in ('pre_tool', 'pre_run')),
+  type text not null check (type in ('assignment', 'profile', 'schema', 'budget', 'kill_switch', 'pause', 'approval')),
   verdict text not null check (verdict in ('allow', 'deny', 'pause', 'require_approval')),
   reason text not null
 );

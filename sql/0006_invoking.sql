@@ -125,6 +125,7 @@ declare
   expected_cost numeric;
   budgets uuid[];
   problem text;
+  paused text;
   state text := 'approved';
 begin
   select * into tool from agents.tools_registry where id = p_tool;
@@ -145,8 +146,11 @@ begin
     raise exception 'the profile % does not allow the tool %', profile.name, tool.key using errcode = '42501', detail = 'profile';
   end if;
 
-  problem := agents.fn_find_stop(tool.owner, array['kill'], p_agent, tool.key, profile.name);
-  if problem is not null then raise exception 'stopped: %', problem using errcode = '42501', detail = 'kill_switch'; end if;
+  paused := agents.fn_find_stop(tool.owner, array['kill', 'pause'], p_agent, tool.key, profile.name);
+  if paused is not null then
+    problem := agents.fn_find_stop(tool.owner, array['kill'], p_agent, tool.key, profile.name);
+    if problem is not null then raise exception 'stopped: %', problem using errcode = '42501', detail = 'kill_switch'; end if;
+  end if;
 
   perform agents.fn_require_short('the step', p_step), agents.fn_require_short('the reason', p_bypass_reason);
   problem := coalesce('input ' || agents.fn_json_problem(p_input), agents.fn_input_problem(p_input, tool.schema_input));
@@ -189,6 +193,9 @@ begin
     insert into agents.policy_evaluations (owner, invocation_id, point, type, verdict, reason)
       values (tool.owner, new_id, 'pre_tool', 'approval', case when state = 'pending' then 'require_approval' else 'allow' end,
         case when p_bypass_approval then 'bypassed: ' || p_bypass_reason when standing is not null then 'standing approval ' || standing else tool.egress_class end);
+  end if;
+  if paused is not null then
+    insert into agents.policy_evaluations (owner, invocation_id, point, type, verdict, reason) values (tool.owner, new_id, 'pre_run', 'pause', 'pause', paused);
   end if;
   perform agents.fn_audit(tool.owner, 'invocation:' || new_id, 'invocation.asked', jsonb_strip_nulls(jsonb_build_object('tool', tool.key, 'version', tool.version,
     'egress_class', tool.egress_class, 'agent', p_agent, 'input_hash', agents.fn_hash(p_input), 'status', state, 'standing_approval', standing,

@@ -88,6 +88,14 @@ create function agents.fn_deviates(p_cost numeric, p_from numeric) returns boole
 language sql immutable
 return abs(p_cost - p_from) > greatest(p_from * 0.5, 0.01);
 
+-- Whatever happens: the tool has run, and what came of it is not thrown away for being another form.
+create function agents.fn_output_problem(p_output jsonb, p_schema jsonb) returns text
+language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+begin
+  return left(case when p_output is null then 'output is missing' else agents.fn_input_problem(p_output, p_schema, 'output') end, 1000);
+exception when others then return 'output could not be held against its schema: ' || left(sqlerrm, 900);
+end $$;
+
 create function agents.fn_complete_tool_invocation(
   p_id uuid, p_status text, p_output jsonb default null, p_error text default null, p_cost numeric default null, p_fence bigint default null, p_usage jsonb default null
 ) returns void
@@ -96,10 +104,14 @@ declare
   invocation agents.tool_invocations := agents.fn_lock_invocation(p_id);
   cost numeric;
   deviates boolean;
+  promised jsonb;
+  problem text;
 begin
   perform agents.fn_require_amount('a cost', p_cost);
   if p_status not in ('completed', 'failed') then raise exception 'a call ends completed or failed, not %', p_status using errcode = '22023'; end if;
-  if not exists (select from agents.runners r where r.id = invocation.runner_id and r.actor = agents.fn_actor() and r.team = agents.fn_team()) then
+  select t.schema_output into promised from agents.runners r left join agents.tools_registry t on t.id = invocation.tool_id and t.version = invocation.tool_version
+    where r.id = invocation.runner_id and r.actor = agents.fn_actor() and r.team = agents.fn_team();
+  if not found then
     raise exception 'invocation % is not run by %', p_id, agents.fn_actor() using errcode = '42501';
   end if;
   if invocation.status <> 'running' then raise exception 'invocation % is %', p_id, invocation.status using errcode = '22023'; end if;
@@ -107,16 +119,17 @@ begin
     raise exception 'invocation % was given to another in the meantime', p_id using errcode = '22023', detail = 'fence';
   end if;
   perform agents.fn_require_bounded('the output', p_output, 16777216), agents.fn_require_bounded('the usage', p_usage), agents.fn_require_short('the error', p_error, 1048576);
+  if promised is not null and p_status = 'completed' then problem := agents.fn_output_problem(p_output, promised); end if;
   if invocation.prices is not null then cost := agents.fn_cost_of(invocation.prices, p_usage); end if;
   -- From the estimate; what the runner says from what is measured; and a call cannot have run for longer than since it was claimed.
   -- Null where there is nothing to hold it against.
   deviates := greatest(agents.fn_deviates(greatest(cost, p_cost), invocation.cost_estimate), agents.fn_deviates(p_cost, cost),
     nullif(agents.fn_used(p_usage, 'wall_ms') > extract(epoch from clock_timestamp() - invocation.started_at) * 1000 + 1000, false));
-  update agents.tool_invocations set status = p_status, output = p_output, error = p_error, cost_measured = cost, cost_reported = p_cost, cost_deviates = deviates, usage = p_usage,
+  update agents.tool_invocations set status = p_status, output = p_output, output_problem = problem, error = p_error, cost_measured = cost, cost_reported = p_cost, cost_deviates = deviates, usage = p_usage,
       completed_at = clock_timestamp()
     where id = p_id and created_at = invocation.created_at;
   perform agents.fn_audit(invocation.owner, 'invocation:' || p_id, 'invocation.' || p_status, jsonb_strip_nulls(jsonb_build_object('runner', invocation.runner, 'fence', invocation.fence,
-    'cost', cost, 'cost_reported', p_cost, 'cost_deviates', nullif(deviates, false), 'output_hash', case when p_output is not null then agents.fn_hash(p_output) end, 'error', p_error)));
+    'cost', cost, 'cost_reported', p_cost, 'cost_deviates', nullif(deviates, false), 'output_hash', case when p_output is not null then agents.fn_hash(p_output) end, 'output_problem', problem, 'error', p_error)));
 end $$;
 
 -- Calls of runners that are silent. What only reads is run again; what writes may have happened, and a person decides.

@@ -55,7 +55,7 @@ export const renderBoundary = (tool: Tool, paint: Paint): readonly string[] => {
     ...(command === undefined ? [] : [['command', Array.isArray(command) ? command.map((word) => asWord(textOf(word))).join(' ') : textOf(command)] as const]),
     ...Object.entries(others).map(([name, value]) => [name, textOf(value)] as const),
     ...(tool.endpointUrl === null ? [] : [['endpoint', `${tool.httpMethod ?? 'GET'} ${tool.endpointUrl}`] as const]),
-    ...(tool.credentialRef === null ? [] : [['credential', tool.credentialRef] as const]),
+    ...(tool.credentialRef === null ? [] : [['credential', `${tool.credentialRef}, as ${tool.authMethod}`] as const]),
     ...(tool.isDangerous ? [['dangerous', 'yes'] as const] : []),
     ...(tool.expectedCost === null ? [] : [['expected', `it costs ${String(tool.expectedCost)}`] as const]),
     ...(tool.prices === null ? [] : [['prices', Object.entries(tool.prices).map(([each, price]) => `${String(price)} a ${each}`).join(', ')] as const]),

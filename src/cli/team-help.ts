@@ -22,6 +22,7 @@ export const TEAM_HELP: CommandHelp = {
         { name: 'deny', value: 'TOOL', repeatable: true, help: 'a tool that is not (profile)' },
         { name: 'group', value: 'NAME', repeatable: true, help: 'a category that is allowed; without any, all are (profile)' },
         { name: 'ask', help: 'every call needs approval (profile)' },
+        { name: 'ask-about', value: 'TOOL', repeatable: true, help: 'every call of this tool needs approval (profile)' },
         { name: 'default', help: 'for assignments that name none (profile)' },
         { name: 'calls', value: 'N', help: 'how many calls (budget)' },
         { name: 'cost', value: 'N', help: 'how much measured cost (budget)' },

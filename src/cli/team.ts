@@ -26,7 +26,7 @@ const show = async ({ store, team: teamOf, print }: CommandDesk): Promise<number
       `${paint('bold', visible(of.team))}\n`,
       renderTable(['MEMBER', 'IS'], members.map(({ actor, kinds }) => [actor, kinds.join(', ')]), paint, 'nobody of it is to be seen by you'),
       ...(stops.length === 0 ? [] : ['\n', renderTable(['STOPPED', 'HOW', 'BY', 'SINCE', 'WHY'], stops.map(({ scope, subject, state, author, since, reason }) => [`${scope} ${subject}`.trim(), state, author, since.slice(0, 16), reason]), paint, '')]),
-      ...(profiles.length === 0 ? [] : ['\n', renderTable(['PROFILE', 'ALLOWS', 'GROUPS', 'NOT', 'ASKS'], profiles.map(({ name, allowTools, toolGroups, denyTools, requiresApproval, isDefault }) => [isDefault ? `${name} (default)` : name, allowTools?.join(' ') ?? 'all', toolGroups?.join(' ') ?? 'all', denyTools.join(' '), requiresApproval ? 'always' : 'as the tool says']), paint, '')]),
+      ...(profiles.length === 0 ? [] : ['\n', renderTable(['PROFILE', 'ALLOWS', 'GROUPS', 'NOT', 'ASKS'], profiles.map(({ name, allowTools, toolGroups, denyTools, askTools, requiresApproval, isDefault }) => [isDefault ? `${name} (default)` : name, allowTools?.join(' ') ?? 'all', toolGroups?.join(' ') ?? 'all', denyTools.join(' '), requiresApproval ? 'always' : ['as the tool says', ...(askTools.length === 0 ? [] : [`about ${askTools.join(' ')}`])].join('; ')]), paint, '')]),
       ...(budgets.length === 0 ? [] : ['\n', renderTable(['BUDGET', 'SECONDS', 'CALLS', 'COST'], budgets.map(({ scope, subject, seconds, maxCalls, maxCost }) => [`${scope} ${subject}`, String(seconds), String(maxCalls ?? 'any'), String(maxCost ?? 'any')]), paint, '')]),
     ].join(''))
   return 0
@@ -74,9 +74,9 @@ const resume = async (desk: CommandDesk): Promise<number> => {
 const profile = async ({ store, words, values, switches, team: teamOf, wrong, print }: CommandDesk): Promise<number> => {
   const [name, ...rest] = words
   if (name === undefined || rest.length > 0) throw wrong('name one profile')
-  const [allow, deny, groups] = [values.get('allow'), values.get('deny'), values.get('group')]
-  if (allow === undefined && deny === undefined && groups === undefined && !switches.has('ask') && !switches.has('default')) throw wrong('say all that it is to be, which replaces what it was: --allow, --deny, --group, --ask, --default')
-  const wanted = { name, ...(allow === undefined ? {} : { allowTools: allow }), ...(deny === undefined ? {} : { denyTools: deny }), ...(groups === undefined ? {} : { toolGroups: groups }), requiresApproval: switches.has('ask'), isDefault: switches.has('default') }
+  const [allow, deny, groups, asked] = [values.get('allow'), values.get('deny'), values.get('group'), values.get('ask-about')]
+  if (allow === undefined && deny === undefined && groups === undefined && asked === undefined && !switches.has('ask') && !switches.has('default')) throw wrong('say all that it is to be, which replaces what it was: --allow, --deny, --group, --ask, --ask-about, --default')
+  const wanted = { name, ...(allow === undefined ? {} : { allowTools: allow }), ...(deny === undefined ? {} : { denyTools: deny }), ...(groups === undefined ? {} : { toolGroups: groups }), ...(asked === undefined ? {} : { askTools: asked }), requiresApproval: switches.has('ask'), isDefault: switches.has('default') }
   await store.ask('setProfile', { team: await teamOf(), ...wanted })
   print(wanted, (paint) => `${paint('green', 'set')} ${visible(name)}\n`)
   return 0

@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs'
 import { fail } from '../errors/index.js'
 import { EGRESS_CLASSES, invalid, itemsOf, mappingOf, oneOf, parsePolicy, readDocument, textOf } from '../policy/index.js'
 import type { PolicyNode } from '../policy/index.js'
-import { PRICED } from '../store/index.js'
+import { AUTH_METHODS, PRICED } from '../store/index.js'
 import type { GivenTo } from '../store/index.js'
 
 const KEYS = [
-  'key', 'name', 'description', 'category', 'input', 'output', 'egress_class', 'requires_approval', 'approvals_needed', 'dangerous', 'endpoint', 'method', 'credential', 'needs_labels', 'needs_boundary', 'definition',
+  'key', 'name', 'description', 'category', 'input', 'output', 'egress_class', 'requires_approval', 'approvals_needed', 'dangerous', 'endpoint', 'method', 'credential', 'auth_method', 'needs_labels', 'needs_boundary', 'definition',
   'expected_cost', 'prices',
 ] as const
 
@@ -43,6 +43,7 @@ const readTool = (node: PolicyNode, path: string): ToolFile => {
     endpointUrl: ifGiven(given.endpoint, aText),
     httpMethod: ifGiven(given.method, aText),
     credentialRef: ifGiven(given.credential, aText),
+    authMethod: ifGiven(given.auth_method, (each) => oneOf(each, AUTH_METHODS)),
     needsLabels: ifGiven(given.needs_labels, texts),
     needsBoundary: ifGiven(given.needs_boundary, texts),
     definition,

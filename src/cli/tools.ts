@@ -50,6 +50,7 @@ const show = async (desk: CommandDesk): Promise<number> => {
       ...renderFacts([['tool', `${tool.key}, version ${String(tool.version)}, ${tool.status}`], ['name', tool.name], ['says', tool.description], ['group', tool.category], ['class', tool.egressClass], ['approval', approvalOf(tool)]], paint),
       `  ${paint('dim', 'input')}`,
       ...renderQuoted(JSON.stringify(tool.inputSchema, null, 2)),
+      ...(tool.outputSchema === null ? [] : [`  ${paint('dim', 'output')}`, ...renderQuoted(JSON.stringify(tool.outputSchema, null, 2))]),
       ...renderBoundary(tool, paint),
       '',
     ].join('\n'))

@@ -35,6 +35,7 @@ const renderExplanation = ({ invocation, inputText, tool, questions, votes, eval
       ...questions.map(({ status, why, needed }) => ['question', `${why}; ${String(needed)} needed: ${status}`] as const),
       ...votes.map((vote) => ['answer', `${vote.verdict} by ${voterOf(vote)}${vote.reason === null ? '' : `: ${vote.reason}`}`] as const),
       ...(invocation.runner === null ? [] : [['runner', `${invocation.runner}, claim ${invocation.fence}`] as const]),
+      ...(invocation.outputProblem === null ? [] : [['result', `not of the form that the tool was registered with: ${invocation.outputProblem}`] as const]),
       ...(invocation.error === null ? [] : [['error', invocation.error] as const]),
       ...(invocation.usage === null ? [] : [['used', JSON.stringify(invocation.usage)] as const]),
       ...costOf(invocation),

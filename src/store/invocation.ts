@@ -13,6 +13,8 @@ export interface Invocation {
   readonly input: unknown
   readonly inputHash: string
   readonly output: unknown
+  /** How it differs from what the tool was registered to give; null where it does not, or nothing was said. */
+  readonly outputProblem: string | null
   readonly error: string | null
   /** Measured by the cell that ran it, and what that cell was. */
   readonly usage: Readonly<Record<string, unknown>> | null
@@ -46,7 +48,7 @@ export const isFinal = (status: InvocationStatus): status is FinalStatus => FINA
 
 /** What is selected of `agents.tool_invocations`, in the words of `Invocation`. */
 export const INVOCATION_COLUMNS = `id, owner, team_run_id as "teamRunId", tool_id as "toolId", tool_key as "tool", tool_version as "toolVersion", egress_class as "egressClass",
-  agent, invoked_by as "invokedBy", input, input_hash as "inputHash", output, error, status, approval_required as "approvalRequired", approval_decided_by as "approvalDecidedBy",
+  agent, invoked_by as "invokedBy", input, input_hash as "inputHash", output, output_problem as "outputProblem", error, status, approval_required as "approvalRequired", approval_decided_by as "approvalDecidedBy",
   approval_reason as "approvalReason", runner, fence::text, cancel_requested as "isCancelRequested", created_at as "createdAt", expires_at as "expiresAt",
   started_at as "startedAt", completed_at as "completedAt", usage,
   cost_estimate::float8 as "costEstimate", cost_measured::float8 as "costMeasured", cost_reported::float8 as "costReported", cost_deviates as "costDeviates"`

@@ -46,21 +46,24 @@ export interface Profile {
   readonly allowTools: readonly string[] | null
   readonly denyTools: readonly string[]
   readonly toolGroups: readonly string[] | null
+  /** Of these every call needs approval, whatever the tool says. */
+  readonly askTools: readonly string[]
   readonly requiresApproval: boolean
   readonly isDefault: boolean
 }
 
 export const listProfiles = ({ query }: Asking, team: string): Promise<readonly Profile[]> =>
   query(
-    `select name, allow_tools as "allowTools", deny_tools as "denyTools", tool_groups as "toolGroups", requires_approval as "requiresApproval", is_default as "isDefault"
+    `select name, allow_tools as "allowTools", deny_tools as "denyTools", tool_groups as "toolGroups",
+      array(select key from jsonb_each(overrides) as o (key, said) where said ->> 'requires_approval' = 'true' order by key) as "askTools", requires_approval as "requiresApproval", is_default as "isDefault"
       from agents.tool_profiles where owner = $1 order by name`,
     [team],
   )
 
 export type NewProfile = Pick<Profile, 'name'> & { readonly [Key in Exclude<keyof Profile, 'name'>]?: NonNullable<Profile[Key]> }
 
-export const setProfile = async ({ query }: Asking, team: string, { name, allowTools, denyTools, toolGroups, requiresApproval, isDefault }: NewProfile): Promise<void> => {
-  await query('select agents.fn_set_profile($1, $2, $3, $4, $5, p_requires_approval => $6, p_is_default => $7)', [team, name, allowTools ?? null, denyTools ?? [], toolGroups ?? null, requiresApproval ?? false, isDefault ?? false])
+export const setProfile = async ({ query }: Asking, team: string, { name, allowTools, denyTools, toolGroups, askTools = [], requiresApproval, isDefault }: NewProfile): Promise<void> => {
+  await query('select agents.fn_set_profile($1, $2, $3, $4, $5, $6, $7, $8)', [team, name, allowTools ?? null, denyTools ?? [], toolGroups ?? null, JSON.stringify(Object.fromEntries(askTools.map((tool) => [tool, { requires_approval: true }]))), requiresApproval ?? false, isDefault ?? false])
 }
 
 export interface Stop {

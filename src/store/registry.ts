@@ -2,6 +2,10 @@ import { fail } from '../errors/index.js'
 
 import type { Session } from './engine.js'
 
+/** How a tool is known where it goes. */
+export const AUTH_METHODS = ['none', 'api_key', 'oauth', 'service_account'] as const
+export type AuthMethod = (typeof AUTH_METHODS)[number]
+
 export interface ToolRegistration {
   readonly owner: string
   readonly key: string
@@ -9,7 +13,10 @@ export interface ToolRegistration {
   readonly description?: string
   readonly category?: string
   readonly inputSchema?: object
+  /** What comes of a call is held against it; what does not fit is kept, and said (`outputProblem`). */
   readonly outputSchema?: object
+  /** Left out, `api_key` where it names a credential, and `none` where it does not. */
+  readonly authMethod?: AuthMethod
   /** Left out, it is `write`. */
   readonly egressClass?: 'none' | 'read_only' | 'write'
   readonly requiresApproval?: boolean
@@ -41,6 +48,8 @@ export interface RegisteredTool {
   readonly description: string
   readonly category: string
   readonly inputSchema: object
+  readonly outputSchema: object | null
+  readonly authMethod: AuthMethod
   readonly egressClass: 'none' | 'read_only' | 'write'
   readonly requiresApproval: boolean
   readonly status: 'active' | 'disabled' | 'deprecated'
@@ -58,7 +67,7 @@ export interface RegisteredTool {
 }
 
 /** What is selected of `agents.tools_registry`, in the words of `RegisteredTool`. */
-export const TOOL_COLUMNS = `id, owner, key, name, description, category, schema_input as "inputSchema", egress_class as "egressClass", requires_approval as "requiresApproval", status, definition, version,
+export const TOOL_COLUMNS = `id, owner, key, name, description, category, schema_input as "inputSchema", schema_output as "outputSchema", auth_method as "authMethod", egress_class as "egressClass", requires_approval as "requiresApproval", status, definition, version,
   is_dangerous as "isDangerous", endpoint_url as "endpointUrl", http_method as "httpMethod", credential_ref as "credentialRef", needs_labels as "needsLabels", needs_boundary as "needsBoundary", approvals_needed as "approvalsNeeded",
   expected_cost::float8 as "expectedCost", prices`
 
@@ -72,6 +81,7 @@ export const registerTool = async ({ query }: Pick<Session, 'query'>, tool: Tool
     p_category: tool.category,
     p_schema_input: json(tool.inputSchema),
     p_schema_output: json(tool.outputSchema),
+    p_auth_method: tool.authMethod,
     p_egress_class: tool.egressClass,
     p_requires_approval: tool.requiresApproval,
     p_is_dangerous: tool.isDangerous,

@@ -62,14 +62,13 @@ describeRegistry('bounds of what is handed in', (stage) => {
     expect(await ask(`{"n":[${'1,'.repeat(200_000)}0]}`)).toBeDefined()
   })
 
-  test('tools, profiles, plans, forms and facts have numbers that are doubles, and a size', async () => {
+  test('tools, plans, forms and facts have numbers that are doubles, and a size', async () => {
     const registry = await stage.fresh()
     const send = await registry.register('send')
     const handIn: Readonly<Record<string, (value: string) => Promise<unknown>>> = {
       schema: (value) => registry.register('odd', { p_schema_input: `{"default":${value}}` }),
       'output schema': (value) => registry.register('odd', { p_schema_output: `{"default":${value}}` }),
       definition: (value) => registry.register('odd', { p_definition: `{"x":${value}}` }),
-      profile: (value) => registry.admin.query('select agents.fn_set_profile($1, $2, p_overrides => $3)', [registry.owner, 'odd', `{"x":${value}}`]),
       plan: (value) => registry.agent.query('select agents.fn_start_team_run($1, $2, $3)', [registry.owner, 'release', `{"x":${value}}`]),
       form: (value) => registry.anna.query(`select agents.fn_approve_in_advance($1, $2, 1, interval '1 hour', 'x')`, [send, `{"type":"object","properties":{"path":{"enum":[${value}]}},"required":["path"],"additionalProperties":false}`]),
       facts: (value) => registry.runner.query('select agents.fn_heartbeat($1, p_facts => $2)', [`${registry.owner}-runner`, `{"x":${value}}`]),

@@ -1,5 +1,5 @@
 // The shapes of what is answered, in the words of the types of src/store.
-import { PRICED } from '../registry.js'
+import { AUTH_METHODS, PRICED } from '../registry.js'
 import { RUN_STATES } from '../team-runs.js'
 
 import { aCount, aMapping, aNumber, aText, aTime, aWord, anId, anything, called, digits, made, manyOf, orNull, someOf, yes } from './shape.js'
@@ -11,21 +11,21 @@ const STATUS = called('InvocationStatus', aWord('pending', 'approved', 'running'
 export const SELF = called('Self', made({ actor: aText(), teams: manyOf(made({ team: aText(), kinds: KINDS })) }))
 export const MEMBER = called('Member', made({ actor: aText(), kinds: KINDS }))
 export const STOP = called('Stop', made({ scope: aWord('all', 'agent', 'tool', 'profile'), subject: aText(), state: aWord('kill', 'pause'), reason: aText(), author: aText(), since: aTime() }))
-export const PROFILE = called('Profile', made({ name: aText(), allowTools: orNull(manyOf(aText())), denyTools: manyOf(aText()), toolGroups: orNull(manyOf(aText())), requiresApproval: yes(), isDefault: yes() }))
+export const PROFILE = called('Profile', made({ name: aText(), allowTools: orNull(manyOf(aText())), denyTools: manyOf(aText()), toolGroups: orNull(manyOf(aText())), askTools: manyOf(aText()), requiresApproval: yes(), isDefault: yes() }))
 export const BUDGET = called('Budget', made({ scope: aWord('agent', 'profile'), subject: aText(), seconds: aNumber(), maxCalls: orNull(aNumber()), maxCost: orNull(aNumber()) }))
 export const CREDENTIAL = called('Credential', made({ ref: aText(), keyId: aText(), storedBy: aText(), storedAt: aTime() }))
 export const ISSUED_TOKEN = called('IssuedToken', made({ id: anId(), team: aText(), actor: aText(), label: aText(), createdBy: aText(), createdAt: aTime(), expiresAt: aTime(), lastUsedAt: orNull(aTime()), revokedAt: orNull(aTime()) }))
 export const NEW_TOKEN = called('NewToken', made({ id: anId(), token: aText() }))
 
 export const TOOL = called('Tool', made({
-  id: anId(), owner: aText(), key: aText(), name: aText(), description: aText(), category: aText(), inputSchema: aMapping(), egressClass: EGRESS_CLASS, requiresApproval: yes(), status: aWord('active', 'disabled', 'deprecated'),
+  id: anId(), owner: aText(), key: aText(), name: aText(), description: aText(), category: aText(), inputSchema: aMapping(), outputSchema: orNull(aMapping()), authMethod: aWord(...AUTH_METHODS), egressClass: EGRESS_CLASS, requiresApproval: yes(), status: aWord('active', 'disabled', 'deprecated'),
   definition: aMapping(), version: aCount(), isDangerous: yes(), endpointUrl: orNull(aText()), httpMethod: orNull(aText()), credentialRef: orNull(aText()), needsLabels: manyOf(aText()), needsBoundary: manyOf(aText()), approvalsNeeded: aCount(),
   expectedCost: orNull(aNumber()), prices: orNull(someOf(PRICED, aNumber())),
 }))
 export const ASSIGNMENT = called('Assignment', made({ agent: aText(), tool: aText(), profile: orNull(aText()), isAllowed: yes() }))
 
 export const INVOCATION = called('Invocation', made({
-  id: anId(), owner: aText(), teamRunId: orNull(anId()), toolId: anId(), tool: aText(), toolVersion: aCount(), egressClass: EGRESS_CLASS, agent: aText(), invokedBy: aText(), input: anything(), inputHash: aText(), output: anything(), error: orNull(aText()),
+  id: anId(), owner: aText(), teamRunId: orNull(anId()), toolId: anId(), tool: aText(), toolVersion: aCount(), egressClass: EGRESS_CLASS, agent: aText(), invokedBy: aText(), input: anything(), inputHash: aText(), output: anything(), outputProblem: orNull(aText()), error: orNull(aText()),
   usage: orNull(aMapping()), status: STATUS, approvalRequired: yes(), approvalDecidedBy: orNull(aText()), approvalReason: orNull(aText()), runner: orNull(aText()), fence: digits(), isCancelRequested: yes(),
   createdAt: aTime(), expiresAt: aTime(), startedAt: orNull(aTime()), completedAt: orNull(aTime()),
   costEstimate: orNull(aNumber()), costMeasured: orNull(aNumber()), costReported: orNull(aNumber()), costDeviates: orNull(yes()),

@@ -55,7 +55,7 @@ export const PEOPLE = {
   listProfiles: operation({ method: 'GET', path: '/v1/teams/{team}/profiles', summary: 'profiles: which tools they allow', role: 'cordon_agent', who: EVERYBODY, fields: { team: name() }, answer: manyOf(PROFILE), perform: (asking, { team }) => listProfiles(asking, team) }),
   setProfile: operation({
     method: 'POST', path: '/v1/teams/{team}/profiles', summary: 'makes or changes a profile: allow ∩ groups − deny', role: 'cordon_admin', who: ['admin'],
-    fields: { team: name(), name: name(), allowTools: optional(list(toolKey())), denyTools: optional(list(toolKey())), toolGroups: optional(list(text(128))), requiresApproval: optional(yesOrNo()), isDefault: optional(yesOrNo()) },
+    fields: { team: name(), name: name(), allowTools: optional(list(toolKey())), denyTools: optional(list(toolKey())), toolGroups: optional(list(text(128))), askTools: optional(list(toolKey())), requiresApproval: optional(yesOrNo()), isDefault: optional(yesOrNo()) },
     answer: NOTHING,
     perform: (asking, { team, ...profile }) => setProfile(asking, team, profile),
   }),

@@ -1,6 +1,6 @@
 // Which tools there are, and who may call them.
 import { requireAgent } from '../members.js'
-import { PRICED, assignTool, listAssignments, listTools, registerTool, requireTool, revokeTool, setToolStatus } from '../registry.js'
+import { AUTH_METHODS, PRICED, assignTool, listAssignments, listTools, registerTool, requireTool, revokeTool, setToolStatus } from '../registry.js'
 
 import { ASSIGNMENT, TOOL } from './answers.js'
 import { amount, amounts, list, mapping, name, oneOf, optional, text, toolKey, whole, yesOrNo } from './field.js'
@@ -15,7 +15,7 @@ export const TOOLS = {
   registerTool: operation({
     method: 'POST', path: '/v1/teams/{team}/tools', summary: 'registers a tool, or its next version', role: 'cordon_admin', who: ['admin'],
     fields: {
-      team: name(), key: toolKey(), name: optional(text(200)), description: optional(text()), category: optional(text(128)), inputSchema: optional(mapping()), outputSchema: optional(mapping()),
+      team: name(), key: toolKey(), name: optional(text(200)), description: optional(text()), category: optional(text(128)), inputSchema: optional(mapping()), outputSchema: optional(mapping()), authMethod: optional(oneOf(...AUTH_METHODS)),
       egressClass: optional(oneOf('none', 'read_only', 'write')), requiresApproval: optional(yesOrNo()), isDangerous: optional(yesOrNo()), endpointUrl: optional(text(2000)), httpMethod: optional(text(20)),
       credentialRef: optional(text(200)), definition: optional(mapping()), needsLabels: optional(list(text(128))), needsBoundary: optional(list(text(128))), approvalsNeeded: optional(whole(1, MOST_APPROVALS)),
       expectedCost: optional(amount()), prices: optional(amounts(PRICED)),
