@@ -66,6 +66,21 @@ describeRegistry('approvals and bounds', (stage) => {
       expect([await registry.statusOf(await registry.invoke(send)), await registry.statusOf(await registry.invoke(post))]).toEqual(['pending', 'approved'])
     })
 
+    test('a profile asks about single tools, and says nothing that nobody looks at; a pause is said of the calls that wait for its end', async () => {
+      const registry = await fresh()
+      const free = { p_egress_class: 'none', p_requires_approval: false }
+      const [look, count] = [await registry.register('look', free), await registry.register('count', free)]
+      const set = (overrides: object) => registry.admin.query(`select agents.fn_set_profile($1, 'std', p_overrides => $2, p_is_default => true)`, [registry.owner, JSON.stringify(overrides)])
+      for (const wrong of [{ look: true }, { look: { requires_approval: 'yes' } }, { look: { max_calls: 1 } }, []]) await expect(set(wrong)).rejects.toMatchObject(BAD_STATE)
+      await set({ look: { requires_approval: true } })
+      await registry.anna.query(`select agents.fn_stop($1, 'pause', 'maintenance', 'tool', 'count')`, [registry.owner])
+      const [asked, waits] = [await registry.invoke(look), await registry.invoke(count)]
+      expect([await registry.statusOf(asked), await registry.statusOf(waits), await claim(registry, waits)]).toEqual(['pending', 'approved', undefined])
+      const evaluations = (id: string) => stage.engine.query('select point, type, verdict from agents.policy_evaluations where invocation_id = $1', [id])
+      expect(await evaluations(asked)).toEqual([{ point: 'pre_tool', type: 'approval', verdict: 'require_approval' }])
+      expect(await evaluations(waits)).toEqual([{ point: 'pre_run', type: 'pause', verdict: 'pause' }])
+    })
+
     test('in advance cannot be given to oneself', async () => {
       const registry = await fresh()
       const tool = await registry.register('send')

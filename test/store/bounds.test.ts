@@ -80,6 +80,34 @@ describeRegistry('bounds of what is handed in', (stage) => {
     }
   })
 
+  test('what comes of a call is held against the output schema: what differs is kept and said, and is on the record', async () => {
+    const registry = await stage.fresh()
+    const schema = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] }
+    const tool = await registry.register('look', { p_egress_class: 'none', p_requires_approval: false, p_schema_output: JSON.stringify(schema) })
+    const [problem] = (await Promise.all(['{"ok":"yes"}', '{"ok":true}', null].map(async (output) => {
+      const id = await registry.invoke(tool)
+      await registry.runner.query(`select agents.fn_complete_tool_invocation($1, 'completed', $2, null, null, $3)`, [id, output, (await stage.claim(registry, id))?.fence])
+      const [row] = await stage.engine.query<{ output: unknown; problem: string | null; said: string | null }>(`select output, output_problem as problem, (select line::jsonb #>> '{details,output_problem}' from agents.audit_events where subject = 'invocation:' || i.id and type = 'invocation.completed') as said from agents.tool_invocations i where id = $1`, [id])
+      expect(row?.output).toEqual(JSON.parse(output ?? 'null'))
+      expect(row?.said).toBe(row?.problem)
+      return row?.problem
+    }))).map((each, at) => [each, [/output\.ok must be boolean/, /^null$/, /output is missing/][at]] as const).filter(([each, expected]) => expected?.test(String(each)) !== true)
+    expect(problem).toBeUndefined()
+    // Nothing is said of one that failed, or whose schema is another by now; one that cannot be checked is none.
+    await registry.register('look', { p_egress_class: 'none', p_requires_approval: false, p_schema_output: '{"type":"array"}' })
+    expect(await registry.admin.value('select version from agents.tools_registry where id = $1', [tool])).toBe(2)
+    await expect(registry.register('look', { p_schema_output: '{"$ref":"#"}' })).rejects.toMatchObject(BAD_STATE)
+  })
+
+  test('how a tool is known fits the credential that it names', async () => {
+    const registry = await stage.fresh()
+    const methodOf = async (key: string, more: object) => registry.admin.value('select auth_method from agents.tools_registry where id = $1', [await registry.register(key, { ...more })])
+    expect(await methodOf('a', {})).toBe('none')
+    expect(await methodOf('b', { p_credential_ref: 'github' })).toBe('api_key')
+    expect(await methodOf('c', { p_credential_ref: 'github', p_auth_method: 'oauth' })).toBe('oauth')
+    for (const wrong of [{ p_auth_method: 'oauth' }, { p_credential_ref: 'github', p_auth_method: 'none' }, { p_credential_ref: 'github', p_auth_method: 'password' }]) await expect(registry.register('d', wrong)).rejects.toMatchObject(BAD_STATE)
+  })
+
   test('reasons have a size, and so has what tools say of themselves', async () => {
     const registry = await stage.fresh()
     const tool = await registry.register('send')

@@ -238,49 +238,6 @@ describeRegistry('the registry', (stage) => {
       expect(await registry.otto.value('select agents.fn_approve_tool_invocation($1, null, $2)', [call, hash])).toBe('approved')
     })
 
-    test('what comes of a call is held against the output schema: what differs is kept and said, and is on the record', async () => {
-      const registry = await fresh()
-      const schema = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] }
-      const tool = await registry.register('look', { p_egress_class: 'none', p_requires_approval: false, p_schema_output: JSON.stringify(schema) })
-      const [problem] = (await Promise.all(['{"ok":"yes"}', '{"ok":true}', null].map(async (output) => {
-        const id = await registry.invoke(tool)
-        await registry.runner.query(`select agents.fn_complete_tool_invocation($1, 'completed', $2, null, null, $3)`, [id, output, (await claim(registry, id))?.fence])
-        const [row] = await stage.engine.query<{ output: unknown; problem: string | null; said: string | null }>(`select output, output_problem as problem, (select line::jsonb #>> '{details,output_problem}' from agents.audit_events where subject = 'invocation:' || i.id and type = 'invocation.completed') as said from agents.tool_invocations i where id = $1`, [id])
-        expect(row?.output).toEqual(JSON.parse(output ?? 'null'))
-        expect(row?.said).toBe(row?.problem)
-        return row?.problem
-      }))).map((each, at) => [each, [/output\.ok must be boolean/, /^null$/, /output is missing/][at]] as const).filter(([each, expected]) => expected?.test(String(each)) !== true)
-      expect(problem).toBeUndefined()
-      // Nothing is said of one that failed, or whose schema is another by now; one that cannot be checked is none.
-      await registry.register('look', { p_egress_class: 'none', p_requires_approval: false, p_schema_output: '{"type":"array"}' })
-      expect(await registry.admin.value('select version from agents.tools_registry where id = $1', [tool])).toBe(2)
-      await expect(registry.register('look', { p_schema_output: '{"$ref":"#"}' })).rejects.toMatchObject(BAD_STATE)
-    })
-
-    test('how a tool is known fits the credential that it names', async () => {
-      const registry = await fresh()
-      const methodOf = async (key: string, more: object) => registry.admin.value('select auth_method from agents.tools_registry where id = $1', [await registry.register(key, { ...more })])
-      expect(await methodOf('a', {})).toBe('none')
-      expect(await methodOf('b', { p_credential_ref: 'github' })).toBe('api_key')
-      expect(await methodOf('c', { p_credential_ref: 'github', p_auth_method: 'oauth' })).toBe('oauth')
-      for (const wrong of [{ p_auth_method: 'oauth' }, { p_credential_ref: 'github', p_auth_method: 'none' }, { p_credential_ref: 'github', p_auth_method: 'password' }]) await expect(registry.register('d', wrong)).rejects.toMatchObject(BAD_STATE)
-    })
-
-    test('a profile asks about single tools, and says nothing that nobody looks at; a pause is said of the calls that wait for its end', async () => {
-      const registry = await fresh()
-      const free = { p_egress_class: 'none', p_requires_approval: false }
-      const [look, count] = [await registry.register('look', free), await registry.register('count', free)]
-      const set = (overrides: object) => registry.admin.query(`select agents.fn_set_profile($1, 'std', p_overrides => $2, p_is_default => true)`, [registry.owner, JSON.stringify(overrides)])
-      for (const wrong of [{ look: true }, { look: { requires_approval: 'yes' } }, { look: { max_calls: 1 } }, []]) await expect(set(wrong)).rejects.toMatchObject(BAD_STATE)
-      await set({ look: { requires_approval: true } })
-      await registry.anna.query(`select agents.fn_stop($1, 'pause', 'maintenance', 'tool', 'count')`, [registry.owner])
-      const [asked, waits] = [await registry.invoke(look), await registry.invoke(count)]
-      expect([await registry.statusOf(asked), await registry.statusOf(waits), await claim(registry, waits)]).toEqual(['pending', 'approved', undefined])
-      const evaluations = (id: string) => stage.engine.query('select point, type, verdict from agents.policy_evaluations where invocation_id = $1', [id])
-      expect(await evaluations(asked)).toEqual([{ point: 'pre_tool', type: 'approval', verdict: 'require_approval' }])
-      expect(await evaluations(waits)).toEqual([{ point: 'pre_run', type: 'pause', verdict: 'pause' }])
-    })
-
     test('two runners that go by one name are two: neither takes the name of the other, keeps its lease, or ends its calls', async () => {
       const registry = await fresh()
       const name = `${registry.owner}-runner`
