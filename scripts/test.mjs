@@ -2,6 +2,7 @@
 // those that build cells a second time as an ordinary user. The last line sums everything up.
 import { spawn, spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
+import { setPriority } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -34,23 +35,40 @@ const check = (name, program, args) => {
   return status === 0
 }
 
+/** By itself, with what it said; to be told when it has ended. */
+const run = async ([name, program, args], niceness) => {
+  const child = spawn(program, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] })
+  if (niceness !== undefined && child.pid !== undefined) setPriority(child.pid, niceness)
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (said += String(bytes)))
+  const status = await new Promise((resolve) => child.on('error', () => resolve(1)).on('close', resolve))
+  return { name, said, status }
+}
+
+const tell = ({ name, said, status }) => {
+  heading(name)
+  process.stdout.write(said)
+  add({ passed: status === 0 ? 1 : 0, failed: status === 0 ? 0 : 1, skipped: 0 })
+}
+
 /** Checks that have nothing to do with each other, two at a time; each is told when it has ended. */
 const checkTogether = async (checks) => {
   const waiting = [...checks]
   const work = async () => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const [name, program, args] = next
-      const child = spawn(program, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] })
-      let said = ''
-      for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (said += String(bytes)))
-      const status = await new Promise((resolve) => child.on('error', () => resolve(1)).on('close', resolve))
-      heading(name)
-      process.stdout.write(said)
-      add({ passed: status === 0 ? 1 : 0, failed: status === 0 ? 0 : 1, skipped: 0 })
-    }
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) tell(await run(next))
   }
   await Promise.all([work(), work()])
 }
+
+/** Checks that only compute, one after the other, with what others leave of the processors while they wait. */
+const checkBeside = async (checks) => {
+  const ended = []
+  for (const each of checks) ended.push(await run(each, YIELDING))
+  return ended
+}
+
+/** As `nice` has it; the tests themselves wait more than they compute, and must not wait for this. */
+const YIELDING = 15
 
 const node = (...args) => [process.execPath, args]
 const tool = (path, ...args) => node(join('node_modules', path), ...args)
@@ -61,13 +79,13 @@ const suites = (isMeant) =>
     .map((entry) => `test/${entry.name}/`)
     .filter((folder) => readdirSync(join(ROOT, folder), { recursive: true }).some((name) => name.endsWith('.test.ts')))
 
-const runAsOrdinaryUser = () => {
+const runAsOrdinaryUser = async () => {
   const folders = suites(({ name }) => !FOR_ONE_USER.has(name))
   if (folders.length === 0) return
   const user = unprivilegedUser()
   heading(`vitest as the user ${user.name} (${folders.join(' ')})`)
   const env = { PATH: process.env.PATH, HOME: user.home, USER: user.name, LOGNAME: user.name, LANG: 'C.UTF-8', ...(IN_CI ? { CI: 'true' } : {}) }
-  add(withCopyFor(user, ROOT, (checkout, node) => runVitest({ checkout, folders, without: FILES_FOR_ONE_USER, node, as: { uid: user.uid, gid: user.gid }, env })))
+  add(await withCopyFor(user, ROOT, (checkout, node) => runVitest({ checkout, folders, without: FILES_FOR_ONE_USER, node, as: { uid: user.uid, gid: user.gid }, env })))
 }
 
 heading('what the tests need')
@@ -85,18 +103,21 @@ const built =
 
 if (built) {
   await checkTogether([
-    ['fuzz targets, a fixed number of runs', ...node('scripts/fuzz.mjs', '--runs', '20000')],
+    ['launcher with sanitizers', ...node('scripts/build-native.mjs', '--sanitize')],
+    ...['x86_64', 'aarch64'].map((target) => [`launcher for ${target}`, ...node('scripts/build-native.mjs', '--target', target)]),
+  ])
+  const beside = checkBeside([
     ['lint', ...tool('eslint/bin/eslint.js', '--max-warnings', '0', '.')],
     ['types of the tests', ...tool('typescript/bin/tsc', '-p', 'test/tsconfig.json')],
-    ...['x86_64', 'aarch64'].map((target) => [`launcher for ${target}`, ...node('scripts/build-native.mjs', '--target', target)]),
-    ['launcher with sanitizers', ...node('scripts/build-native.mjs', '--sanitize')],
+    ['fuzz targets, a fixed number of runs', ...node('scripts/fuzz.mjs', '--runs', '20000')],
   ])
   heading(`vitest as ${process.getuid?.() === 0 ? 'root' : 'the current user'}`)
-  add(runVitest({ checkout: ROOT, folders: suites(({ name }) => name !== 'vm') }))
+  add(await runVitest({ checkout: ROOT, folders: suites(({ name }) => name !== 'vm') }))
+  for (const check of await beside) tell(check)
   // By itself, because an emulated machine takes all that this one has.
   heading('vitest in a virtual machine')
-  add(runVitest({ checkout: ROOT, folders: ['test/vm/'] }))
-  if (process.getuid?.() === 0) runAsOrdinaryUser()
+  add(await runVitest({ checkout: ROOT, folders: ['test/vm/'] }))
+  if (process.getuid?.() === 0) await runAsOrdinaryUser()
   else process.stdout.write('\ntest: not run as root, so the suites ran as the current user only\n')
 }
 

@@ -22,7 +22,7 @@ export const unprivilegedUser = () => {
 }
 
 /** Calls `use` with a copy of the checkout that belongs to the user, and with a node that the user can run. */
-export const withCopyFor = (user, checkout, use) => {
+export const withCopyFor = async (user, checkout, use) => {
   const folder = mkdtempSync(join(tmpdir(), 'cordon-unprivileged-'))
   try {
     chmodSync(folder, 0o755)
@@ -30,7 +30,7 @@ export const withCopyFor = (user, checkout, use) => {
     const copied = spawnSync('cp', ['-a', '--reflink=auto', ...entries, folder], { stdio: 'inherit' })
     const owned = spawnSync('chown', ['-R', `${user.uid}:${user.gid}`, folder], { stdio: 'inherit' })
     if (copied.status !== 0 || owned.status !== 0) throw new Error(`the checkout could not be copied for the user ${user.name}`)
-    return use(folder, nodeFor(user, folder))
+    return await use(folder, nodeFor(user, folder))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

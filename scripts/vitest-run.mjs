@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -6,14 +6,15 @@ import { join } from 'node:path'
  * Runs vitest in a checkout and returns its counts. Everything that is wrong counts as failed at
  * least once: a file that does not load, an error outside of any test, a crash of vitest itself.
  */
-export const runVitest = ({ checkout, folders, without = [], node = process.execPath, as = {}, env = process.env }) => {
+export const runVitest = async ({ checkout, folders, without = [], node = process.execPath, as = {}, env = process.env }) => {
   const report = join(checkout, 'build', 'vitest.json')
   rmSync(report, { force: true })
-  const { status } = spawnSync(
+  const vitest = spawn(
     node,
     [join('node_modules', 'vitest', 'vitest.mjs'), 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...without.map((pattern) => `--exclude=${pattern}`), ...folders],
     { cwd: checkout, stdio: 'inherit', env, ...as },
   )
+  const status = await new Promise((resolve) => vitest.on('error', () => resolve(1)).on('close', resolve))
   if (!existsSync(report)) return { passed: 0, failed: 1, skipped: 0 }
   const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, testResults } = JSON.parse(readFileSync(report, 'utf8'))
   const unloadable = testResults.filter((file) => file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed')).length
