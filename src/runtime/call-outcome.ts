@@ -1,6 +1,7 @@
 import type { ApprovalGrant } from '../gate/index.js'
 
 import type { EgressSummary } from './events/egress-tally.js'
+import type { AskedWith } from './ledger/asked-with.js'
 import type { Execution, RegisteredFacts, ToolOutput } from './tool-result.js'
 
 /** What one call brings along. */
@@ -11,6 +12,7 @@ export interface CallHandlers {
   readonly onInvocation: (id: string) => void
   /** The invocation in the store that this call goes on with. */
   readonly resume: string | undefined
+  readonly askedWith: AskedWith | undefined
   /** An approval let the call run: one for the session is kept, one for a call is used now. Says whether it was not known yet. */
   readonly onGrant: (grant: ApprovalGrant) => boolean
 }

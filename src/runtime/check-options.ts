@@ -8,6 +8,7 @@ import type { AuditSettings } from './audit/audit-log.js'
 import type { CallOptions, CordonOptions } from './cordon-options.js'
 import type { EventContext } from './events/event.js'
 import type { RecordSettings } from './events/recorded-arguments.js'
+import type { AskedWith } from './ledger/asked-with.js'
 import type { OwnDatabase, ServedBooks } from './ledger/call-store.js'
 import { aCount, aFunction, aText, listOf, mappingWith, oneOf, such, unshown, wrongOption, wrongUnshown } from './option-checks.js'
 import type { OptionCheck, OptionPlace } from './option-checks.js'
@@ -161,6 +162,12 @@ const CORDON: ChecksOf<CordonOptions> = {
 }
 const cordonOptions = mappingWith({ options: CORDON, required: ['tools', 'workspace'], expected: 'a mapping with at least tools and workspace' })
 
+const ASKED_WITH: ChecksOf<AskedWith> = {
+  run: aText('the id of a run'),
+  step: aText('the name of a step'),
+  costEstimate: such('a number from 0', (value) => typeof value === 'number' && value >= 0 && Number.isFinite(value)),
+  validMs: such('a number of milliseconds', (value) => typeof value === 'number' && value > 0 && Number.isFinite(value)),
+}
 const CALL: ChecksOf<CallOptions> = {
   signal: such('an AbortSignal', (value) => value instanceof AbortSignal),
   session: aText('a name'),
@@ -169,6 +176,7 @@ const CALL: ChecksOf<CallOptions> = {
   // Each of them is read with errors of its own.
   approvals: such('a list of approvals', Array.isArray),
   invocation: aText('the id of an invocation'),
+  registry: mappingWith({ options: ASKED_WITH, required: [], expected: 'a mapping', fix: 'write it like registry: { run: "0190…", costEstimate: 0.02 }' }),
   onInvocation: aFunction('a function of the id'),
 }
 const callOptions = mappingWith({ options: CALL, required: [], expected: 'a mapping', fix: 'write it like call(name, input, { session: "a" })' })
@@ -177,6 +185,8 @@ export const checkCordonOptions = (options: unknown): void => {
   cordonOptions(options, { of: 'createCordon', key: '' })
 }
 
-export const checkCallOptions = (options: unknown): void => {
+export const checkCallOptions = (options: CallOptions, hasRegistry: boolean): void => {
   callOptions(options, { of: 'call', key: '' })
+  for (const key of ['invocation', 'registry'] as const)
+    if (options[key] !== undefined && !hasRegistry) throw wrongOption({ of: 'call', key }, options[key], 'left out where there is no registry', 'give createCordon a registry, or leave it out')
 }

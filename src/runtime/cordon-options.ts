@@ -5,6 +5,7 @@ import type { Approve } from './approvals.js'
 import type { AuditSettings } from './audit/audit-log.js'
 import type { EventContext } from './events/event.js'
 import type { RecordSettings } from './events/recorded-arguments.js'
+import type { AskedWith } from './ledger/asked-with.js'
 import type { LedgerSettings } from './ledger/call-store.js'
 import type { RuleOptions } from './rule-sets.js'
 import type { ToolOutput } from './tool-result.js'
@@ -60,6 +61,8 @@ export interface CallOptions {
   readonly approvals?: readonly ApprovalGrant[]
   /** Goes on with a call that was asked for in the registry before, with the same input. */
   readonly invocation?: string
+  /** What the registry is told of a new call besides its input. */
+  readonly registry?: AskedWith
   /** The id by which the registry knows the call, as soon as there is one: whoever has it can go on with the call. */
   readonly onInvocation?: (id: string) => void
 }

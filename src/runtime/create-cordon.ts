@@ -177,13 +177,13 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
 
   return {
     call: async (name, input = {}, given = {}) => {
-      checkCallOptions(given)
-      const { signal, session = MAIN_SESSION, onProgress = () => undefined, onOutput, onInvocation = () => undefined, approvals, invocation } = given
+      checkCallOptions(given, services.registered !== undefined)
+      const { signal, session = MAIN_SESSION, onProgress = () => undefined, onOutput, onInvocation = () => undefined, approvals, invocation, registry: askedWith } = given
       if (closed) throw fail('runtime-closed', {})
       calls += 1
       const own = sessions.of(session)
       const call = gateCall(name, input, own, approvals)
-      const result = liveCall(services, call, { signal, onProgress, onOutput, onInvocation, onGrant: own.keep, resume: invocation })
+      const result = liveCall(services, call, { signal, onProgress, onOutput, onInvocation, onGrant: own.keep, resume: invocation, askedWith })
       running.add(result)
       try {
         return await result

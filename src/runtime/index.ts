@@ -1,6 +1,7 @@
 export type { ApprovalRequest, Approve } from './approvals.js'
 export { createCordon } from './create-cordon.js'
 export type { CallOptions, CordonOptions, HostHook } from './cordon-options.js'
+export type { AskedWith } from './ledger/asked-with.js'
 export type { Cordon, ListedTool } from './create-cordon.js'
 export type { StateSettings } from './session-state.js'
 export type { EgressSummary, ReachedHost } from './events/egress-tally.js'

@@ -28,7 +28,7 @@ export const liveCall = async (services: CallServices, call: GateCall, handlers:
     widening: { after: 'violation', reason: `it ran and met its boundary (${refused}); to run again with ${wider.added.join(', ')}`, retryOf: call.callId, added: wider.added },
   }
   services.begin(retry.callId)
-  services.registered?.expect(retry.callId, { onInvocation: handlers.onInvocation, resume: undefined })
+  services.registered?.expect(retry.callId, { onInvocation: handlers.onInvocation, askedWith: handlers.askedWith, resume: undefined })
   const second = await attemptCall(services, retry, handlers, wider.tool)
   // Not approved: then the call is what it was, and its record tells what was asked.
   if (second.status === 'denied') return { ...first, facts: { ...first.facts, retry: { call_id: retry.callId, permission_decision: second.facts.permission_decision } } }

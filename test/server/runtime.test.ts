@@ -49,6 +49,19 @@ test('a tool that may write to the workspace finds neither the socket nor the da
   }
 })
 
+test('what a call is expected to cost, and for how long it may wait, reaches the books of a server', async () => {
+  const cordon = await createCordon(look('.', 'true'))
+  const ids: string[] = []
+  try {
+    expect(await cordon.call('look', {}, { registry: { costEstimate: 0.5, validMs: 90_000 }, onInvocation: (id) => ids.push(id) })).toMatchObject({ status: 'ok' })
+    const { costEstimate, createdAt, expiresAt } = await stage.as('ada').ask('findInvocation', { id: ids[0] ?? '' })
+    expect(costEstimate).toBe(0.5)
+    expect(Math.round((Date.parse(expiresAt) - Date.parse(createdAt)) / 10_000)).toBe(9)
+  } finally {
+    await cordon.close()
+  }
+})
+
 test('a tool whose grant begins in the store is refused', async () => {
   await expect(createCordon(look('store/data', 'true'))).rejects.toMatchObject({ code: 'store-exposed' })
 })

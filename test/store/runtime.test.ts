@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createCordon, processTool, tool } from '../../src/runtime/index.js'
 import type { Cordon, ToolDefinition } from '../../src/runtime/index.js'
 import { openSandbox } from '../../src/sandbox/index.js'
-import { addMember, approveInvocation, assignTool, cancelInvocation, claimInvocations, invokeTool, listQuestions, registerTool, rejectInvocation, requireInvocation, requireTool, sendHeartbeat, speakingAs } from '../../src/store/index.js'
+import { addMember, approveInvocation, assignTool, cancelInvocation, claimInvocations, invokeTool, listQuestions, registerTool, rejectInvocation, requireInvocation, requireTool, sendHeartbeat, speakingAs, startRun } from '../../src/store/index.js'
 import type { Engine, Role } from '../../src/store/index.js'
 
 import { ENGINES, openEngine } from './engines.js'
@@ -93,7 +93,21 @@ describe.each(ENGINES)('calls in the books of a team, on %s', (name) => {
     await withCordon(async (cordon) => {
       expect(await cordon.call('add', { a: 2, b: 3 })).toMatchObject({ status: 'ok', output: 5 })
     })
-    expect(await rowsOf('add')).toMatchObject([{ status: 'completed', output: 5, input: { a: 2, b: 3 }, usage: { status: 'ok' } }])
+    expect((await rowsOf('add')).slice(-1)).toMatchObject([{ status: 'completed', output: 5, input: { a: 2, b: 3 }, usage: { status: 'ok' } }])
+  })
+
+  test('one of a run of the team says so, and what it is expected to cost; of a run that nobody agreed to it is refused', async () => {
+    const run = await startRun(as('cordon_agent', 'agent-1'), 'team', { name: 'nightly', plan: {} })
+    await withCordon(async (cordon) => {
+      const ids: string[] = []
+      const call = () => cordon.call('add', { a: 1, b: 1 }, { registry: { run, step: 'sum', costEstimate: 0.25 }, onInvocation: (id) => ids.push(id) })
+      expect(await call()).toMatchObject({ status: 'denied', reason: expect.stringContaining('is not open') as string })
+      await anna().query('select agents.fn_decide_team_run($1, $2, p_plan_hash => $3)', [run, 'approve', (await question()).hash])
+      expect(await call()).toMatchObject({ status: 'ok', output: 2 })
+      expect(await requireInvocation(admin(), ids[0] ?? '')).toMatchObject({ teamRunId: run, costEstimate: 0.25, status: 'completed' })
+      expect(await engine.query('select step_id from agents.tool_invocations where id = $1', [ids[0]])).toEqual([{ step_id: 'sum' }])
+      await expect(cordon.call('add', { a: 1, b: 1 }, { registry: { costEstimate: Number.NaN } })).rejects.toMatchObject({ code: 'option-invalid' })
+    })
   })
 
   test('one that writes waits for a person, and runs when they say yes', async () => {

@@ -10,6 +10,7 @@ import type { Completion } from '../../store/index.js'
 
 import type { SameTool } from '../tool-identity/same-tool.js'
 
+import type { AskedWith } from './asked-with.js'
 import { SILENT_MS, openCallStore } from './call-store.js'
 import type { LedgerSettings, SeenCall } from './call-store.js'
 import { whileUnavailable } from './deliver.js'
@@ -22,6 +23,7 @@ import type { OwnHost, TakenCall } from './own-host.js'
 export interface LedgerRequest {
   readonly tool: string
   readonly input: JsonValue
+  readonly askedWith?: AskedWith
   /** A call that was asked for before, by this process or by one that is gone: it goes on with that. */
   readonly resume?: string
 }
@@ -137,7 +139,7 @@ export const openLedger = async (settings: LedgerSettings, same: SameTool, holds
     leave: () => {
       leaving.abort(fail('runtime-closed', {}))
     },
-    ask: async ({ tool, input, resume }) => {
+    ask: async ({ tool, input, resume, askedWith }) => {
       // Before people are asked about something that is not what would run.
       await whileUnavailable(() => requireRunnable(tool, input), AbortSignal.timeout(ASK_MS))
       if (resume !== undefined) {
@@ -148,7 +150,7 @@ export const openLedger = async (settings: LedgerSettings, same: SameTool, holds
       }
       // The same request again is the same call, also when only the answer was lost.
       const request = randomUUID()
-      return entryOf(await whileUnavailable(() => store.invoke(tool, input, { request, dispatch: execution === 'runners' ? 'runners' : 'caller' }), AbortSignal.timeout(ASK_MS)), tool, input)
+      return entryOf(await whileUnavailable(() => store.invoke(tool, input, { ...askedWith, request, dispatch: execution === 'runners' ? 'runners' : 'caller' }), AbortSignal.timeout(ASK_MS)), tool, input)
     },
     close: async () => {
       await host?.close()

@@ -6,6 +6,7 @@ import { cancelInvocation, claimInvocations, completeInvocation, invokeTool, kee
 import type { Completion, Engine, Invocation, InvocationRequest, OutputChunk, ServerSettings } from '../../store/index.js'
 
 import { isAway } from './away.js'
+import type { AskedWith } from './asked-with.js'
 import type { HostAbilities } from './host-abilities.js'
 import { followAtServer } from './served-output.js'
 import type { Registration } from '../tool-identity/same-tool.js'
@@ -43,7 +44,7 @@ export interface CallStore {
   readonly runner: string
   readonly registrations: () => Promise<readonly Registration[]>
   readonly registration: (tool: string) => Promise<Registration>
-  readonly invoke: (tool: string, input: unknown, how: Required<Pick<InvocationRequest, 'request' | 'dispatch'>>) => Promise<string>
+  readonly invoke: (tool: string, input: unknown, how: Required<Pick<InvocationRequest, 'request' | 'dispatch'>> & AskedWith) => Promise<string>
   readonly find: (id: string) => Promise<SeenCall>
   readonly wait: (id: string, until: (call: SeenCall) => boolean, signal?: AbortSignal) => Promise<SeenCall>
   readonly cancel: (id: string, reason: string) => Promise<void>
@@ -83,7 +84,8 @@ const inDatabase = ({ engine, owner, agent, speaks }: OwnDatabase, said: Said): 
     keepUp: () => keepUp(upkeep),
     registrations: () => listTools(asAgent, owner),
     registration: (tool) => requireTool(asAgent, owner, tool),
-    invoke: async (tool, input, how) => invokeTool(asAgent, { toolId: (await requireTool(asAgent, owner, tool)).id, agent, input, ...how }),
+    invoke: async (tool, input, { run, step, ...how }) =>
+      invokeTool(asAgent, { toolId: (await requireTool(asAgent, owner, tool)).id, agent, input, ...(run === undefined ? {} : { teamRunId: run }), ...(step === undefined ? {} : { stepId: step }), ...how }),
     find: (id) => requireInvocation(asAgent, id),
     wait: (id, until, signal) => watch.wait(asAgent, id, { until, ...(signal === undefined ? {} : { signal }) }),
     cancel: async (id, reason) => {
@@ -107,7 +109,8 @@ const atServer = ({ server, token, authorities, owner: team, agent }: ServedBook
     runner,
     registrations: () => store.ask('listTools', { team }),
     registration: (tool) => store.ask('showTool', { team, tool }),
-    invoke: async (tool, input, how) => (await store.ask('invoke', { team, tool, agent, input, ...how })).id,
+    invoke: async (tool, input, { run, step, validMs, ...how }) =>
+      (await store.ask('invoke', { team, tool, agent, input, ...(run === undefined ? {} : { runId: run }), ...(step === undefined ? {} : { stepId: step }), ...(validMs === undefined ? {} : { validSeconds: Math.ceil(validMs / 1000) }), ...how })).id,
     find: (id) => store.ask('findInvocation', { id }),
     wait: async (id, until, signal) => {
       let known: string | undefined

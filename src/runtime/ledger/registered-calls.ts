@@ -20,7 +20,7 @@ export interface RegisteredCalls {
   /** Waits for the store where it is the one that asks, and asks `local` otherwise. */
   readonly approve: (local: Approve | undefined) => Approve
   /** A call is about to be decided; `resume`: it was asked for before. Calls that are only tried are not expected. */
-  readonly expect: (callId: string, expected: Pick<CallHandlers, 'resume' | 'onInvocation'>) => void
+  readonly expect: (callId: string, expected: Pick<CallHandlers, 'resume' | 'askedWith' | 'onInvocation'>) => void
   /** Before it runs. The signal is aborted when it has to end. */
   readonly start: (callId: string) => Promise<AbortSignal>
   /** What came of it, instead of starting it. */
@@ -32,7 +32,7 @@ export interface RegisteredCalls {
   readonly drop: (callId: string) => Promise<void>
 }
 
-interface Expected extends Pick<CallHandlers, 'resume' | 'onInvocation'> {
+interface Expected extends Pick<CallHandlers, 'resume' | 'askedWith' | 'onInvocation'> {
   entry: LedgerEntry | undefined
   decision: LedgerDecision | undefined
   hasStarted: boolean
@@ -50,7 +50,7 @@ export const registeredCalls = (ledger: CallLedger): RegisteredCalls => {
     // Asked again: the input was edited, and what was asked for before is not what will run.
     await call.entry?.withdraw()
     try {
-      call.entry = await ledger.ask({ tool, input, ...(call.resume === undefined ? {} : { resume: call.resume }) })
+      call.entry = await ledger.ask({ tool, input, ...(call.resume === undefined ? {} : { resume: call.resume }), ...(call.askedWith === undefined ? {} : { askedWith: call.askedWith }) })
       call.onInvocation(call.entry.id)
     } catch (error) {
       if (!(error instanceof CordonError)) throw error
@@ -74,8 +74,8 @@ export const registeredCalls = (ledger: CallLedger): RegisteredCalls => {
       const decision = calls.get(callId)?.decision
       return ledger.execution === 'runners' || (decision?.kind === 'approved' && decision.hasEnded)
     },
-    expect: (callId, { resume, onInvocation }) => {
-      calls.set(callId, { resume, onInvocation, entry: undefined, decision: undefined, hasStarted: false })
+    expect: (callId, { resume, askedWith, onInvocation }) => {
+      calls.set(callId, { resume, askedWith, onInvocation, entry: undefined, decision: undefined, hasStarted: false })
     },
     approve: (local) => async (request, options) => {
       const call = calls.get(request.callId)
