@@ -16,12 +16,18 @@ export const NO_EGRESS: EgressOrder = { pins: new Map(), authorities: [] }
 export const joinEgress = (found: EgressOrder, typed: EgressOrder): EgressOrder => ({ pins: new Map([...found.pins, ...typed.pins]), authorities: [...found.authorities, ...typed.authorities] })
 
 export const parseEgress = async (resolve: readonly string[], authorityFile: string | undefined, network: Boundary['network']): Promise<EgressOrder> => {
+  const order = await readEgress(resolve, authorityFile)
+  refuseStray(order.pins.keys(), network)
+  return order
+}
+
+/** The same of many tools, whose runtime knows which hosts they name. */
+export const readEgress = async (resolve: readonly string[], authorityFile: string | undefined): Promise<EgressOrder> => {
   const pins = new Map<string, readonly IpAddress[]>()
   for (const text of resolve) {
     const { name, address } = parsePin(text)
     pins.set(name, [...(pins.get(name) ?? []), address])
   }
-  refuseStray(pins.keys(), network)
   return { pins, authorities: authorityFile === undefined ? [] : [(await import('./upstream-authorities.js')).readAuthorities(authorityFile)] }
 }
 

@@ -20,6 +20,8 @@ export const RUNNER_HELP: CommandHelp = {
         { name: 'workspace', value: 'DIR', help: 'where tools run; the current directory' },
         { name: 'secret', value: 'ID=SOURCE', repeatable: true, help: 'where the value of a credential comes from' },
         { name: 'key', value: 'FILE', help: 'opens credentials of the store (ID=store:TEAM/NAME); or CORDON_KEY_FILE' },
+        { name: 'resolve', value: 'HOST=ADDRESS', repeatable: true, help: 'pins a name of a host that tools are granted to an address' },
+        { name: 'upstream-ca', value: 'FILE', help: 'trusts these certificates of servers that tools are granted' },
         { name: 'json', help: 'what happens as lines of JSON on stdout' },
       ],
     },

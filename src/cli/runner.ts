@@ -2,13 +2,15 @@ import { homedir, hostname, availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 
 import { fail } from '../errors/index.js'
+import { renderIpAddress } from '../policy/index.js'
 import { loadToolFiles, registrationOf, startRunner } from '../runtime/index.js'
-import type { Runner, RunnerNews, RunnerTool } from '../runtime/index.js'
+import type { Runner, RunnerNews, RunnerOptions, RunnerTool } from '../runtime/index.js'
 import { installQueue, migrate, openPostgres } from '../store/index.js'
 
 import { usage } from './arguments.js'
 import type { CommandLine } from './command-line.js'
 import { STDERR, STDOUT, oneLine, writeText } from './console-text.js'
+import { readEgress } from './egress-order.js'
 import { auditPathOf, configFolderOf } from './own-folders.js'
 import { sealingKeyOf } from './sealing-key.js'
 
@@ -38,7 +40,7 @@ export const runner = async ({ given, environment }: CommandLine): Promise<numbe
       workspace,
       environment,
       audit: { path: auditPathOf(environment, homedir()) },
-      egress: { secrets: secretsOf(many('secret')) },
+      egress: { secrets: secretsOf(many('secret')), ...(await wayOf(many('resolve'), one('upstream-ca'))) },
       ruleFiles: 'all',
       configFolder: configFolderOf(environment, homedir()),
     },
@@ -100,6 +102,11 @@ const secretsOf = (words: readonly string[]): Readonly<Record<string, string>> =
     }),
   )
 
+const wayOf = async (resolved: readonly string[], authorityFile: string | undefined): Promise<Pick<NonNullable<RunnerOptions['runtime']['egress']>, 'pins' | 'authorities'>> => {
+  const { pins, authorities } = await readEgress(resolved, authorityFile)
+  return { pins: Object.fromEntries([...pins].map(([name, addresses]) => [name, addresses.map(renderIpAddress)])), authorities }
+}
+
 /** For tests and for those who know why: the same on all runners of a database. */
 const timesOf = (environment: CommandLine['environment']): { readonly silentMs?: number; readonly heartbeatMs?: number; readonly upkeepMs?: number } => {
   const silentMs = Number(environment['CORDON_RUNNER_SILENT_MS'] ?? '')
@@ -131,6 +138,8 @@ const describe = (news: RunnerNews): string => {
       return `${news.tool} is left to others: ${news.because}`
     case 'began':
       return `${news.invocation} ${news.tool} began`
+    case 'without-credential':
+      return `${news.invocation}: ${news.because}`
     case 'ended':
       return `${news.invocation} ${news.status}`
     case 'refused':

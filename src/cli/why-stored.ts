@@ -37,6 +37,7 @@ const renderExplanation = ({ invocation, inputText, tool, questions, votes, eval
       ...(invocation.runner === null ? [] : [['runner', `${invocation.runner}, claim ${invocation.fence}`] as const]),
       ...(invocation.outputProblem === null ? [] : [['result', `not of the form that the tool was registered with: ${invocation.outputProblem}`] as const]),
       ...(invocation.error === null ? [] : [['error', invocation.error] as const]),
+      ...bareOf(invocation.usage).map((line) => ['credential', line] as const),
       ...(invocation.usage === null ? [] : [['used', JSON.stringify(invocation.usage)] as const]),
       ...costOf(invocation),
     ], paint),
@@ -48,6 +49,12 @@ const renderExplanation = ({ invocation, inputText, tool, questions, votes, eval
     ...(events.length === 0 ? ['  the record of it is for admins and operators'] : events.map(({ at, type, actor, details }) => `  ${paint('dim', at)} ${type.padEnd(21)} ${visible(`${actor} ${JSON.stringify(details)}`)}`)),
     '',
   ].join('\n')
+
+/** Requests that went without the credential of their host, as the runner says. */
+const bareOf = (usage: Explained['invocation']['usage']): readonly string[] => {
+  const lines = usage?.['bare_requests']
+  return Array.isArray(lines) ? lines.filter((line) => typeof line === 'string') : []
+}
 
 /** What it cost beside what was said that it would; nothing where nobody said or measured anything. */
 const costOf = ({ costEstimate, costMeasured, costReported, costDeviates }: Explained['invocation']): readonly (readonly [string, string])[] => {

@@ -15,6 +15,7 @@ import { called, decided, denied, idsOf, processStarted, recordTogether } from '
 import { recordArguments } from './events/recorded-arguments.js'
 import { endedBy } from './events/process-ending.js'
 import type { NetworkCall } from './network/call-networks.js'
+import { createBareRequests } from './events/bare-requests.js'
 import { createEgressLog } from './events/egress-log.js'
 import type { RegisteredCalls } from './ledger/index.js'
 import type { RegisteredTool } from './registered-tool.js'
@@ -105,15 +106,19 @@ const runElsewhere = async (registered: RegisteredCalls, callId: string, handler
 const run = async ({ executor, events, record }: CallServices, tool: RegisteredTool, { permit, inputs, decision, grant }: Permitted, { signal, onProgress, onOutput }: CallHandlers): Promise<Outcome> => {
   const began = performance.now()
   const reached = createEgressLog(events, idsOf(decision), record.egressEntries)
+  const bare = createBareRequests(tool.gate.boundary.credentials)
   const network: NetworkCall = {
     callId: decision.call_id,
     writeApproval: grant === undefined ? 'none' : 'recorded',
-    record: reached.record,
+    record: async (event) => {
+      await reached.record(event)
+      bare.take(event)
+    },
   }
   try {
     const execution = await executor.execute({ tool, permit, input: inputs.call, command: inputs.command, signal, onProgress, onOutput, network })
     await reached.finish()
-    return { ...execution, egress: reached.summary(), durationMs: performance.now() - began }
+    return { ...execution, egress: reached.summary(), bareRequests: bare.lines(), durationMs: performance.now() - began }
   } catch (error) {
     if (!(error instanceof CordonError)) throw error
     // Where the log cannot be written, how the call ended cannot be either, and that is told.
@@ -121,7 +126,7 @@ const run = async ({ executor, events, record }: CallServices, tool: RegisteredT
     const status = error.code === 'cancelled' || error.code === 'sandbox-closed' ? 'cancelled' : 'failed'
     const ending = TOOL_KINDS[tool.definition.kind].startsProcess ? endedBy(status === 'cancelled' ? 'cancelled' : 'setup') : null
     const { profile = null, violations = [], usage = null } = resultOfInterrupted(error) ?? {}
-    return { ...NOTHING, status, error, ending, profile, violations, usage, egress: reached.summary(), durationMs: performance.now() - began }
+    return { ...NOTHING, status, error, ending, profile, violations, usage, egress: reached.summary(), bareRequests: bare.lines(), durationMs: performance.now() - began }
   }
 }
 

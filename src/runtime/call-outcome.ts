@@ -18,4 +18,4 @@ export interface CallHandlers {
 }
 
 /** How a run ended, also where there was none because it could not begin. */
-export type Outcome = Omit<Execution, 'profile'> & { readonly profile: Execution['profile'] | null; readonly egress: EgressSummary | null; readonly durationMs: number; readonly registered?: RegisteredFacts }
+export type Outcome = Omit<Execution, 'profile'> & { readonly profile: Execution['profile'] | null; readonly egress: EgressSummary | null; readonly bareRequests?: readonly string[]; readonly durationMs: number; readonly registered?: RegisteredFacts }

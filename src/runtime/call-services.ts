@@ -45,6 +45,7 @@ export const factsOf = ({ gate, sessionId }: CallServices, { decision }: Evaluat
   sandbox_profile: outcome?.profile ?? null,
   violations: outcome?.violations ?? [],
   egress: outcome?.egress ?? null,
+  ...(outcome?.bareRequests === undefined || outcome.bareRequests.length === 0 ? {} : { bare_requests: outcome.bareRequests }),
   usage: usageOf(outcome?.usage ?? null),
   error: error === undefined ? null : { code: error.code, message: error.message, fix: error.fix ?? null },
   printed: outcome?.printed ?? '',

@@ -36,6 +36,8 @@ export interface CallFacts {
   readonly violations: readonly Violation[]
   /** What it reached of the hosts that are granted; null where it connected to none. */
   readonly egress: EgressSummary | null
+  /** Requests that went without the credential of their host, and why, in words; left out where there was none. */
+  readonly bare_requests?: readonly string[]
   /** In the words of `cordon run --facts`; null when nothing ran. */
   readonly usage: CallUsage | null
   readonly error: { readonly code: string; readonly message: string; readonly fix: string | null } | null

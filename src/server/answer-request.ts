@@ -49,7 +49,7 @@ export const answerRequest = async (request: IncomingMessage, response: ServerRe
     if (presence.gone.aborted) return
     if (problem.status >= 500) answering.report(error)
     if (response.headersSent) response.destroy()
-    else send(response, answering, { status: problem.status, text: JSON.stringify(problem), headers: headersOf(problem.status, request) })
+    else send(response, answering, { status: problem.status, text: JSON.stringify(problem), headers: headersOf(problem.status, request), ...(problem.status === TOO_LARGE ? { unread: request } : {}) })
   }
 }
 
@@ -133,14 +133,42 @@ interface Reply {
   readonly status: number
   readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
+  /** What is still being sent by who is refused. */
+  readonly unread?: IncomingMessage
 }
 
-const send = (response: ServerResponse, { ending }: Answering, { status, text = '', headers = {} }: Reply): void => {
+const send = (response: ServerResponse, { ending }: Answering, { status, text = '', headers = {}, unread }: Reply): void => {
   const bytes = Buffer.from(text)
   // Who is answered at the end does not ask again on this connection.
   if (ending.aborted) response.shouldKeepAlive = false
   response.writeHead(status, { ...HEADERS, ...(text === '' ? {} : { 'content-type': 'application/json', 'content-length': String(bytes.byteLength) }), ...headers })
-  response.end(bytes)
+  if (unread === undefined || unread.complete) response.end(bytes)
+  else endWhenRead(response, bytes, unread)
   // Who does not take an answer in has no connection for it.
   response.setTimeout(TAKE_IN_MS, () => { response.destroy() })
+}
+
+const TOO_LARGE = 413
+
+/** Of what is refused: this much more is read, and for this long. */
+const UNREAD = { bytes: 64 * 1024 * 1024, ms: 10_000 }
+
+/**
+ * A connection that is closed with something unread in it is reset, and who is still sending may never see the answer:
+ * it would ask again, with the same. So the rest is read and dropped, within bounds, while the answer is on its way.
+ */
+const endWhenRead = (response: ServerResponse, bytes: Buffer, unread: IncomingMessage): void => {
+  let dropped = 0
+  const end = (): void => {
+    clearTimeout(late)
+    response.end()
+  }
+  const late = setTimeout(end, UNREAD.ms)
+  response.write(bytes)
+  unread.on('data', (chunk: Buffer) => {
+    dropped += chunk.byteLength
+    if (dropped > UNREAD.bytes) end()
+  })
+  for (const event of ['end', 'error', 'close'] as const) unread.once(event, end)
+  unread.resume()
 }

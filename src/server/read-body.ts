@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 
-import { CordonError, fail } from '../errors/index.js'
+import { fail } from '../errors/index.js'
+import type { CordonError } from '../errors/index.js'
 
 /** JSON of this depth is nobody's arguments; what reads it further on would be at the end of its stack. */
 const MOST_DEPTH = 100
@@ -12,20 +13,28 @@ export const readBody = async (request: IncomingMessage, mostBytes: number): Pro
   if (!/^application\/json(?:;\s*charset=utf-8)?$/i.test(type)) throw invalid('its Content-Type is not application/json')
   if (encoding !== undefined) throw invalid('its body has a Content-Encoding')
   if (length !== undefined && Number(length) > mostBytes) throw fail('request-too-large', { limit: mostBytes })
-  const chunks: Buffer[] = []
-  let size = 0
-  try {
-    for await (const chunk of request as AsyncIterable<Buffer>) {
-      size += chunk.byteLength
-      if (size > mostBytes) throw fail('request-too-large', { limit: mostBytes })
-      chunks.push(chunk)
-    }
-  } catch (error) {
-    // Who sent it went away, or took too long.
-    throw error instanceof CordonError ? error : invalid('its body ended too early')
-  }
-  return parseMapping(Buffer.concat(chunks))
+  return parseMapping(await bytesOf(request, mostBytes))
 }
+
+/** By hand: an iterator that is left early would take the connection with it, and the refusal would not arrive. */
+const bytesOf = (request: IncomingMessage, mostBytes: number): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    const take = (chunk: Buffer): void => {
+      size += chunk.byteLength
+      if (size <= mostBytes) chunks.push(chunk)
+      else refuse(fail('request-too-large', { limit: mostBytes }))
+    }
+    const refuse = (error: CordonError): void => {
+      request.off('data', take)
+      reject(error)
+    }
+    request.on('data', take)
+    request.on('end', () => { resolve(Buffer.concat(chunks)) })
+    // Who sent it went away, or took too long.
+    for (const event of ['error', 'close'] as const) request.on(event, () => { refuse(invalid('its body ended too early')) })
+  })
 
 /** As it says itself; one that does not say may be as long as any. */
 export const lengthOf = ({ headers }: IncomingMessage, mostBytes: number): number => Math.min(/^\d{1,15}$/.test(headers['content-length'] ?? '') ? Number(headers['content-length']) : mostBytes, mostBytes)

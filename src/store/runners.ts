@@ -57,13 +57,15 @@ export interface RunnableTool {
   readonly definition: Readonly<Record<string, unknown>>
   readonly needsLabels: readonly string[]
   readonly needsBoundary: readonly string[]
+  /** The credential of the team that is given to who runs a call of it. */
+  readonly credentialRef: string | null
   /** Its name in the queue. */
   readonly task: string
 }
 
 export const listRunnableTools = ({ query }: Pick<Session, 'query'>, keys: readonly string[]): Promise<readonly RunnableTool[]> =>
   query(
-    `select t.id, t.owner, t.key, t.version, t.egress_class as "egressClass", t.definition, t.needs_labels as "needsLabels", t.needs_boundary as "needsBoundary", agents.fn_task_of(t.id, t.version) as task
+    `select t.id, t.owner, t.key, t.version, t.egress_class as "egressClass", t.definition, t.needs_labels as "needsLabels", t.needs_boundary as "needsBoundary", t.credential_ref as "credentialRef", agents.fn_task_of(t.id, t.version) as task
       from agents.tools_registry t where t.key = any ($1) and t.status <> 'disabled' and agents.fn_is_member(t.owner, array['runner']) order by t.owner, t.key`,
     [keys],
   )

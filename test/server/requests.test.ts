@@ -1,5 +1,7 @@
 // What is sent, whoever sends it: where it comes from, how large, how slow, how malformed.
+import { execFile } from 'node:child_process'
 import { connect } from 'node:net'
+import { promisify } from 'node:util'
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
@@ -60,6 +62,25 @@ describe('a body', () => {
     const chunked = `POST /v1/teams/acme/invocations HTTP/1.1\r\nHost: 127.0.0.1:${String(stage.port)}\r\nAuthorization: Bearer ${stage.tokens['agent-1']}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n20000\r\n${' '.repeat(0x20000)}\r\n`
     expect(await stage.raw(chunked)).toMatch(/^HTTP\/1\.1 413 /)
     expect(await invoke(fitting(MOST_BYTES - 100))).toMatchObject({ status: 200 })
+  })
+
+  test('that is refused for its size is refused in words, also to who sends all of it before it reads anything', async () => {
+    // A process of its own, as callers are: where the connection is closed with something unread in it, it is reset, and the answer is lost.
+    const sender = `import socket, sys
+head = sys.argv[2].encode().decode('unicode_escape').encode()
+for round in range(10):
+    with socket.create_connection(('127.0.0.1', int(sys.argv[1]))) as server:
+        try:
+            server.sendall(head + b'x' * 8388608)
+            print(server.recv(12).decode())
+        except OSError as error:
+            print(error)`
+    const head = `POST /v1/teams/acme/invocations HTTP/1.1\\r\\nHost: 127.0.0.1:${String(stage.port)}\\r\\nAuthorization: Bearer ${stage.tokens['agent-1']}\\r\\nContent-Type: application/json\\r\\nContent-Length: 8388608\\r\\n\\r\\n`
+    const { stdout } = await promisify(execFile)('python3', ['-c', sender, String(stage.port), head])
+    expect(stdout.trim().split('\n')).toEqual(Array.from({ length: 10 }, () => 'HTTP/1.1 413'))
+    // As a client of ours has it: a problem to tell, and no reason to ask again.
+    await expect(stage.as('agent-1').ask('invoke', { team: 'acme', tool: 'send', agent: 'agent-1', input: { to: 'x'.repeat(8 * 1024 * 1024) } })).rejects.toMatchObject({ code: 'request-too-large' })
+    expect(await invoke(CALL)).toMatchObject({ status: 200 })
   })
 
   test('of a stranger is not read at all', async () => {

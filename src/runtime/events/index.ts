@@ -1,4 +1,5 @@
 // Events without the rest of the runtime.
+export { createBareRequests } from './bare-requests.js'
 export { called, decided, denied, ended, idsOf, processStarted, recordTogether } from './call-record.js'
 export { createEgressLog } from './egress-log.js'
 export type { EgressLog } from './egress-log.js'

@@ -3,12 +3,12 @@ import type { Completion } from '../../store/index.js'
 
 import type { Outcome } from '../call-outcome.js'
 
-export type EndedRun = Pick<Outcome, 'status' | 'output' | 'error' | 'usage' | 'writtenBytes' | 'egress' | 'profile' | 'violations' | 'durationMs'>
+export type EndedRun = Pick<Outcome, 'status' | 'output' | 'error' | 'usage' | 'writtenBytes' | 'egress' | 'bareRequests' | 'profile' | 'violations' | 'durationMs'>
 
 const MOST_VIOLATIONS = 20
 
 /** What the books get to know of a run: what came of it, what it used, and what held it. */
-export const completionOf = ({ status, output, error, profile, violations, durationMs, ...run }: EndedRun): Completion => ({
+export const completionOf = ({ status, output, error, profile, violations, durationMs, bareRequests = [], ...run }: EndedRun): Completion => ({
   status: status === 'ok' ? 'completed' : 'failed',
   ...(output === undefined ? {} : { output }),
   ...(error === undefined ? {} : { error: `${error.code}: ${error.message}` }),
@@ -18,6 +18,7 @@ export const completionOf = ({ status, output, error, profile, violations, durat
     ...measuredOf({ ...run, profile }),
     // What a model may read of it; the rest is for operators.
     ...(error === undefined ? {} : { reason: error.agentMessage }),
+    ...(bareRequests.length === 0 ? {} : { bare_requests: bareRequests }),
     ...(profile === null ? {} : { boundary: boundaryOf(profile, violations) }),
   },
 })

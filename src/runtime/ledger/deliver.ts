@@ -35,16 +35,29 @@ const elapsed = (milliseconds: number, enough: AbortSignal): Promise<void> =>
 /** It was understood, and is not taken: again would be the same. */
 const NOT_TAKEN: ReadonlySet<string> = new Set(['store-state', 'request-too-large', 'request-invalid'])
 
+/** Smaller ones are refused by nobody for their size. */
+const LARGE_BYTES = 64 * 1024
+/** Tries of a large result that are not answered while everything else is. */
+const MOST_UNANSWERED = 5
+
 /**
  * Once, whatever it takes. Fails when the call is not this one's any more, and when its result cannot be kept: then the
- * call is failed, and says why.
+ * call is failed, and says why. Something on the way to a server may cut off what is too large for it, without a word: a
+ * large result that is never answered, by a server that answers everything else, is not taken either.
  */
-export const deliverCompletion = ({ complete, find }: Pick<CallStore, 'complete' | 'find'>, claimed: SeenCall, completion: Completion, enough: AbortSignal): Promise<void> =>
-  whileUnavailable(async () => {
+export const deliverCompletion = ({ complete, find }: Pick<CallStore, 'complete' | 'find'>, claimed: SeenCall, completion: Completion, enough: AbortSignal): Promise<void> => {
+  let unanswered = 0
+  const isCutOff = async (error: CordonError): Promise<boolean> => {
+    if (error.code !== 'server-unavailable' || sizeOf(completion) < LARGE_BYTES) return false
+    await find(claimed.id)
+    unanswered += 1
+    return unanswered >= MOST_UNANSWERED
+  }
+  return whileUnavailable(async () => {
     try {
       await complete(claimed, completion)
     } catch (error) {
-      if (!(error instanceof CordonError) || !NOT_TAKEN.has(error.code)) throw error
+      if (!(error instanceof CordonError) || !(NOT_TAKEN.has(error.code) || (await isCutOff(error)))) throw error
       const now = await find(claimed.id)
       if (now.fence !== claimed.fence || now.runner !== claimed.runner) throw error
       // Of an attempt before this one only the answer was lost.
@@ -55,3 +68,6 @@ export const deliverCompletion = ({ complete, find }: Pick<CallStore, 'complete'
       throw notKept
     }
   }, enough)
+}
+
+const sizeOf = ({ output }: Completion): number => JSON.stringify(output ?? null).length

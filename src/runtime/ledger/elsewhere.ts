@@ -12,7 +12,7 @@ import type { CallStore, SeenCall } from './call-store.js'
 
 export type RemoteListening = Pick<CallHandlers, 'signal' | 'onProgress' | 'onOutput'>
 
-export type Elsewhere = Pick<Outcome, 'status' | 'output' | 'error' | 'durationMs'> & Required<Pick<Outcome, 'registered'>>
+export type Elsewhere = Pick<Outcome, 'status' | 'output' | 'error' | 'durationMs' | 'bareRequests'> & Required<Pick<Outcome, 'registered'>>
 
 /** How long a runner may take to end what was cancelled; afterwards it is not waited for. */
 const ENDING_MS = 10_000
@@ -60,9 +60,12 @@ export const outcomeOf = (invocation: SeenCall): Elsewhere => {
     ...endingOf(invocation, status as FinalStatus),
     output: (output ?? undefined) as JsonValue | undefined,
     durationMs: typeof duration === 'number' ? duration : 0,
+    bareRequests: textsOf(usage?.['bare_requests']),
     registered: { invocation: id, runner, boundary: (usage?.['boundary'] ?? null) as JsonValue },
   }
 }
+
+const textsOf = (value: unknown): readonly string[] => (Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [])
 
 const endingOf = ({ id, error, runner, usage }: SeenCall, status: FinalStatus): { readonly status: Elsewhere['status']; readonly error: CordonError | undefined } => {
   switch (status) {

@@ -35,7 +35,7 @@ export const runClaimed = async ({ engine, watch, calls, cordon, tell, enough }:
   calls.add({ invocation, ended: ended.signal, complete })
   tell({ kind: 'began', invocation: id, tool })
   try {
-    const { status, reason } = await cordon.call(tool, input, {
+    const { status, reason, facts } = await cordon.call(tool, input, {
       invocation: id,
       signal: ended.signal,
       onOutput: ({ stream, text }) => { relay.say(stream, text) },
@@ -44,6 +44,7 @@ export const runClaimed = async ({ engine, watch, calls, cordon, tell, enough }:
     // Refused by this host: its rules, or what it cannot hold.
     if (delivered === undefined) await complete({ status: 'failed', error: `the runner did not run it: ${reason ?? status}`, usage: { status, reason: reason ?? 'The call was refused by the host that would have run it.' } })
     else await delivered
+    for (const because of facts.bare_requests ?? []) tell({ kind: 'without-credential', invocation: id, because })
     tell({ kind: 'ended', invocation: id, status })
   } catch (error) {
     await (delivered === undefined ? complete(failedBy(error)) : delivered).catch((problem: unknown) => {

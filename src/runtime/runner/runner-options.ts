@@ -29,6 +29,8 @@ export type RunnerNews =
   | { readonly kind: 'serving'; readonly tasks: number }
   | { readonly kind: 'left-to-others'; readonly tool: string; readonly because: string }
   | { readonly kind: 'began'; readonly invocation: string; readonly tool: string }
+  /** A request of it went without the credential of its host. */
+  | { readonly kind: 'without-credential'; readonly invocation: string; readonly because: string }
   | { readonly kind: 'ended'; readonly invocation: string; readonly status: string }
   /** What came of a call was not taken: it was given to somebody else in the meantime. */
   | { readonly kind: 'refused'; readonly invocation: string; readonly because: string }

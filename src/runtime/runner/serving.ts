@@ -1,4 +1,5 @@
 // Which registered tools a runner serves: those that it has exactly as they were registered, and can hold.
+import type { SecretSource } from '../../egress/index.js'
 import type { EgressClass } from '../../policy/index.js'
 import type { RunnableTool } from '../../store/index.js'
 
@@ -9,7 +10,20 @@ import { classProblem } from '../tool-identity/egress-class.js'
 import type { RunnerTool } from './tool-files.js'
 
 /** A tool of this host, and the class that its own policy has. */
-export type KnownTool = RunnerTool & { readonly egressClass: EgressClass }
+export type KnownTool = RunnerTool & { readonly egressClass: EgressClass; readonly stored: readonly StoredSecret[] }
+
+/** A credential of its policy whose value lies in the store of a team. */
+export interface StoredSecret {
+  readonly id: string
+  readonly team: string
+  readonly ref: string
+}
+
+export const storedSecrets = ({ definition }: RunnerTool, sources: ReadonlyMap<string, SecretSource>): readonly StoredSecret[] =>
+  definition.policy.credentials.flatMap(({ id }) => {
+    const source = sources.get(id)
+    return source?.kind === 'store' ? [{ id, team: source.team, ref: source.ref }] : []
+  })
 
 export interface Serving {
   readonly tasks: readonly string[]
@@ -34,5 +48,15 @@ const problemOf = (registered: RunnableTool, own: KnownTool, abilities: HostAbil
   const hash = definition['hash']
   if (typeof hash !== 'string') return `version ${String(version)} was registered without a hash; here it is ${own.hash}`
   if (hash !== own.hash) return `version ${String(version)} is another tool (${hash}) than the one in ${own.file} (${own.hash})`
-  return classProblem(egressClass, own.egressClass) ?? lackOf(registered, abilities)
+  return classProblem(egressClass, own.egressClass) ?? credentialProblem(registered, own) ?? lackOf(registered, abilities)
+}
+
+/** The store gives a credential to who runs a call of a tool that is registered with it, and to nobody else. */
+const credentialProblem = ({ owner, key, credentialRef }: RunnableTool, { stored }: KnownTool): string | undefined => {
+  const lacking = stored.find(({ team, ref }) => team !== owner || ref !== credentialRef)
+  if (lacking === undefined) return undefined
+  const { id, team, ref } = lacking
+  if (team !== owner) return `its credential ${id} is store:${team}/${ref}, which is another team's; this tool is ${owner}'s`
+  if (credentialRef !== null && stored.length > 1) return `it uses more than one credential of the store, and a tool is registered with one: give the others by another --secret, such as ${id}=file:PATH`
+  return `it uses store:${team}/${ref} (--secret ${id}=…), and is registered ${credentialRef === null ? 'without it' : `with the credential ${credentialRef}`}: add "credential": "${ref}" to ${key} in the file of cordon tools register, and register it again`
 }

@@ -6,20 +6,20 @@
 // that are gone, calls that nobody was told of.
 import { randomBytes } from 'node:crypto'
 
-import { fail } from '../../errors/index.js'
-import type { CordonError } from '../../errors/index.js'
+import { CordonError, fail } from '../../errors/index.js'
 import { claimInvocations, findClaimed, hasQueue, keepUp, listRunnableTools, openCredential, openPostgres, openQueue, resolveCredential, sendHeartbeat, watchInvocations } from '../../store/index.js'
 import type { Engine, Invocation } from '../../store/index.js'
 
 import { openCordon } from '../create-cordon.js'
 import { createLease, keepLease, mechanismsHere } from '../ledger/index.js'
+import { sourcesOf } from '../network/egress-options.js'
 import { egressClassOf } from '../tool-identity/egress-class.js'
 
 import { claimedCalls } from './claimed-calls.js'
 import { runClaimed } from './run-claimed.js'
 import { RUNNER_DEFAULTS } from './runner-options.js'
 import type { RunnerOptions } from './runner-options.js'
-import { chooseServing } from './serving.js'
+import { chooseServing, storedSecrets } from './serving.js'
 
 export interface Runner {
   /** By which it is known to the database. */
@@ -47,15 +47,22 @@ export const startRunner = async (options: RunnerOptions): Promise<Runner> => {
   }
 }
 
+/** Why a store does not give a credential, with what helps. */
+const refusedCredential = (ref: string) => (error: unknown): never => {
+  if (!(error instanceof CordonError) || error.code !== 'store-refused') throw error
+  throw fail('credential-missing', { credential: ref, problem: error.message, fix: `register the tool with it: "credential": "${ref}" in the file of cordon tools register; a runner is given it while it runs a call of such a tool` }, error)
+}
+
 const timesOf = ({ silentMs = RUNNER_DEFAULTS.silentMs }: RunnerOptions) => ({ silentMs, answerMs: Math.min(ANSWER_MS, silentMs / 2) })
 
 const begin = async (options: RunnerOptions, engine: Engine, silentMs: number): Promise<Runner> => {
   const { concurrency, labels, runtime, sealingKey, tell = () => undefined, heartbeatMs = RUNNER_DEFAULTS.heartbeatMs, upkeepMs = RUNNER_DEFAULTS.upkeepMs } = options
   const name = `${options.name}/${randomBytes(4).toString('hex')}`
   const holds = await mechanismsHere(runtime.sandbox)
-  const known = options.tools.map((tool) => ({ ...tool, egressClass: egressClassOf(tool.definition, runtime) }))
+  const sources = sourcesOf(runtime.egress?.secrets ?? {})
+  const known = options.tools.map((tool) => ({ ...tool, egressClass: egressClassOf(tool.definition, runtime), stored: storedSecrets(tool, sources) }))
   const calls = claimedCalls()
-  const cordon = await openCordon({ ...runtime, ...(sealingKey === undefined ? {} : { egress: { ...runtime.egress, stored: async (team, ref) => openCredential(sealingKey, team, ref, await resolveCredential(engine, team, ref)) } }), mode: 'default', tools: known.map(({ definition }) => definition) }, () => calls)
+  const cordon = await openCordon({ ...runtime, ...(sealingKey === undefined ? {} : { egress: { ...runtime.egress, stored: async (team, ref) => openCredential(sealingKey, team, ref, await resolveCredential(engine, team, ref).catch(refusedCredential(ref))) } }), mode: 'default', tools: known.map(({ definition }) => definition) }, () => calls)
   const watch = watchInvocations(engine, WATCH_MS)
   const running = new Map<string, { readonly ended: AbortController; readonly done: Promise<void> }>()
   const claiming = new Set<string>()

@@ -1,8 +1,8 @@
 // Requests to a host that has a credential, which went without it. The server says no more than "401", and the policy
 // that declares the credential looks as if it were used.
-import type { ConnectionEvent } from '../egress/index.js'
-import { coversEndpoint, parseRequestHost } from '../policy/index.js'
-import type { Credential } from '../policy/index.js'
+import type { ConnectionEvent } from '../../egress/index.js'
+import { coversEndpoint, parseRequestHost } from '../../policy/index.js'
+import type { Credential } from '../../policy/index.js'
 
 export interface BareRequests {
   readonly take: (event: ConnectionEvent) => void

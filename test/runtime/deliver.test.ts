@@ -1,0 +1,61 @@
+// A result on its way to the books, over a way that does not let everything through.
+import { expect, test } from 'vitest'
+
+import { fail } from '../../src/errors/index.js'
+import { deliverCompletion } from '../../src/runtime/ledger/deliver.js'
+import type { SeenCall } from '../../src/runtime/ledger/call-store.js'
+import type { Completion } from '../../src/store/index.js'
+
+const CLAIMED = { id: 'call', status: 'running', fence: '1', runner: 'host/1' } as unknown as SeenCall
+const LARGE: Completion = { status: 'completed', output: 'x'.repeat(100_000) }
+const SMALL: Completion = { status: 'completed', output: 'x' }
+const lost = () => fail('server-unavailable', { where: 'http://127.0.0.1:1', problem: 'socket hang up' })
+
+/** Books that are reached by what is small; `failing` times nothing is answered. */
+const booksBehind = (limit: number, failing = 0) => {
+  const taken: Completion[] = []
+  let tries = 0
+  let left = failing
+  return {
+    taken,
+    tries: () => tries,
+    store: {
+      complete: (_: SeenCall, completion: Completion): Promise<void> => {
+        tries += 1
+        if (left > 0 || JSON.stringify(completion).length > limit) return Promise.reject(lost())
+        taken.push(completion)
+        return Promise.resolve()
+      },
+      find: (): Promise<SeenCall> => {
+        left -= 1
+        return left >= 0 ? Promise.reject(lost()) : Promise.resolve(CLAIMED)
+      },
+    },
+  }
+}
+
+const never = new AbortController().signal
+
+test('a large result that is cut off each time, while the books answer, is not kept: the call is failed, and says why', async () => {
+  const { store, taken, tries } = booksBehind(50_000)
+  await expect(deliverCompletion(store, CLAIMED, LARGE, never)).rejects.toMatchObject({ code: 'result-not-kept' })
+  expect(taken).toMatchObject([{ status: 'failed', error: expect.stringMatching(/^result-not-kept: .*socket hang up/) as string }])
+  expect(tries()).toBeGreaterThan(3)
+})
+
+test('one that is not answered because nothing is goes on being delivered', async () => {
+  const { store, taken } = booksBehind(1_000_000, 4)
+  await deliverCompletion(store, CLAIMED, LARGE, never)
+  expect(taken).toEqual([LARGE])
+})
+
+test('a small one is not taken for too large: it goes on being delivered until it is enough', async () => {
+  const { store, taken, tries } = booksBehind(0)
+  const enough = new AbortController()
+  const delivered = deliverCompletion(store, CLAIMED, SMALL, enough.signal)
+  const refused = expect(delivered).rejects.toMatchObject({ code: 'server-unavailable' })
+  await expect.poll(tries).toBeGreaterThan(5)
+  enough.abort()
+  await refused
+  expect(taken).toEqual([])
+})
