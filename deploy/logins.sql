@@ -6,7 +6,7 @@ begin
   if not exists (select from pg_roles where rolname = 'cordon_serve') then
     create role cordon_serve login password 'serve' in role cordon_gateway, cordon_admin, cordon_operator, cordon_agent, cordon_runner;
   end if;
-  -- Who has a login needs no server; who has a token needs no login.
+  -- Who has a login needs no server; who has a token needs no login, as ada, who is an admin.
   if not exists (select from pg_roles where rolname = 'agent-1') then create role "agent-1" login password 'agent' in role cordon_agent; end if;
   if not exists (select from pg_roles where rolname = 'anna') then create role anna login password 'anna' in role cordon_operator; end if;
 end $$;
@@ -16,5 +16,9 @@ select agents.fn_add_member('team', 'postgres', 'admin') where not exists (selec
 commit;
 begin;
 set local role cordon_admin;
-select agents.fn_add_member('team', 'runner', 'runner'), agents.fn_add_member('team', 'agent-1', 'agent'), agents.fn_add_member('team', 'anna', 'operator');
+select agents.fn_add_member('team', 'runner', 'runner'), agents.fn_add_member('team', 'agent-1', 'agent'), agents.fn_add_member('team', 'anna', 'operator'), agents.fn_add_member('team', 'ada', 'admin');
 commit;
+-- An agent that runs its calls itself (execution 'here', the default of createCordon) is a runner, too. It may then take any call of
+-- the team that runners may, so it is not one here, where runners run them (execution 'runners'). By the owner, to make it one:
+--   grant cordon_runner to "agent-1";
+--   set role cordon_admin; select agents.fn_add_member('team', 'agent-1', 'runner');

@@ -17,5 +17,6 @@ export const TEST_NEEDS = [
   { command: 'secret-tool', packages: ['libsecret-tools'], because: 'credentials are read from a real keyring' },
   { command: 'pg_ctlcluster', packages: ['postgresql'], because: 'the store is tried on a PostgreSQL server of the tests' },
   { command: 'faketime', packages: ['faketime', 'libfaketime'], because: 'hosts get clocks that are wrong' },
+  { command: 'systemd-analyze', packages: ['systemd'], because: 'units of deploy/ are held against systemd itself' },
   { command: 'ip', packages: ['iproute2'], because: 'hosts get networks of their own' },
 ]

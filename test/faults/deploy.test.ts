@@ -1,5 +1,5 @@
 // What deploy/ says works: a database that the command line prepared, and the logins of the example.
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readDocument } from '../../src/policy/index.js'
 import { openPostgres } from '../../src/store/index.js'
 import { readAs } from '../cli/helps.js'
+import { needs } from '../requirement.js'
 import { startServer } from '../store/server.js'
 import type { Server } from '../store/server.js'
 
@@ -25,7 +26,14 @@ test('a database is prepared once, and again without harm; the logins of the exa
   const logins = readFileSync(join(ROOT, 'deploy', 'logins.sql'), 'utf8')
   await engine.execute(logins)
   await engine.execute(logins)
-  expect(await engine.query('select actor, kind from agents.members order by actor')).toEqual([{ actor: 'agent-1', kind: 'agent' }, { actor: 'anna', kind: 'operator' }, { actor: 'postgres', kind: 'admin' }, { actor: 'runner', kind: 'runner' }])
+  expect(await engine.query('select actor, kind from agents.members order by actor')).toEqual([{ actor: 'ada', kind: 'admin' }, { actor: 'agent-1', kind: 'agent' }, { actor: 'anna', kind: 'operator' }, { actor: 'postgres', kind: 'admin' }, { actor: 'runner', kind: 'runner' }])
+  // An agent that runs its calls itself, by what the file says for that.
+  const agent = openPostgres({ url: server.url('agent-1') })
+  const heartbeat = () => agent.query(`select agents.fn_heartbeat('agent-1/0', '{}', '{}', '{}', false, '1 minute')`)
+  await expect(heartbeat()).rejects.toMatchObject({ code: 'store-refused' })
+  await engine.transaction(({ execute }) => execute(`${Array.from(logins.matchAll(/^-- {3}(.*;)$/gm), ([, statement = '']) => statement).join('\n')} reset role;`))
+  expect(await heartbeat()).toHaveLength(1)
+  await agent.close()
   await engine.close()
 })
 
@@ -77,7 +85,26 @@ test.each(['runner', 'serve'])('the unit of %s uses options that exist', (name) 
   const unit = readFileSync(join(ROOT, 'deploy', `cordon-${name}.service`), 'utf8')
   const [command = '', ...words] = wordsOf(/^ExecStart=(.*)$/m.exec(unit)?.[1]?.split(' ') ?? [])
   expect(command).toBe(name)
-  expect(readAs(command, words)).toMatchObject({ rest: [] })
+  const optional = Array.from(unit.matchAll(/^# {3}RUNNER_OPTIONS=(.*?)(?: {2,}.*)?$/gm), ([, text = '']) => text.split(' ')).flat()
+  expect(readAs(command, words.flatMap((word) => (word === '$RUNNER_OPTIONS' ? optional : [word])))).toMatchObject({ rest: [] })
+})
+
+test.for(['runner', 'serve'])('the unit of %s is one that systemd has no remark about; one with a slip is not', (name, context) => {
+  needs(context, spawnSync('systemd-analyze', ['--version']).status === 0, 'systemd-analyze is not installed')
+  const folder = mkdtempSync(join(tmpdir(), 'cordon-deploy-'))
+  const verify = (change: (unit: string) => string): string => {
+    const file = join(folder, `cordon-${name}.service`)
+    // It looks for the program, which is not installed here.
+    writeFileSync(file, change(readFileSync(join(ROOT, 'deploy', `cordon-${name}.service`), 'utf8').replace(/^ExecStart=cordon /m, `ExecStart=${join(ROOT, 'bin', 'cordon.js')} `)))
+    const { stdout, stderr, status } = spawnSync('systemd-analyze', ['verify', '--man=no', file], { encoding: 'utf8' })
+    return `${stdout}${stderr}${String(status)}`
+  }
+  try {
+    expect(verify((unit) => unit)).toBe('0')
+    expect(verify((unit) => unit.replace('Restart=', 'Restrat='))).toContain('Restrat')
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })
 
 test('the server of the compose file begins with its own words, once there are tokens, and who approves reaches it by theirs', async () => {
@@ -93,9 +120,9 @@ test('the server of the compose file begins with its own words, once there are t
   expect(await new Promise((resolve) => early.once('exit', resolve))).toBe(1)
   expect(await told).toContain('there is no token yet')
   makeTokens()
-  const files = ['agent-1', 'anna'].map((who) => readFileSync(join(folder, `${who}.token`), 'utf8'))
+  const files = ['agent-1', 'anna', 'ada'].map((who) => readFileSync(join(folder, `${who}.token`), 'utf8'))
   makeTokens()
-  expect(['agent-1', 'anna'].map((who) => readFileSync(join(folder, `${who}.token`), 'utf8'))).toEqual(files)
+  expect(['agent-1', 'anna', 'ada'].map((who) => readFileSync(join(folder, `${who}.token`), 'utf8'))).toEqual(files)
   const served = start()
   try {
     const { listening: [address = ''] } = JSON.parse(await new Promise<string>((resolve) => served.stdout.setEncoding('utf8').once('data', resolve))) as { readonly listening: readonly string[] }
@@ -103,6 +130,13 @@ test('the server of the compose file begins with its own words, once there are t
     const ask = (who: string, ...asked: readonly string[]) => execFileSync(process.execPath, [join(ROOT, 'bin', 'cordon.js'), ...asked, '--server', reached, '--token-file', join(folder, `${who}.token`)], { env: { PATH: process.env['PATH'] }, encoding: 'utf8' })
     expect(ask('anna', 'approvals', 'list')).toBe('nobody waits for an approval\n')
     expect(ask('agent-1', 'tools', 'list')).toContain('there are no tools')
+    // The two commands that the head of the file has for an admin, as they are written there.
+    const commands = Array.from(readFileSync(join(ROOT, 'deploy', 'docker-compose.yaml'), 'utf8').matchAll(/^# {3}(.*\bada\.token)$/gm), ([, line = '']) => line)
+    expect(commands).toHaveLength(2)
+    const local = (line: string): string => line.replace(/\bcordon (?=runner|tools)/g, `"${process.execPath}" "${join(ROOT, 'bin', 'cordon.js')}" `).replaceAll('http://127.0.0.1:7070', reached).replaceAll('tokens/', `${folder}/`)
+    for (const line of commands) execFileSync('sh', ['-ec', local(line)], { cwd: join(ROOT, 'deploy'), env: { PATH: process.env['PATH'] }, stdio: ['ignore', 'pipe', 'pipe'] })
+    expect(ask('agent-1', 'tools', 'list')).toContain('say')
+    expect(ask('ada', 'tools', 'list')).toMatch(/say\s.*agent-1/)
     expect((await fetch(`${reached}/healthz`)).ok).toBe(true)
   } finally {
     served.kill('SIGTERM')
