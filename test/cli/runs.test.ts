@@ -1,4 +1,5 @@
-// A run of a team at the command line, through the server that has the store, and what a tool is registered to cost, on its folder.
+// A run of a team and what a tool is registered to cost, at the command line, through the server that has the store: a command that
+// opens a store by itself takes seconds.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,39 +8,36 @@ import { join } from 'node:path'
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { assignTool, claimInvocations, completeInvocation, invokeTool, openPglite, registerTool, sendHeartbeat, speakingAs } from '../../src/store/index.js'
-import type { Role } from '../../src/store/index.js'
+import { openRemoteAccess } from '../../src/store/index.js'
 
 import { CORDON, cordon, temporaryFolder } from './cordon.js'
 import type { Ran } from './cordon.js'
 
 const folder = temporaryFolder()
 const as = (actor: string, ...words: readonly string[]): Ran => cordon([...words, '--store', join(folder, 'store'), '--as', actor])
+const accessOf = (actor: string) => openRemoteAccess({ server: `unix:${join(folder, 'store', 'socket')}`, actor })
 const json = (ran: Ran): Readonly<Record<string, unknown>> => (ran.status === 0 ? (JSON.parse(ran.stdout) as Readonly<Record<string, unknown>>) : expect.fail(ran.stderr))
 const file = (name: string, text: string): string => {
   writeFileSync(join(folder, name), text)
   return join(folder, name)
 }
 let plan = ''
+let server: ChildProcess
 
-beforeAll(() => {
+beforeAll(async () => {
+  server = spawn(process.execPath, [CORDON, 'serve', '--store', join(folder, 'store'), '--as', 'ada', '--json'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  await once(server.stdout ?? expect.fail('it has no output'), 'data')
   expect(as('ada', 'team', 'create', 'acme').status).toBe(0)
-  for (const words of [['anna', 'operator'], ['bot', 'agent', 'operator']]) expect(as('ada', 'team', 'add', ...words).status).toBe(0)
+  for (const words of [['anna', 'operator'], ['bot', 'agent', 'operator', 'runner']]) expect(as('ada', 'team', 'add', ...words).status).toBe(0)
   plan = file('plan.yaml', 'steps:\n  - build\n  - publish\n')
 }, 120_000)
+afterAll(async () => {
+  const ended = once(server, 'exit')
+  server.kill('SIGTERM')
+  await ended
+})
 
 describe('cordon runs', () => {
-  let server: ChildProcess
-  beforeAll(async () => {
-    server = spawn(process.execPath, [CORDON, 'serve', '--store', join(folder, 'store'), '--as', 'ada', '--json'], { stdio: ['ignore', 'pipe', 'inherit'] })
-    await once(server.stdout ?? expect.fail('it has no output'), 'data')
-  })
-  afterAll(async () => {
-    const ended = once(server, 'exit')
-    server.kill('SIGTERM')
-    await ended
-  })
-
   test('starts a run that waits among the approvals, is shown with its plan, and is approved by its hash, not by who started it', { timeout: 240_000 }, () => {
     const { id, planHash } = json(as('bot', 'runs', 'start', 'release 7', '--plan', plan, '--json')) as { readonly id: string; readonly planHash: string }
     expect(as('anna', 'approvals', 'list').stdout).toContain('run release 7')
@@ -72,24 +70,18 @@ test('cordon tools register takes what a call is expected to cost and its prices
 })
 
 test('cordon approvals show says what a call is expected to cost, and cordon why what it cost and that this is far from it', { timeout: 240_000 }, async () => {
-  expect(as('ada', 'team', 'add', 'bot', 'runner').status).toBe(0)
-  const engine = openPglite({ folder: join(folder, 'store', 'data') })
-  const by = (role: Role, actor: string) => speakingAs(engine, { kind: 'gateway', role, actor })
-  let [done, waiting] = ['', '']
-  try {
-    const register = async (key: string, requiresApproval: boolean): Promise<string> => {
-      const id = await registerTool(by('cordon_admin', 'ada'), { owner: 'acme', key, egressClass: 'none', requiresApproval, expectedCost: 1, prices: { call: 3, cpu_second: 2 } })
-      await assignTool(by('cordon_admin', 'ada'), 'bot', id)
-      return id
-    }
-    done = await invokeTool(by('cordon_agent', 'bot'), { toolId: await register('shrink', false), agent: 'bot', input: {} })
-    waiting = await invokeTool(by('cordon_agent', 'bot'), { toolId: await register('grow', true), agent: 'bot', input: {} })
-    await sendHeartbeat(by('cordon_runner', 'bot'), { name: 'host', labels: [], holds: [], isDraining: false })
-    const [claimed] = await claimInvocations(by('cordon_runner', 'bot'), 'host', { id: done })
-    await completeInvocation(by('cordon_runner', 'bot'), claimed ?? expect.fail('nothing was claimed'), { status: 'completed', usage: { wall_ms: 1, cpu_ms: 500 } })
-  } finally {
-    await engine.close()
+  const stores = { ada: accessOf('ada'), bot: accessOf('bot') }
+  const ask = async (key: string, requiresApproval: boolean): Promise<string> => {
+    await stores.ada.ask('registerTool', { team: 'acme', key, egressClass: 'none', requiresApproval, expectedCost: 1, prices: { call: 3, cpu_second: 2 } })
+    await stores.ada.ask('assignTool', { team: 'acme', agent: 'bot', tool: key })
+    return (await stores.bot.ask('invoke', { team: 'acme', tool: key, agent: 'bot', input: {} })).id
   }
+  const done = await ask('shrink', false)
+  const waiting = await ask('grow', true)
+  await stores.bot.ask('heartbeat', { runner: 'host', labels: [], holds: [], isDraining: false })
+  const [claimed] = await stores.bot.ask('claim', { id: done, runner: 'host' })
+  await stores.bot.ask('complete', { id: done, fence: claimed?.fence ?? expect.fail('nothing was claimed'), status: 'completed', usage: { wall_ms: 1, cpu_ms: 500 } })
+  await Promise.all([stores.ada.close(), stores.bot.close()])
   expect(as('ada', 'why', done).stdout.replace(/\s+/g, ' ')).toContain('4 measured, 1 estimated; it deviates')
   expect(json(as('ada', 'why', done, '--json'))).toMatchObject({ invocation: { costMeasured: 4, costEstimate: 1, costReported: null, costDeviates: true } })
   const shown = as('anna', 'approvals', 'show', waiting).stdout

@@ -34,7 +34,8 @@ test('a process that is killed while it runs its call, and started again by the 
   expect(timesOf('look reads')).toBe(2)
 }, 120_000)
 
-test('what writes is asked about again, and runs when a person says so; its twin that is not killed is not asked about', async () => {
+// These two wait for the same silences, at the same time. The one before has the database to itself.
+test.concurrent('what writes is asked about again, and runs when a person says so; its twin that is not killed is not asked about', async () => {
   const input = { id: 'writes', seconds: 6 }
   const twin = team.startOwnCaller('pay', { id: 'twin', seconds: 6 })
   const first = team.startOwnCaller('pay', input)
@@ -54,7 +55,7 @@ test('what writes is asked about again, and runs when a person says so; its twin
   expect(await team.find(twinId)).toMatchObject({ status: 'completed', fence: '1' })
 }, 120_000)
 
-test('a process that is cut off ends what it runs before others may run it, and its late word is not taken', async () => {
+test.concurrent('a process that is cut off ends what it runs before others may run it, and its late word is not taken', async () => {
   const relay = await openRelay(join(team.server.folder, '.s.PGSQL.5432'))
   try {
     const input = { id: 'cut', seconds: 12 }

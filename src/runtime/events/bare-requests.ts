@@ -12,6 +12,10 @@ export interface BareRequests {
 
 const MOST = 5
 
+/** A tool decides how long a path is, and these lines go into books that are bounded. */
+const LONGEST_PATH = 200
+const shortened = (path: string): string => (path.length <= LONGEST_PATH ? path : `${path.slice(0, LONGEST_PATH)}…`)
+
 export const createBareRequests = (credentials: readonly Credential[]): BareRequests => {
   const lines = new Map<string, string>()
   return {
@@ -24,7 +28,7 @@ export const createBareRequests = (credentials: readonly Credential[]): BareRequ
         if (inject.kind === 'placeholder' || event.credentials.includes(id) || !hosts.some((each) => coversEndpoint(each, host, event.port))) continue
         const key = `${id} ${event.host}:${String(event.port)} ${event.scheme}`
         const why = event.scheme === 'http' ? 'nothing secret is sent without TLS; use https' : 'the policy that declares it does not allow that request, only another grant does (such as --net); let "network" of that policy allow it'
-        if (!lines.has(key) && lines.size < MOST) lines.set(key, `${event.method} ${event.host}:${String(event.port)}${event.path} went without the credential "${id}": ${why}`)
+        if (!lines.has(key) && lines.size < MOST) lines.set(key, `${event.method} ${event.host}:${String(event.port)}${shortened(event.path)} went without the credential "${id}": ${why}`)
       }
     },
     lines: () => [...lines.values()],
