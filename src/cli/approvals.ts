@@ -3,8 +3,9 @@ import type { AnswerOf } from '../store/index.js'
 import { APPROVALS_HELP } from './approvals-help.js'
 import type { CommandLine } from './command-line.js'
 import type { Paint } from './console-text.js'
-import { STDERR, STDOUT, jsonLine, oneLine, paintFor, writeFully } from './console-text.js'
+import { STDERR, STDOUT, jsonLine, paintFor, writeFully } from './console-text.js'
 import { isInteractive } from './interactive.js'
+import { idAmong, isFullId } from './named-id.js'
 import { renderQuestion } from './question-text.js'
 import type { CommandDesk } from './store-command.js'
 import { runStoreCommand } from './store-command.js'
@@ -31,6 +32,7 @@ const list = async ({ store, team, print }: CommandDesk): Promise<number> => {
 }
 
 const WAIT_MS = 25_000
+const MOST = 1000
 
 /** Until somebody ends it, or nobody reads any more. */
 const watch = async ({ store, team, switches, paint }: CommandDesk): Promise<number> => {
@@ -38,7 +40,7 @@ const watch = async ({ store, team, switches, paint }: CommandDesk): Promise<num
   const open = new Map<string, Question>()
   let known: string | undefined
   for (;;) {
-    const next = await store.follow('listQuestions', { team: of, most: 1000 }, { waitMs: WAIT_MS, ...(known === undefined ? {} : { known }) })
+    const next = await store.follow('listQuestions', { team: of, most: MOST }, { waitMs: WAIT_MS, ...(known === undefined ? {} : { known }) })
     if (next === undefined) continue
     known = next.mark
     const now = new Map(next.answer.map((question) => [question.id, question]))
@@ -133,17 +135,11 @@ const revoke = async ({ store, words, wrong, print }: CommandDesk): Promise<numb
   return 0
 }
 
-const FULL_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-
 /** The id that a word means, among those that are open. */
 const idOf = async ({ store, words, team, wrong }: CommandDesk): Promise<string> => {
   const [word, ...rest] = words
   if (word === undefined || rest.length > 0) throw wrong('name one question or call by its id; cordon approvals list has them')
-  if (FULL_ID.test(word)) return word
-  const questions = await store.ask('listQuestions', { team: await team(), most: 1000 })
-  const found = questions.filter(({ id, subjectId }) => [id, subjectId].some((each) => each.startsWith(word) || each.endsWith(word)))
-  const [only, ...more] = found
-  if (only === undefined) throw wrong(`nothing that is open has the id ${oneLine(word)}`)
-  if (more.length > 0) throw wrong(`${String(found.length)} open questions have an id like ${oneLine(word)}; write more of it`)
-  return only.subjectId
+  if (isFullId(word)) return word
+  const questions = await store.ask('listQuestions', { team: await team(), most: MOST })
+  return idAmong(word, questions.map(({ id, subjectId }) => [subjectId, id]), { what: 'open question', listedBy: 'cordon approvals list', wrong })
 }

@@ -3,6 +3,7 @@ import { nearestKey } from '../policy/index.js'
 
 import { APPROVALS_HELP } from './approvals-help.js'
 import { parseArguments } from './arguments.js'
+import { CALLS_HELP } from './calls-help.js'
 import type { CommandLine } from './command-line.js'
 import type { CommandHelp } from './help.js'
 import { renderHelp, renderList } from './help.js'
@@ -40,6 +41,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   serve: { help: SERVE_HELP, takesWords: true, load: async () => (await import('./serve.js')).serve },
   approvals: { help: APPROVALS_HELP, takesWords: true, load: async () => (await import('./approvals.js')).approvals },
   tools: { help: TOOLS_HELP, takesWords: true, load: async () => (await import('./tools.js')).tools },
+  calls: { help: CALLS_HELP, takesWords: true, load: async () => (await import('./calls.js')).calls },
   runs: { help: RUNS_HELP, takesWords: true, load: async () => (await import('./runs.js')).runs },
   team: { help: TEAM_HELP, takesWords: true, load: async () => (await import('./team.js')).team },
   tokens: { help: TOKENS_HELP, takesWords: true, load: async () => (await import('./tokens.js')).tokens },

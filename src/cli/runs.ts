@@ -8,7 +8,7 @@ import type { AnswerOf } from '../store/index.js'
 import { approve, reject } from './approvals.js'
 import type { CommandLine } from './command-line.js'
 import type { Paint } from './console-text.js'
-import { oneLine } from './console-text.js'
+import { idAmong, isFullId } from './named-id.js'
 import { voterOf } from './question-text.js'
 import { RUNS_HELP } from './runs-help.js'
 import type { CommandDesk } from './store-command.js'
@@ -91,17 +91,11 @@ const cancel = async (desk: CommandDesk): Promise<number> => {
   return 0
 }
 
-const FULL_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const MOST = 1000
 
 /** The id that a word means, among the last runs of the team. */
 const idOf = async ({ store, words, team, wrong }: CommandDesk): Promise<string> => {
   const [word, ...rest] = words
   if (word === undefined || rest.length > 0) throw wrong('name one run by its id; cordon runs list has them')
-  if (FULL_ID.test(word)) return word
-  const found = (await store.ask('listRuns', { team: await team(), most: MOST })).filter(({ id }) => id.startsWith(word) || id.endsWith(word))
-  const [only, ...more] = found
-  if (only === undefined) throw wrong(`no run has the id ${oneLine(word)}`)
-  if (more.length > 0) throw wrong(`${String(found.length)} runs have an id like ${oneLine(word)}; write more of it`)
-  return only.id
+  return isFullId(word) ? word : idAmong(word, (await store.ask('listRuns', { team: await team(), most: MOST })).map(({ id }) => [id]), { what: 'run', listedBy: 'cordon runs list', wrong })
 }

@@ -12,6 +12,7 @@ import { STDOUT, jsonLine, paintFor, writeText } from './console-text.js'
 import { reportRefusal } from './failure.js'
 import type { CommandHelp } from './help.js'
 import { renderHelp } from './help.js'
+import { typedStore } from './store-help.js'
 import { openStore, teamOf } from './store-options.js'
 
 /** What an action is given. */
@@ -28,6 +29,8 @@ export interface CommandDesk {
   /** One value of an option that may be given once. */
   readonly option: (name: string) => string | undefined
   readonly wrong: (problem: string) => CordonError
+  /** A command to type next, about the same store and in the same name. */
+  readonly again: (words: string) => string
 }
 
 export interface StoreCommand {
@@ -63,6 +66,7 @@ export const runStoreCommand = async ({ name, help, actions, apart = {} }: Store
         ...common, store, values, switches, environment, paint,
         team: () => teamOf(store, { values }, environment, command),
         option: (option) => values.get(option)?.[0],
+        again: (next) => ['cordon', next, ...typedStore(values)].join(' '),
       })
     } finally {
       await store.close()

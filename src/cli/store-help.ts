@@ -1,5 +1,6 @@
 // What the help of all commands says that speak to a store. Apart from them: the list of commands does not wait for a store.
 import type { Arguments, Option } from './arguments.js'
+import { visibleWord } from './visible-text.js'
 
 export const STORE_OPTIONS: readonly Option[] = [
   { name: 'store', value: 'DIR', meantBy: ['folder', 'dir'], help: 'an embedded store (otherwise: $CORDON_STORE, ~/.local/state/cordon/store)' },
@@ -15,6 +16,12 @@ export const STORE_PLACES = ['store', 'server', 'database'] as const
 
 /** Without the environment: commands that are about a log too are about a store where that is typed. */
 export const namesStore = (values: Arguments['values']): boolean => STORE_OPTIONS.some(({ name }) => values.has(name))
+
+/** The same, as they were typed, for a command that somebody is told to type; the password of a URL is not shown again. */
+export const typedStore = (values: Arguments['values']): readonly string[] =>
+  STORE_OPTIONS.flatMap(({ name }) => (values.get(name) ?? []).map((value) => `--${name} ${visibleWord(name === 'database' ? withoutPassword(value) : value)}`))
+
+const withoutPassword = (url: string): string => (URL.canParse(url) && new URL(url).password !== '' ? 'URL' : url)
 
 export const JSON_OPTION: Option = { name: 'json', help: 'answers as JSON' }
 

@@ -7,7 +7,8 @@ export const TEAM_HELP: CommandHelp = {
   description: [
     'create begins a team with you (--as) as its admin. add and remove say who is admin, operator (approves), agent (calls)',
     'or runner (runs what is approved). stop refuses calls, pause lets them be asked for and starts none, both of the whole',
-    'team or of one --agent, --tool or --profile, until resume. profile sets which tools its agents may call: those of',
+    'team or of one --agent, --tool or --profile, until resume. What runs already goes on, and is named; stop --cancel ends that,',
+    'too, and waits until it has ended. profile sets which tools its agents may call: those of',
     '--allow, in the groups of --group, without those of --deny. budget limits calls or cost of an agent or a profile.',
   ],
   groups: [
@@ -15,6 +16,8 @@ export const TEAM_HELP: CommandHelp = {
       title: 'options',
       options: [
         { name: 'reason', value: 'TEXT', meantBy: ['because'], help: 'why (stop, pause)' },
+        { name: 'cancel', meantBy: ['now', 'kill', 'force'], help: 'ends what runs, too, and waits for that (stop)' },
+        { name: 'wait', value: 'TIME', meantBy: ['timeout'], help: 'how long to wait for it: 10s, 2m (stop --cancel; otherwise: 30s)' },
         { name: 'agent', value: 'NAME', help: 'of this agent (stop, pause, resume, budget)' },
         { name: 'tool', value: 'TOOL', help: 'of this tool (stop, pause, resume)' },
         { name: 'profile', value: 'NAME', help: 'of this profile (stop, pause, resume, budget)' },

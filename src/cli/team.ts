@@ -3,11 +3,12 @@ import type { CommandDesk } from './store-command.js'
 import { runStoreCommand } from './store-command.js'
 import { renderTable } from './table-text.js'
 import { TEAM_HELP } from './team-help.js'
+import { pause, resume, scopeOf, stop } from './team-stop.js'
 import { parseSpan } from './time-words.js'
 import { visible } from './visible-text.js'
 
 export const team = (line: CommandLine): Promise<number> =>
-  runStoreCommand({ name: 'team', help: TEAM_HELP, actions: { create, show, add: (desk) => change(desk, 'addMember'), remove: (desk) => change(desk, 'removeMember'), stop: (desk) => stop(desk, 'kill'), pause: (desk) => stop(desk, 'pause'), resume, profile, budget } }, line)
+  runStoreCommand({ name: 'team', help: TEAM_HELP, actions: { create, show, add: (desk) => change(desk, 'addMember'), remove: (desk) => change(desk, 'removeMember'), stop, pause, resume, profile, budget } }, line)
 
 const create = async ({ store, words, wrong, print }: CommandDesk): Promise<number> => {
   const [name, ...rest] = words
@@ -42,32 +43,6 @@ const change = async ({ store, words, team: teamOf, wrong, print }: CommandDesk,
   const of = await teamOf()
   for (const kind of wanted) await store.ask(how, { team: of, actor, kind })
   print({ team: of, actor, kinds: wanted, status: how === 'addMember' ? 'added' : 'removed' }, (paint) => `${how === 'addMember' ? paint('green', 'added') : 'removed'} ${visible(actor)}: ${wanted.join(', ')} of ${visible(of)}\n`)
-  return 0
-}
-
-/** Which part of a team; all of it unless one is named. */
-const scopeOf = ({ option, wrong }: CommandDesk): { readonly scope: 'all' | 'agent' | 'tool' | 'profile'; readonly subject: string } => {
-  const named = (['agent', 'tool', 'profile'] as const).flatMap((scope) => {
-    const subject = option(scope)
-    return subject === undefined ? [] : [{ scope, subject }]
-  })
-  if (named.length > 1) throw wrong('name one of --agent, --tool and --profile')
-  return named[0] ?? { scope: 'all', subject: '' }
-}
-
-const stop = async (desk: CommandDesk, state: 'kill' | 'pause'): Promise<number> => {
-  const reason = desk.option('reason')
-  if (reason === undefined) throw desk.wrong('say why with --reason')
-  const what = scopeOf(desk)
-  await desk.store.ask('stop', { team: await desk.team(), ...what, state, reason })
-  desk.print({ ...what, state, reason }, (paint) => `${paint('red', state === 'kill' ? 'stopped' : 'paused')}: ${visible(`${what.scope} ${what.subject}`.trim())}\n`)
-  return 0
-}
-
-const resume = async (desk: CommandDesk): Promise<number> => {
-  const what = scopeOf(desk)
-  await desk.store.ask('resume', { team: await desk.team(), ...what })
-  desk.print({ ...what, state: 'resumed' }, (paint) => `${paint('green', 'resumed')}: ${visible(`${what.scope} ${what.subject}`.trim())}\n`)
   return 0
 }
 

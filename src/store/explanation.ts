@@ -4,8 +4,8 @@ import { CordonError } from '../errors/index.js'
 import { VOTE_COLUMNS } from './approvals.js'
 import type { Vote } from './approvals.js'
 import type { Session } from './engine.js'
-import { INVOCATION_COLUMNS } from './invocation.js'
-import type { Invocation } from './invocation.js'
+import { LISTED_COLUMNS } from './invocation.js'
+import type { Invocation, ListedCall } from './invocation.js'
 import { requireInvocation } from './invocations.js'
 import { TOOL_COLUMNS } from './registry.js'
 import type { RegisteredTool } from './registry.js'
@@ -49,9 +49,15 @@ export interface CallFilter {
   readonly team: string
   readonly status?: string
   readonly agent?: string
+  readonly tool?: string
+  readonly profile?: string
   readonly most?: number
 }
 
 /** The newest first. */
-export const listInvocations = ({ query }: Asking, { team, status, agent, most = 50 }: CallFilter): Promise<readonly Invocation[]> =>
-  query(`select ${INVOCATION_COLUMNS} from agents.tool_invocations where owner = $1 and status = coalesce($2, status) and agent = coalesce($3, agent) order by created_at desc limit $4`, [team, status ?? null, agent ?? null, most])
+export const listInvocations = ({ query }: Asking, { team, status, agent, tool, profile, most = 50 }: CallFilter): Promise<readonly ListedCall[]> =>
+  query(
+    `select ${LISTED_COLUMNS} from agents.tool_invocations where owner = $1 and status = coalesce($2, status) and agent = coalesce($3, agent) and tool_key = coalesce($4, tool_key)
+      and ($5::text is null or profile_id = (select p.id from agents.tool_profiles p where p.owner = $1 and p.name = $5)) order by created_at desc limit $6`,
+    [team, status ?? null, agent ?? null, tool ?? null, profile ?? null, most],
+  )

@@ -40,15 +40,23 @@ export interface Invocation {
   readonly completedAt: Date | null
 }
 
-export type InvocationStatus = 'pending' | 'approved' | 'running' | FinalStatus
+export const INVOCATION_STATES = ['pending', 'approved', 'running', 'completed', 'failed', 'rejected', 'expired', 'cancelled'] as const
+export type InvocationStatus = (typeof INVOCATION_STATES)[number]
 export type FinalStatus = 'completed' | 'failed' | 'rejected' | 'expired' | 'cancelled'
 
 const FINAL: ReadonlySet<InvocationStatus> = new Set<FinalStatus>(['completed', 'failed', 'rejected', 'expired', 'cancelled'])
 export const isFinal = (status: InvocationStatus): status is FinalStatus => FINAL.has(status)
 
-/** What is selected of `agents.tool_invocations`, in the words of `Invocation`. */
-export const INVOCATION_COLUMNS = `id, owner, team_run_id as "teamRunId", tool_id as "toolId", tool_key as "tool", tool_version as "toolVersion", egress_class as "egressClass",
-  agent, invoked_by as "invokedBy", input, input_hash as "inputHash", output, output_problem as "outputProblem", error, status, approval_required as "approvalRequired", approval_decided_by as "approvalDecidedBy",
+/** A call without what may be large: what went in, what came out, what it used; of its error the beginning. */
+export type ListedCall = Omit<Invocation, 'input' | 'output' | 'usage'>
+
+const PLAIN_COLUMNS = `id, owner, team_run_id as "teamRunId", tool_id as "toolId", tool_key as "tool", tool_version as "toolVersion", egress_class as "egressClass",
+  agent, invoked_by as "invokedBy", input_hash as "inputHash", output_problem as "outputProblem", status, approval_required as "approvalRequired", approval_decided_by as "approvalDecidedBy",
   approval_reason as "approvalReason", runner, fence::text, cancel_requested as "isCancelRequested", created_at as "createdAt", expires_at as "expiresAt",
-  started_at as "startedAt", completed_at as "completedAt", usage,
+  started_at as "startedAt", completed_at as "completedAt",
   cost_estimate::float8 as "costEstimate", cost_measured::float8 as "costMeasured", cost_reported::float8 as "costReported", cost_deviates as "costDeviates"`
+
+/** What is selected of `agents.tool_invocations`, in the words of `Invocation`. */
+export const INVOCATION_COLUMNS = `${PLAIN_COLUMNS}, input, output, error, usage`
+/** In those of `ListedCall`. */
+export const LISTED_COLUMNS = `${PLAIN_COLUMNS}, left(error, 1000) as error`

@@ -6,6 +6,7 @@ import { expect } from 'vitest'
 import { APPROVALS_HELP } from '../../src/cli/approvals-help.js'
 import { parseArguments, parseScattered } from '../../src/cli/arguments.js'
 import type { Arguments } from '../../src/cli/arguments.js'
+import { CALLS_HELP } from '../../src/cli/calls-help.js'
 import { CREDENTIALS_HELP } from '../../src/cli/credentials-help.js'
 import { DEMO_HELP } from '../../src/cli/demo-help.js'
 import { DOCTOR_HELP } from '../../src/cli/doctor-help.js'
@@ -23,7 +24,7 @@ import { WHY_HELP } from '../../src/cli/why-help.js'
 
 /** In the order of docs/cli.md. */
 export const HELPS: Readonly<Record<string, CommandHelp>> = {
-  run: RUN_HELP, doctor: DOCTOR_HELP, policy: POLICY_HELP, log: LOG_HELP, why: WHY_HELP, serve: SERVE_HELP, approvals: APPROVALS_HELP, tools: TOOLS_HELP, runs: RUNS_HELP,
+  run: RUN_HELP, doctor: DOCTOR_HELP, policy: POLICY_HELP, log: LOG_HELP, why: WHY_HELP, serve: SERVE_HELP, approvals: APPROVALS_HELP, tools: TOOLS_HELP, calls: CALLS_HELP, runs: RUNS_HELP,
   team: TEAM_HELP, tokens: TOKENS_HELP, credentials: CREDENTIALS_HELP, runner: RUNNER_HELP, demo: DEMO_HELP,
 }
 

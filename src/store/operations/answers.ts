@@ -1,4 +1,5 @@
 // The shapes of what is answered, in the words of the types of src/store.
+import { INVOCATION_STATES } from '../invocation.js'
 import { AUTH_METHODS, PRICED } from '../registry.js'
 import { RUN_STATES } from '../team-runs.js'
 
@@ -6,7 +7,7 @@ import { aCount, aMapping, aNumber, aText, aTime, aWord, anId, anything, called,
 
 const KINDS = manyOf(aWord('admin', 'operator', 'agent', 'runner'))
 const EGRESS_CLASS = aWord('none', 'read_only', 'write')
-const STATUS = called('InvocationStatus', aWord('pending', 'approved', 'running', 'completed', 'failed', 'rejected', 'expired', 'cancelled'))
+const STATUS = called('InvocationStatus', aWord(...INVOCATION_STATES))
 
 export const SELF = called('Self', made({ actor: aText(), teams: manyOf(made({ team: aText(), kinds: KINDS })) }))
 export const MEMBER = called('Member', made({ actor: aText(), kinds: KINDS }))
@@ -24,12 +25,14 @@ export const TOOL = called('Tool', made({
 }))
 export const ASSIGNMENT = called('Assignment', made({ agent: aText(), tool: aText(), profile: orNull(aText()), isAllowed: yes() }))
 
-export const INVOCATION = called('Invocation', made({
-  id: anId(), owner: aText(), teamRunId: orNull(anId()), toolId: anId(), tool: aText(), toolVersion: aCount(), egressClass: EGRESS_CLASS, agent: aText(), invokedBy: aText(), input: anything(), inputHash: aText(), output: anything(), outputProblem: orNull(aText()), error: orNull(aText()),
-  usage: orNull(aMapping()), status: STATUS, approvalRequired: yes(), approvalDecidedBy: orNull(aText()), approvalReason: orNull(aText()), runner: orNull(aText()), fence: digits(), isCancelRequested: yes(),
+const CALL_PARTS = {
+  id: anId(), owner: aText(), teamRunId: orNull(anId()), toolId: anId(), tool: aText(), toolVersion: aCount(), egressClass: EGRESS_CLASS, agent: aText(), invokedBy: aText(), inputHash: aText(), outputProblem: orNull(aText()), error: orNull(aText()),
+  status: STATUS, approvalRequired: yes(), approvalDecidedBy: orNull(aText()), approvalReason: orNull(aText()), runner: orNull(aText()), fence: digits(), isCancelRequested: yes(),
   createdAt: aTime(), expiresAt: aTime(), startedAt: orNull(aTime()), completedAt: orNull(aTime()),
   costEstimate: orNull(aNumber()), costMeasured: orNull(aNumber()), costReported: orNull(aNumber()), costDeviates: orNull(yes()),
-}))
+}
+export const LISTED_CALL = called('ListedCall', made(CALL_PARTS))
+export const INVOCATION = called('Invocation', made({ ...CALL_PARTS, input: anything(), output: anything(), usage: orNull(aMapping()) }))
 export const THE_ID = made({ id: anId() })
 export const THE_STATUS = made({ status: STATUS })
 /** Of a question: of the call, or of the run, that it is about. */

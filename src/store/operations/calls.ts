@@ -1,18 +1,18 @@
 // Calls, and what people say about them.
 import { approveInAdvance, approveQuestion, listQuestions, listStandingApprovals, rejectQuestion, revokeStandingApproval, showQuestion } from '../approvals.js'
 import { explainInvocation, listInvocations } from '../explanation.js'
+import { INVOCATION_STATES } from '../invocation.js'
 import { cancelInvocation, completeInvocation, invokeTool, requireInvocation } from '../invocations.js'
 import { LONGEST_CHUNK, appendOutput, readOutput } from '../live-output.js'
 import type { OutputPage } from '../live-output.js'
 import { requireTool } from '../registry.js'
 import { claimInvocations, sendHeartbeat } from '../runners.js'
 
-import { EXPLANATION, INVOCATION, OUTPUT_PAGE, QUESTION, SHOWN_QUESTION, STANDING_APPROVAL, THE_DECISION, THE_ID, THE_STATUS } from './answers.js'
+import { EXPLANATION, INVOCATION, LISTED_CALL, OUTPUT_PAGE, QUESTION, SHOWN_QUESTION, STANDING_APPROVAL, THE_DECISION, THE_ID, THE_STATUS } from './answers.js'
 import { amount, fence, filledText, hash, id, json, list, mapping, name, oneOf, optional, outputMark, runnerName, text, toolKey, whole, yesOrNo } from './field.js'
 import { EVERYBODY, isChangeOfIt, operation } from './operation.js'
 import { NOTHING, manyOf } from './shape.js'
 
-const STATES = ['pending', 'approved', 'running', 'completed', 'failed', 'rejected', 'expired', 'cancelled'] as const
 const MOST_ROWS = 1000
 const MOST_CLAIMS = 100
 const MOST_FACTS_LETTERS = 65_536
@@ -57,9 +57,9 @@ export const CALLS = {
     },
   }),
   listInvocations: operation({
-    method: 'GET', path: '/v1/teams/{team}/invocations', summary: 'calls, the newest first: an agent sees its own', role: 'cordon_agent', who: EVERYBODY,
-    fields: { team: name(), status: optional(oneOf(...STATES)), agent: optional(name()), most: optional(whole(1, MOST_ROWS)) },
-    answer: manyOf(INVOCATION),
+    method: 'GET', path: '/v1/teams/{team}/invocations', summary: 'calls, the newest first, without what went in and came out: an agent sees its own', role: 'cordon_agent', who: EVERYBODY,
+    fields: { team: name(), status: optional(oneOf(...INVOCATION_STATES)), agent: optional(name()), tool: optional(toolKey()), profile: optional(name()), most: optional(whole(1, MOST_ROWS)) },
+    answer: manyOf(LISTED_CALL),
     perform: listInvocations,
   }),
   findInvocation: operation({

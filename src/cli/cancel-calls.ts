@@ -1,0 +1,48 @@
+// Ends calls: what waits is taken back, what runs is told, and waited for.
+import { CordonError } from '../errors/index.js'
+import type { AnswerOf, StoreAccess } from '../store/index.js'
+
+type Status = AnswerOf<'findInvocation'>['status']
+
+export interface CancelledCall {
+  readonly id: string
+  /** `running`: it was told to end, and has not by now. */
+  readonly status: Status
+  /** It had ended before anybody cancelled it. */
+  readonly wasOver: boolean
+}
+
+export interface Cancelling {
+  readonly reason: string | undefined
+  readonly waitMs: number
+}
+
+export const cancelCalls = async (store: StoreAccess, ids: readonly string[], { reason, waitMs }: Cancelling): Promise<readonly CancelledCall[]> => {
+  const until = Date.now() + waitMs
+  const told: CancelledCall[] = []
+  // All are told before the first is waited for.
+  for (const id of ids) told.push(await cancelOne(store, id, reason))
+  return Promise.all(told.map(async (call) => (call.status === 'running' ? { ...call, status: await waitForEnd(store, call.id, until) } : call)))
+}
+
+const cancelOne = async (store: StoreAccess, id: string, reason: string | undefined): Promise<CancelledCall> => {
+  try {
+    return { id, ...(await store.ask('cancelInvocation', { id, ...(reason === undefined ? {} : { reason }) })), wasOver: false }
+  } catch (error) {
+    if (!(error instanceof CordonError) || error.code !== 'store-state') throw error
+    const { status } = await store.ask('findInvocation', { id })
+    if (status === 'pending' || status === 'approved' || status === 'running') throw error
+    return { id, status, wasOver: true }
+  }
+}
+
+const waitForEnd = async (store: StoreAccess, id: string, until: number): Promise<Status> => {
+  let known: string | undefined
+  for (;;) {
+    const waitMs = Math.max(0, until - Date.now())
+    const seen = await store.follow('findInvocation', { id }, { waitMs, ...(known === undefined ? {} : { known }) })
+    if (seen !== undefined && seen.answer.status !== 'running') return seen.answer.status
+    if (waitMs === 0) return 'running'
+    known = seen?.mark ?? known
+  }
+}

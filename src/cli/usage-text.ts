@@ -1,0 +1,54 @@
+// What a call used and what held it, as its runner told the store. It comes from others, and any part of it may be missing.
+type Fact = readonly [string, string]
+
+type Known = Readonly<Record<string, unknown>>
+
+const mappingOf = (value: unknown): Known => (typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Known) : {})
+
+const SECOND_MS = 1000
+const MINUTE_MS = 60_000
+
+/** 6 ms, 1.2 s, 3 min 20 s. */
+export const renderDuration = (ms: number): string => {
+  if (ms < SECOND_MS) return `${String(Math.round(ms))} ms`
+  if (ms < MINUTE_MS) return `${(ms / SECOND_MS).toFixed(1)} s`
+  return `${String(Math.floor(ms / MINUTE_MS))} min ${String(Math.round((ms % MINUTE_MS) / SECOND_MS))} s`
+}
+
+const SIZES = [['GB', 1e9], ['MB', 1e6], ['kB', 1e3]] as const
+
+/** 66 bytes, 1.5 MB. */
+export const renderBytes = (bytes: number): string => {
+  const [unit, size] = SIZES.find(([, each]) => bytes >= each) ?? ['bytes', 1]
+  return `${size === 1 ? String(bytes) : (bytes / size).toFixed(1)} ${unit}`
+}
+
+const MEASURED: readonly (readonly [name: string, text: (value: number) => string])[] = [
+  ['wall_ms', (ms) => `${renderDuration(ms)} wall`],
+  ['cpu_ms', (ms) => `${renderDuration(ms)} cpu`],
+  ['max_rss_bytes', (bytes) => `${renderBytes(bytes)} memory`],
+  ['peak_memory_bytes', (bytes) => `${renderBytes(bytes)} memory of all its processes`],
+  ['output_bytes', (bytes) => `${renderBytes(bytes)} out`],
+  ['bytes_sent', (bytes) => `${renderBytes(bytes)} sent`],
+  ['bytes_received', (bytes) => `${renderBytes(bytes)} received`],
+]
+
+/** Nothing is said twice: what has no words here is shown as it is. */
+const WORDED: ReadonlySet<string> = new Set([...MEASURED.map(([name]) => name), 'status', 'duration_ms', 'reason', 'boundary'])
+
+export const renderUsage = (usage: Known | null): readonly Fact[] => {
+  if (usage === null) return []
+  const measured = MEASURED.flatMap(([name, text]) => {
+    const value = usage[name]
+    return typeof value === 'number' ? [text(value)] : []
+  })
+  const { form, network, enforced, violations } = mappingOf(usage['boundary'])
+  const others = Object.entries(usage).filter(([name]) => !WORDED.has(name))
+  return [
+    ...(measured.length === 0 ? [] : [['used', measured.join(', ')] as const]),
+    ...(typeof form === 'string' ? [['cell', `${form}, network ${Array.isArray(network) ? network.join(' ') : String(network)}`] as const] : []),
+    ...Object.entries(mappingOf(enforced)).map(([boundary, by], at) => [at === 0 ? 'held by' : '', `${boundary}: ${Array.isArray(by) ? by.join(', ') || 'nothing' : String(by)}`] as const),
+    ...(Array.isArray(violations) ? violations.map((each) => ['refused', String(each)] as const) : []),
+    ...others.map(([name, value]) => [name.slice(0, 10), typeof value === 'string' ? value : JSON.stringify(value)] as const),
+  ]
+}

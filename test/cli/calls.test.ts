@@ -1,0 +1,80 @@
+// Calls of a team at the command line: seen, ended, and what a stop does not end.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+import { CORDON } from './cordon.js'
+import { openServedTeam } from './served-team.js'
+import type { ServedTeam } from './served-team.js'
+
+let team: ServedTeam
+beforeAll(async () => {
+  team = await openServedTeam()
+  await team.register('look')
+  await team.register('send', { egressClass: 'write' })
+}, 60_000)
+afterAll(() => team.close())
+
+const complete = (id: string, fence: string, status: 'completed' | 'failed', more: object = {}) => team.by('bot').ask('complete', { id, fence, status, ...more })
+
+/** What a command says about a call that runs, whose runner ends it when it is told to. */
+const endedWhenTold = async (id: string, ...words: readonly string[]): Promise<unknown> => {
+  const { fence } = await team.claim(id)
+  const typed = spawn(process.execPath, [CORDON, ...words, '--server', team.server, '--as', 'anna'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const said = once(typed.stdout.setEncoding('utf8'), 'data')
+  await expect.poll(async () => (await team.by('bot').ask('findInvocation', { id })).isCancelRequested, { timeout: 20_000 }).toBe(true)
+  await complete(id, fence, 'failed', { error: 'cancelled' })
+  return (await said)[0]
+}
+
+describe('cordon calls', () => {
+  test('lists calls with state, tool, who and when, by state, agent and tool, and shows one by a part of its id', async () => {
+    const done = await team.invoke('look', { place: 'cellar' })
+    await complete(done, (await team.claim(done)).fence, 'completed', { output: { found: 'cheese' }, usage: { wall_ms: 1234, cpu_ms: 6, output_bytes: 66, boundary: { form: 'namespaces', network: 'none', enforced: { processes: ['pid-namespace'] } } } })
+    const waiting = await team.invoke('send')
+    const all = team.as('anna', 'calls', 'list').stdout
+    expect(all).toMatch(/^CALL +TOOL +STATE +AGENT +AGE +TOOK +RUNNER\n/)
+    expect(all).toMatch(new RegExp(`${done} +look 1 +completed +bot +\\d+s .* host`))
+    expect(all).toMatch(new RegExp(`${waiting} +send 1 +pending +bot`))
+    const ids = (...words: readonly string[]) => (team.json('anna', 'calls', 'list', ...words) as readonly { readonly id: string }[]).map(({ id }) => id)
+    expect(ids('--state', 'completed')).toEqual([done])
+    expect(ids('--tool', 'send', '--agent', 'bot')).toEqual([waiting])
+    expect(ids('--limit', '1')).toEqual([waiting])
+    expect(team.as('anna', 'calls', 'list', '--tool', 'nope').stdout).toBe('there are no such calls that you may see\n')
+    const shown = team.as('anna', 'calls', 'show', done.slice(-12)).stdout
+    for (const text of ['look, version 1', 'completed', '1.2 s wall, 6 ms cpu, 66 bytes out', 'processes: pid-namespace', '"place": "cellar"', '"found": "cheese"', `cordon why ${done} --server`]) expect(shown).toContain(text)
+  })
+
+  test('takes back what waits, tells what runs and waits for its end, and says what was over before', async () => {
+    const [waiting, running] = [await team.invoke('send'), await team.invoke('look')]
+    const { fence } = await team.claim(running)
+    expect(team.as('anna', 'calls', 'cancel', waiting, '--reason', 'not today')).toMatchObject({ status: 0, stdout: `cancelled ${waiting}\n` })
+    expect(team.as('anna', 'calls', 'cancel', waiting)).toMatchObject({ status: 1, stdout: `over before ${waiting}: cancelled\n` })
+    expect(team.as('anna', 'calls', 'cancel', running, '--wait', '100ms')).toMatchObject({ status: 1, stdout: `still runs ${running}; it was told to end\n` })
+    expect(team.as('anna', 'calls', 'list', '--state', 'running').stdout).toContain('running (told to end)')
+    await complete(running, fence, 'failed', { error: 'cancelled' })
+    const another = await team.invoke('look')
+    expect(await endedWhenTold(another, 'calls', 'cancel', another)).toBe(`ended ${another}: failed\n`)
+  })
+
+  test.each([[['list', '--state', 'open'], '--state is one of'], [['list', '--limit', 'many'], '--limit is a number'], [['show'], 'name one call'], [['cancel'], 'name calls'], [['cancel', 'x', '--wait', 'long'], '--wait needs a time'], [['show', 'ffff'], 'no call has the id ffff']])('cannot be understood: %j', (words, problem) => {
+    expect(team.as('anna', 'calls', ...words)).toMatchObject({ status: 2, stderr: expect.stringContaining(problem) as string })
+  })
+})
+
+describe('cordon team stop', () => {
+  test('says what still runs, with the command that ends it; with --cancel it ends that and waits', async () => {
+    const running = await team.invoke('look')
+    const { fence } = await team.claim(running)
+    expect(team.as('anna', 'team', 'stop', '--tool', 'send', '--reason', 'fire').stdout).toBe('stopped: tool send\n')
+    const { stdout } = team.as('anna', 'team', 'stop', '--tool', 'look', '--reason', 'fire')
+    expect(stdout).toMatch(/^stopped: tool look\none call still runs, which this does not end:\nCALL/)
+    expect(stdout).toContain(`to end it: cordon calls cancel ${running} --server ${team.server} --as anna\n`)
+    await complete(running, fence, 'completed')
+    for (const part of [['--tool', 'send'], ['--tool', 'look']]) expect(team.as('anna', 'team', 'resume', ...part).status).toBe(0)
+    const another = await team.invoke('look')
+    expect(await endedWhenTold(another, 'team', 'stop', '--reason', 'fire', '--cancel')).toBe(`stopped: all\nended ${another}: failed\n`)
+    expect(team.as('anna', 'team', 'resume').status).toBe(0)
+  })
+})
