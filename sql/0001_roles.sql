@@ -84,7 +84,8 @@ create function agents.fn_require_member(p_owner text, p_kinds text[]) returns v
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
   if not agents.fn_is_member(p_owner, p_kinds) then
-    raise exception '% is no % of %', agents.fn_actor(), array_to_string(p_kinds, ' or '), p_owner using errcode = '42501';
+    raise exception '% is no % of %', agents.fn_actor(), array_to_string(p_kinds, ' or '), p_owner using errcode = '42501',
+      hint = format('cordon team show says who is what; an admin of %s changes it: cordon team add %s %s', p_owner, agents.fn_actor(), array_to_string(p_kinds, '|'));
   end if;
   perform agents.fn_require_token(p_owner);
 end $$;
@@ -96,7 +97,8 @@ begin
   if exists (select from agents.members where owner = p_owner) then
     perform agents.fn_require_member(p_owner, array['admin']);
   elsif not pg_has_role(agents.fn_caller_role(), 'service_role', 'member') then
-    raise exception 'only the service role begins a new owner' using errcode = '42501';
+    raise exception 'only the service role begins a new owner' using errcode = '42501',
+      hint = 'begin it with the login of the owner of the database (cordon team create NAME --database URL), or let the login of the server do so: grant service_role to cordon_serve';
   end if;
   insert into agents.members (owner, actor, kind) values (p_owner, p_actor, p_kind) on conflict do nothing;
 end $$;

@@ -145,7 +145,7 @@ begin
   -- To have found nothing where one may not look would be no good answer.
   if not pg_has_role(agents.fn_caller_role(), 'service_role', 'member')
      and not exists (select from agents.members m where m.actor = agents.fn_actor() and m.kind in ('admin', 'operator') and agents.fn_is_about(m.owner)) then
-    raise exception '% is no admin or operator of any team', agents.fn_actor() using errcode = '42501';
+    raise exception '% is no admin or operator of any team', agents.fn_actor() using errcode = '42501', hint = 'ask in the name of one who is (--as NAME), or with their token';
   end if;
   return query
   with looked_at as (

@@ -12,6 +12,17 @@ begin
     limit 1);
 end $$;
 
+create function agents.fn_stop_hint() returns text
+language sql immutable set search_path = pg_catalog, pg_temp as $$
+  select 'cordon team show says what is stopped; an operator or admin lets it go on: cordon team resume (with the --agent, --tool or --profile that is stopped)'::text
+$$;
+
+create function agents.fn_budget_hint(p_budget agents.budgets, p_span_start timestamptz) returns text
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select format('it counts anew from %s on; an admin changes it (cordon team budget --%s %s --per %ss --calls N, or --cost N), or takes it away (--off)',
+    to_char((p_span_start + p_budget.span) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), p_budget.scope, p_budget.subject, extract(epoch from p_budget.span)::bigint)
+$$;
+
 -- Takes one call, and what it is expected to cost, from every budget that it falls under, or refuses. The rows are
 -- locked until the end of the transaction, in one order for everybody. Returns the budgets of cost among them.
 create function agents.fn_take_from_budgets(p_owner text, p_agent text, p_profile text, p_at timestamptz, p_cost numeric) returns uuid[]
@@ -29,7 +40,7 @@ begin
       values (budget.id, date_bin(budget.span, p_at, timestamptz '2000-01-01'), 1, case when budget.max_cost is null then 0 else p_cost end)
       on conflict (budget_id, span_start) do update set calls = u.calls + 1, reserved = u.reserved + excluded.reserved returning * into used;
     if used.calls > budget.max_calls then
-      raise exception '% % has used its % calls in %', budget.scope, budget.subject, budget.max_calls, budget.span using errcode = '42501', detail = 'budget';
+      raise exception '% % has used its % calls in %', budget.scope, budget.subject, budget.max_calls, budget.span using errcode = '42501', detail = 'budget', hint = agents.fn_budget_hint(budget, used.span_start);
     end if;
     continue when budget.max_cost is null;
     with ended as (
@@ -39,12 +50,25 @@ begin
       where u.budget_id = used.budget_id and u.span_start = used.span_start returning u.* into settled;
     if found then used := settled; end if;
     if used.cost + used.reserved > budget.max_cost or used.cost + used.reserved - p_cost >= budget.max_cost then
-      raise exception '% % has used its budget of % in %, with what is held back for calls that have not ended', budget.scope, budget.subject, budget.max_cost, budget.span using errcode = '42501', detail = 'budget';
+      raise exception '% % has used its budget of % in %, with what is held back for calls that have not ended', budget.scope, budget.subject, budget.max_cost, budget.span using errcode = '42501', detail = 'budget', hint = agents.fn_budget_hint(budget, used.span_start);
     end if;
     taken := taken || budget.id;
   end loop;
   return taken;
 end $$;
+
+-- The budgets of a team, and what is used of them in the windows of now: of cost with what is held back, and what has ended
+-- and is not added up yet.
+create function agents.fn_list_budgets(p_owner text) returns table (scope text, subject text, span interval, max_calls bigint, max_cost numeric, used_calls bigint, used_cost numeric, until timestamptz)
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+  select b.scope, b.subject, b.span, b.max_calls, b.max_cost, coalesce(u.calls, 0),
+      case when b.max_cost is not null then coalesce(u.cost + u.reserved, 0) + coalesce((select sum(r.cost - r.reserved) from agents.budget_releases r where r.budget_id = b.id and r.span_start = w.span_start), 0) end,
+      w.span_start + b.span
+    from agents.budgets b cross join lateral (select date_bin(b.span, statement_timestamp(), timestamptz '2000-01-01') as span_start) w
+      left join agents.budget_usage u on u.budget_id = b.id and u.span_start = w.span_start
+    where b.owner = p_owner and agents.fn_is_member(p_owner, array['admin', 'operator', 'agent', 'runner'])
+    order by b.scope, b.subject, b.span
+$$;
 
 -- What ran and was not measured counts with what was held back for it; what did not run costs nothing. A window that is
 -- long over counts no more.
@@ -131,35 +155,36 @@ begin
   select * into tool from agents.tools_registry where id = p_tool;
   if not found then raise exception 'there is no tool %', p_tool using errcode = 'P0002'; end if;
   if p_agent is distinct from agents.fn_actor() and not is_service then
-    raise exception '% cannot call in the name of %', agents.fn_actor(), p_agent using errcode = '42501';
+    raise exception '% cannot call in the name of %', agents.fn_actor(), p_agent using errcode = '42501', hint = 'ask with the login or the token of that agent';
   end if;
   if not is_service then perform agents.fn_require_member(tool.owner, array['agent']); end if;
   select * into assignment from agents.tool_assignments where agent = p_agent and tool_id = p_tool;
   if assignment.allowed is distinct from true then
-    raise exception 'the tool % is not assigned to %', tool.key, p_agent using errcode = '42501', detail = 'assignment';
+    raise exception 'the tool % is not assigned to %', tool.key, p_agent using errcode = '42501', detail = 'assignment', hint = format('an admin assigns it: cordon tools assign %s %s', tool.key, p_agent);
   end if;
-  if tool.status = 'disabled' then raise exception 'the tool % is disabled', tool.key using errcode = '22023'; end if;
+  if tool.status = 'disabled' then raise exception 'the tool % is disabled', tool.key using errcode = '22023', hint = format('an admin enables it: cordon tools enable %s', tool.key); end if;
 
   select * into profile from agents.tool_profiles where id = assignment.profile_id;
   if not found then select * into profile from agents.tool_profiles where owner = tool.owner and is_default; end if;
   if tool.key = any (profile.deny_tools) or not coalesce(tool.key = any (profile.allow_tools), true) or not coalesce(tool.category = any (profile.tool_groups), true) then
-    raise exception 'the profile % does not allow the tool %', profile.name, tool.key using errcode = '42501', detail = 'profile';
+    raise exception 'the profile % does not allow the tool %', profile.name, tool.key using errcode = '42501', detail = 'profile',
+      hint = format('cordon team show prints what it allows; an admin says it anew (cordon team profile %s --allow TOOL --group NAME --deny TOOL), or gives the agent another: cordon tools assign %s %s --profile NAME', profile.name, tool.key, p_agent);
   end if;
 
   paused := agents.fn_find_stop(tool.owner, array['kill', 'pause'], p_agent, tool.key, profile.name);
   if paused is not null then
     problem := agents.fn_find_stop(tool.owner, array['kill'], p_agent, tool.key, profile.name);
-    if problem is not null then raise exception 'stopped: %', problem using errcode = '42501', detail = 'kill_switch'; end if;
+    if problem is not null then raise exception 'stopped: %', problem using errcode = '42501', detail = 'kill_switch', hint = agents.fn_stop_hint(); end if;
   end if;
 
   perform agents.fn_require_short('the step', p_step), agents.fn_require_short('the reason', p_bypass_reason);
   problem := coalesce('input ' || agents.fn_json_problem(p_input), agents.fn_input_problem(p_input, tool.schema_input));
-  if problem is not null then raise exception '%', problem using errcode = '22023', detail = 'schema'; end if;
+  if problem is not null then raise exception '%', problem using errcode = '22023', detail = 'schema', hint = format('cordon tools show %s prints what it takes', tool.key); end if;
 
   if p_run is not null then
     -- Held until the call is there: who cancels the run finds it.
     perform from agents.team_runs where id = p_run and owner = tool.owner and status = 'approved' and expires_at > statement_timestamp() for share;
-    if not found then raise exception 'the run % is not open', p_run using errcode = '22023'; end if;
+    if not found then raise exception 'the run % is not open', p_run using errcode = '22023', hint = format('it has to be approved, and not expired: cordon runs show %s', p_run); end if;
   end if;
   if p_valid <= interval '0' or p_valid > interval '30 days' then raise exception 'a call is valid for up to 30 days' using errcode = '22023'; end if;
 
@@ -259,6 +284,7 @@ end $$;
 
 revoke execute on all functions in schema agents from public;
 grant execute on function agents.fn_invoke_tool(uuid, uuid, text, jsonb, text, numeric, interval, boolean, text, text) to cordon_agent, service_role;
+grant execute on function agents.fn_list_budgets(text) to cordon_admin, cordon_operator, cordon_agent, cordon_runner, service_role;
 grant execute on function agents.fn_start_team_run(text, text, jsonb, int, interval) to cordon_agent, cordon_operator, cordon_admin;
 grant execute on function agents.fn_approve_in_advance(uuid, jsonb, int, interval, text, text) to cordon_operator;
 grant execute on function agents.fn_standing_approvals(text) to cordon_admin, cordon_operator, cordon_agent, cordon_runner, service_role;

@@ -18,19 +18,19 @@ declare
   token record;
 begin
   select * into asked from agents.approvals where subject_kind = p_kind and subject_id = p_subject and status = 'pending' order by created_at desc limit 1 for update;
-  if not found then raise exception 'nothing is asked about % %', p_kind, p_subject using errcode = '22023'; end if;
+  if not found then raise exception 'nothing is asked about % %', p_kind, p_subject using errcode = '22023', hint = 'cordon approvals list has what is asked'; end if;
   perform agents.fn_require_member(asked.owner, array['operator']);
   perform agents.fn_require_short('the reason', p_reason);
   if agents.fn_actor() = any (p_excluded || asked.asked_by) then
-    raise exception '% asked for it, and cannot decide it', agents.fn_actor() using errcode = '42501';
+    raise exception '% asked for it, and cannot decide it', agents.fn_actor() using errcode = '42501', hint = 'another operator decides it';
   end if;
   select * into token from agents.fn_deciding_token(asked.owner, asked.asked_with, p_excluded || asked.asked_by);
-  if asked.expires_at <= statement_timestamp() then raise exception 'the question expired at %', asked.expires_at using errcode = '22023'; end if;
-  if p_hash is not null and p_hash <> asked.arguments_hash then raise exception 'the arguments are not those that were looked at' using errcode = '22023'; end if;
+  if asked.expires_at <= statement_timestamp() then raise exception 'the question expired at %', asked.expires_at using errcode = '22023', hint = 'it has to be asked for again'; end if;
+  if p_hash is not null and p_hash <> asked.arguments_hash then raise exception 'the arguments are not those that were looked at' using errcode = '22023', hint = format('look at it, and name the hash that is printed there: cordon approvals show %s', p_subject); end if;
   begin
     insert into agents.approval_votes (approval_id, voter, verdict, reason, token_id, token_label, token_made_by)
       values (asked.id, agents.fn_actor(), p_verdict, p_reason, token.id, token.label, token.created_by);
-  exception when unique_violation then raise exception '% has decided already', agents.fn_actor() using errcode = '22023';
+  exception when unique_violation then raise exception '% has decided already', agents.fn_actor() using errcode = '22023', hint = format('another operator has to say yes, too; who did says cordon approvals show %s', p_subject);
   end;
   if p_verdict = 'reject' then
     update agents.approvals set status = 'rejected', decided_at = clock_timestamp() where id = asked.id;
@@ -75,20 +75,20 @@ declare
 begin
   -- Before anything is said about its state: who may not decide it learns nothing of it.
   perform agents.fn_require_member(invocation.owner, array['operator']);
-  if invocation.status <> 'pending' then raise exception 'invocation % is %', p_id, invocation.status using errcode = '22023'; end if;
+  if invocation.status <> 'pending' then raise exception 'invocation % is %', p_id, invocation.status using errcode = '22023', hint = format('what became of it: cordon why %s', p_id); end if;
   if p_verdict = 'approve' then
     -- It ran already: a yes that was meant for the question before that must not answer this one.
     if p_hash is null and invocation.fence > 0 then
       raise exception 'it was asked about before: say the hash of the question that was looked at' using errcode = '22023', hint = 'cordon approvals show prints it';
     end if;
     if not agents.fn_may_still_call(invocation) then
-      raise exception 'the tool % is not assigned to % any more', invocation.tool_key, invocation.agent using errcode = '42501', detail = 'assignment';
+      raise exception 'the tool % is not assigned to % any more', invocation.tool_key, invocation.agent using errcode = '42501', detail = 'assignment', hint = format('reject it, or let an admin assign the tool: cordon tools assign %s %s', invocation.tool_key, invocation.agent);
     end if;
     if not exists (select from agents.tools_registry where id = invocation.tool_id and version = invocation.tool_version and status <> 'disabled') then
       raise exception 'the tool % has changed since it was asked for', invocation.tool_key using errcode = '22023', hint = 'reject it; the agent has to ask again';
     end if;
     if agents.fn_find_stop(invocation.owner, array['kill'], invocation.agent, invocation.tool_key, (select p.name from agents.tool_profiles p where p.id = invocation.profile_id)) is not null then
-      raise exception 'everything of this kind is stopped' using errcode = '42501', detail = 'kill_switch';
+      raise exception 'everything of this kind is stopped' using errcode = '42501', detail = 'kill_switch', hint = agents.fn_stop_hint();
     end if;
   end if;
   is_decided := agents.fn_vote('tool_invocation', p_id, p_verdict, p_reason, p_hash, array[invocation.agent, invocation.invoked_by]);
@@ -117,7 +117,7 @@ begin
   select * into run from agents.team_runs where id = p_id for update;
   if not found or not agents.fn_is_about(run.owner) then raise exception 'there is no run %', p_id using errcode = 'P0002'; end if;
   perform agents.fn_require_member(run.owner, array['operator']);
-  if run.status <> 'pending' then raise exception 'run % is %', p_id, run.status using errcode = '22023'; end if;
+  if run.status <> 'pending' then raise exception 'run % is %', p_id, run.status using errcode = '22023', hint = format('what became of it: cordon runs show %s', p_id); end if;
   if agents.fn_vote('team_run', p_id, p_verdict, p_reason, p_plan_hash, array[run.started_by]) then
     update agents.team_runs set status = case p_verdict when 'approve' then 'approved' else 'rejected' end where id = p_id returning * into run;
   end if;

@@ -29,7 +29,7 @@ grant select on agents.runners to cordon_admin, cordon_operator, cordon_runner, 
 create function agents.fn_heartbeat(p_runner text, p_labels text[] default '{}', p_holds text[] default '{}', p_facts jsonb default '{}', p_is_draining boolean default false, p_lease interval default interval '1 minute') returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
-  if not exists (select from agents.members where actor = agents.fn_actor() and kind = 'runner' and agents.fn_is_about(owner)) then raise exception '% runs for no team', agents.fn_actor() using errcode = '42501'; end if;
+  if not exists (select from agents.members where actor = agents.fn_actor() and kind = 'runner' and agents.fn_is_about(owner)) then raise exception '% runs for no team', agents.fn_actor() using errcode = '42501', hint = format('an admin of the team says so: cordon team add %s runner', agents.fn_actor()); end if;
   if p_lease not between interval '1 second' and interval '1 hour' then raise exception 'a runner may be silent for a second to an hour' using errcode = '22023'; end if;
   perform agents.fn_require_bounded('what a runner says of its host', p_facts, 65536);
   if pg_column_size(p_facts) > 65536 or pg_column_size(p_labels) + pg_column_size(p_holds) > 65536 then raise exception 'a runner says less of itself' using errcode = '22023'; end if;

@@ -24,7 +24,7 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
   if agents.fn_token() is null then return; end if;
   if not exists (select from agents.tokens t where t.id = agents.fn_token() and t.owner = p_owner and t.actor = agents.fn_actor() and t.revoked_at is null and t.expires_at > clock_timestamp()) then
-    raise exception 'the token by which % speaks was revoked, has expired, or is not of %', agents.fn_actor(), p_owner using errcode = '42501';
+    raise exception 'the token by which % speaks was revoked, has expired, or is not of %', agents.fn_actor(), p_owner using errcode = '42501', hint = format('an admin makes another: cordon tokens create %s', agents.fn_actor());
   end if;
 end $$;
 
@@ -38,7 +38,7 @@ begin
   if agents.fn_token() is null then return null; end if;
   select * into token from agents.tokens t where t.id = agents.fn_token() for share;
   perform agents.fn_require_token(p_owner);
-  if token.id = p_asked_with then raise exception 'it was asked for by the same token, and is not decided by it' using errcode = '42501'; end if;
+  if token.id = p_asked_with then raise exception 'it was asked for by the same token, and is not decided by it' using errcode = '42501', hint = 'another operator decides it'; end if;
   if token.created_by = any (p_askers) then
     raise exception '% made the token by which % speaks, and asked for it; it takes a token that another admin made', token.created_by, agents.fn_actor() using errcode = '42501';
   end if;

@@ -26,6 +26,12 @@ export const renderQuoted = (text: string): readonly string[] => text.split('\n'
 
 const UNITS = [['d', 86_400], ['h', 3600], ['m', 60], ['s', 1]] as const
 
+/** A span as it would be typed, exactly: 90m, 1d. */
+export const renderWindow = (seconds: number): string => {
+  const [unit, size] = UNITS.find(([, each]) => seconds >= each && seconds % each === 0) ?? ['s', 1]
+  return `${String(seconds / size)}${unit}`
+}
+
 /** How long ago, or how long until then, in its largest unit. */
 export const renderSpan = (ms: number): string => {
   const seconds = Math.max(0, Math.round(Math.abs(ms) / 1000))

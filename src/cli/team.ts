@@ -1,7 +1,7 @@
 import type { CommandLine } from './command-line.js'
 import type { CommandDesk } from './store-command.js'
 import { runStoreCommand } from './store-command.js'
-import { renderTable } from './table-text.js'
+import { renderSpan, renderTable, renderWindow } from './table-text.js'
 import { TEAM_HELP } from './team-help.js'
 import { pause, resume, scopeOf, stop } from './team-stop.js'
 import { parseSpan } from './time-words.js'
@@ -28,10 +28,12 @@ const show = async ({ store, team: teamOf, print }: CommandDesk): Promise<number
       renderTable(['MEMBER', 'IS'], members.map(({ actor, kinds }) => [actor, kinds.join(', ')]), paint, 'nobody of it is to be seen by you'),
       ...(stops.length === 0 ? [] : ['\n', renderTable(['STOPPED', 'HOW', 'BY', 'SINCE', 'WHY'], stops.map(({ scope, subject, state, author, since, reason }) => [`${scope} ${subject}`.trim(), state, author, since.slice(0, 16), reason]), paint, '')]),
       ...(profiles.length === 0 ? [] : ['\n', renderTable(['PROFILE', 'ALLOWS', 'GROUPS', 'NOT', 'ASKS'], profiles.map(({ name, allowTools, toolGroups, denyTools, askTools, requiresApproval, isDefault }) => [isDefault ? `${name} (default)` : name, allowTools?.join(' ') ?? 'all', toolGroups?.join(' ') ?? 'all', denyTools.join(' '), requiresApproval ? 'always' : ['as the tool says', ...(askTools.length === 0 ? [] : [`about ${askTools.join(' ')}`])].join('; ')]), paint, '')]),
-      ...(budgets.length === 0 ? [] : ['\n', renderTable(['BUDGET', 'SECONDS', 'CALLS', 'COST'], budgets.map(({ scope, subject, seconds, maxCalls, maxCost }) => [`${scope} ${subject}`, String(seconds), String(maxCalls ?? 'any'), String(maxCost ?? 'any')]), paint, '')]),
+      ...(budgets.length === 0 ? [] : ['\n', renderTable(['BUDGET', 'PER', 'CALLS', 'COST', 'ANEW IN'], budgets.map(({ scope, subject, seconds, maxCalls, maxCost, usedCalls, usedCost, until }) => [`${scope} ${subject}`, renderWindow(seconds), usedOf(usedCalls, maxCalls), usedOf(usedCost, maxCost), renderSpan(Date.parse(until) - Date.now())]), paint, '')]),
     ].join(''))
   return 0
 }
+
+const usedOf = (used: number | null, most: number | null): string => (most === null ? 'any' : `${String(used ?? 0)} of ${String(most)}`)
 
 const KINDS = ['admin', 'operator', 'agent', 'runner'] as const
 
@@ -53,7 +55,8 @@ const profile = async ({ store, words, values, switches, team: teamOf, wrong, pr
   if (allow === undefined && deny === undefined && groups === undefined && asked === undefined && !switches.has('ask') && !switches.has('default')) throw wrong('say all that it is to be, which replaces what it was: --allow, --deny, --group, --ask, --ask-about, --default')
   const wanted = { name, ...(allow === undefined ? {} : { allowTools: allow }), ...(deny === undefined ? {} : { denyTools: deny }), ...(groups === undefined ? {} : { toolGroups: groups }), ...(asked === undefined ? {} : { askTools: asked }), requiresApproval: switches.has('ask'), isDefault: switches.has('default') }
   await store.ask('setProfile', { team: await teamOf(), ...wanted })
-  print(wanted, (paint) => `${paint('green', 'set')} ${visible(name)}\n`)
+  const said = [`allows ${allow?.join(' ') ?? 'all'}`, ...(groups === undefined ? [] : [`of the groups ${groups.join(' ')}`]), ...(deny === undefined ? [] : [`without ${deny.join(' ')}`]), ...(wanted.requiresApproval ? ['asks about every call'] : asked === undefined ? [] : [`asks about ${asked.join(' ')}`]), ...(wanted.isDefault ? ['is the default'] : [])]
+  print(wanted, (paint) => `${paint('green', 'set')} ${visible(name)}: ${visible(said.join(', '))}\n`)
   return 0
 }
 
@@ -65,12 +68,22 @@ const budget = async (desk: CommandDesk): Promise<number> => {
   const seconds = Math.floor(ms / 1000)
   if (desk.switches.has('off')) {
     await desk.store.ask('removeBudget', { team: await desk.team(), scope, subject, seconds })
-    desk.print({ scope, subject, seconds, status: 'removed' }, (paint) => `${paint('green', 'removed')} the budget of ${scope} ${visible(subject)}\n`)
+    desk.print({ scope, subject, seconds, status: 'removed' }, (paint) => `${paint('green', 'removed')} the budget of ${scope} ${visible(subject)} per ${renderWindow(seconds)}\n`)
     return 0
   }
   if (calls === undefined && cost === undefined) throw desk.wrong('say how many with --calls or --cost, or take it away with --off')
-  const wanted = { scope, subject, seconds, ...(calls === undefined ? {} : { maxCalls: Number(calls) }), ...(cost === undefined ? {} : { maxCost: Number(cost) }) }
+  const [maxCalls, maxCost] = [amountOf('calls', calls, desk), amountOf('cost', cost, desk)]
+  if (maxCalls !== undefined && !Number.isInteger(maxCalls)) throw desk.wrong(`--calls needs a whole number: ${calls ?? ''}`)
+  const wanted = { scope, subject, seconds, ...(maxCalls === undefined ? {} : { maxCalls }), ...(maxCost === undefined ? {} : { maxCost }) }
   await desk.store.ask('setBudget', { team: await desk.team(), ...wanted })
-  desk.print(wanted, (paint) => `${paint('green', 'set')} the budget of ${scope} ${visible(subject)}\n`)
+  const limits = [...(maxCalls === undefined ? [] : [`${String(maxCalls)} calls`]), ...(maxCost === undefined ? [] : [`a cost of ${String(maxCost)}`])]
+  desk.print(wanted, (paint) => `${paint('green', 'set')} the budget of ${scope} ${visible(subject)}: ${limits.join(' and ')} per ${renderWindow(seconds)}\n`)
   return 0
+}
+
+const amountOf = (name: string, text: string | undefined, { wrong }: Pick<CommandDesk, 'wrong'>): number | undefined => {
+  if (text === undefined) return undefined
+  const amount = Number(text)
+  if (text.trim() === '' || !Number.isFinite(amount) || amount < 0) throw wrong(`--${name} needs a number, at least 0: ${text}`)
+  return amount
 }

@@ -6,13 +6,13 @@ export const STORE_ERRORS = {
     when: 'The database does not allow it to this caller, or not now: assignment, profile, budget, kill switch, self-approval.',
     message: 'refused by the store: {problem}',
     agent: 'This was refused: {problem}.',
-    fix: 'cordon team show says who is what; an admin changes it: cordon team add NAME operator (or admin, agent, runner), cordon tools assign TOOL AGENT',
+    fix: '{fix}',
   },
   'store-missing': {
     when: 'A tool, an invocation or something else that was named is not in the store.',
     message: 'not in the store: {problem}',
     agent: 'It does not exist: {problem}.',
-    fix: 'see what there is: cordon tools list, cordon team show, cordon approvals list; an admin adds members: cordon team add NAME agent',
+    fix: '{fix}',
   },
   'store-state': {
     when: 'What was asked for does not fit the state of the row, or its input does not fit its schema.',

@@ -1,10 +1,9 @@
-import { fail } from '../errors/index.js'
-
 import type { Session } from './engine.js'
 import type { Invocation } from './invocation.js'
 import { approveInvocation, rejectInvocation, requireInvocation } from './invocations.js'
 import { TOOL_COLUMNS } from './registry.js'
 import type { RegisteredTool } from './registry.js'
+import { missing } from './ways-out.js'
 
 /** Something that a person is asked about. */
 export interface OpenQuestion {
@@ -64,7 +63,7 @@ export interface ShownQuestion {
 /** By its own id, or by that of what it is about: of several, the last. */
 export const showQuestion = async ({ query }: Pick<Session, 'query'>, id: string): Promise<ShownQuestion> => {
   const [question] = await query<ShownQuestion['question']>(`select ${QUESTION_COLUMNS}, a.status from ${QUESTIONS} where a.id = $1 or a.subject_id = $1 order by a.created_at desc limit 1`, [id])
-  if (question === undefined) throw fail('store-missing', { problem: `nothing is asked about ${id}, or it is not yours to see` })
+  if (question === undefined) throw missing(`nothing is asked about ${id}, or it is not yours to see`)
   const votes = await query<Vote>(`select ${VOTE_COLUMNS} from agents.approval_votes v where v.approval_id = $1 order by v.at`, [question.id])
   if (question.subjectKind === 'team_run') {
     const [run] = await query<{ name: string; planText: string }>('select name, jsonb_pretty(plan) as "planText" from agents.team_runs where id = $1', [question.subjectId])

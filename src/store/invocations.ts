@@ -1,8 +1,9 @@
-import { CordonError, fail } from '../errors/index.js'
+import { CordonError } from '../errors/index.js'
 
 import type { Session } from './engine.js'
 import { INVOCATION_COLUMNS } from './invocation.js'
 import type { Invocation, InvocationStatus } from './invocation.js'
+import { missing } from './ways-out.js'
 
 export interface InvocationRequest {
   readonly toolId: string
@@ -52,7 +53,7 @@ export const findInvocation = async ({ query }: Pick<Session, 'query'>, id: stri
 
 export const requireInvocation = async (session: Pick<Session, 'query'>, id: string): Promise<Invocation> => {
   const found = await findInvocation(session, id)
-  if (found === undefined) throw fail('store-missing', { problem: `there is no invocation ${id}, or it is not yours to see` })
+  if (found === undefined) throw missing(`there is no invocation ${id}, or it is not yours to see`)
   return found
 }
 

@@ -1,9 +1,8 @@
-import { fail } from '../errors/index.js'
-
 import type { Engine, Session } from './engine.js'
 import { isFinal } from './invocation.js'
 import type { Invocation, InvocationStatus } from './invocation.js'
 import { shownText } from './invocations.js'
+import { missing } from './ways-out.js'
 
 export type OutputStream = 'stdout' | 'stderr' | 'progress'
 
@@ -52,7 +51,7 @@ export const readOutput = async ({ query }: Pick<Session, 'query'>, id: string, 
   const [fence = '0', sequence = '0'] = after.split('.')
   // The state first: what is said before a call ends is there when it has ended.
   const [call] = await query<{ status: InvocationStatus }>('select status from agents.tool_invocations where id = $1 and created_at = agents.fn_time_of($1)', [id])
-  if (call === undefined) throw fail('store-missing', { problem: `there is no invocation ${id}, or it is not yours to see` })
+  if (call === undefined) throw missing(`there is no invocation ${id}, or it is not yours to see`)
   const rows = await readRows({ query }, id, { fence, sequence: Number(sequence) })
   const chunks = rows.map(({ stream, content, skipped, ...place }) => ({ stream, content, skipped, mark: markOf(place) }))
   return { chunks, after: chunks.at(-1)?.mark ?? after, status: call.status, isOver: isFinal(call.status) }

@@ -1,7 +1,9 @@
 import { fail } from '../errors/index.js'
+import { nearestKey } from '../policy/index.js'
 
 import type { Session } from './engine.js'
 import type { MemberKind } from './registry.js'
+import { missing } from './ways-out.js'
 
 type Asking = Pick<Session, 'query'>
 
@@ -26,7 +28,7 @@ export const listMembers = ({ query }: Asking, team: string): Promise<readonly M
 
 export const requireAgent = async ({ query }: Asking, team: string, actor: string): Promise<void> => {
   const [there] = await query("select from agents.members where owner = $1 and actor = $2 and kind = 'agent'", [team, actor])
-  if (there === undefined) throw fail('store-missing', { problem: `${actor} is no agent of ${team}` })
+  if (there === undefined) throw missing(`${actor} is no agent of ${team}`)
 }
 
 /** A team that is there has admins, who let others in. */
@@ -37,7 +39,7 @@ export const requireNewTeam = async ({ query }: Asking, team: string): Promise<v
 
 export const removeMember = async ({ query }: Asking, team: string, actor: string, kind: MemberKind): Promise<void> => {
   const [there] = await query('select from agents.members where owner = $1 and actor = $2 and kind = $3', [team, actor, kind])
-  if (there === undefined) throw fail('store-missing', { problem: `${actor} is no ${kind} of ${team}` })
+  if (there === undefined) throw missing(`${actor} is no ${kind} of ${team}`)
   await query('select agents.fn_remove_member($1, $2, $3)', [team, actor, kind])
 }
 
@@ -78,13 +80,31 @@ export interface Stop {
 export const listStops = ({ query }: Asking, team: string): Promise<readonly Stop[]> =>
   query('select scope, subject, state, reason, author, since from agents.controls where owner = $1 order by since', [team])
 
+const NAMES = {
+  agent: "select actor as name from agents.members where owner = $1 and kind = 'agent'",
+  tool: 'select key as name from agents.tools_registry where owner = $1',
+  profile: 'select name from agents.tool_profiles where owner = $1',
+} as const
+
+/** A slip in a name would stop or limit nothing, and look as if it did. */
+export const requireSubject = async ({ query }: Asking, team: string, { scope, subject }: Pick<Stop, 'scope' | 'subject'>): Promise<void> => {
+  if (scope === 'all') return
+  const names = (await query<{ name: string }>(NAMES[scope], [team])).map(({ name }) => name)
+  if (names.includes(subject)) return
+  const near = nearestKey(subject, names)
+  throw missing(`${team} has no ${scope} ${subject}`, near === undefined ? '' : `did you mean ${near}?`)
+}
+
 export const stopTeam = async ({ query }: Asking, team: string, { scope, subject, state, reason }: Pick<Stop, 'scope' | 'subject' | 'state' | 'reason'>): Promise<void> => {
   await query('select agents.fn_stop($1, $2, $3, $4, $5)', [team, state, reason, scope, subject])
 }
 
 export const resumeTeam = async ({ query }: Asking, team: string, { scope, subject }: Pick<Stop, 'scope' | 'subject'>): Promise<void> => {
-  const [there] = await query('select from agents.controls where owner = $1 and scope = $2 and subject = $3', [team, scope, subject])
-  if (there === undefined) throw fail('store-missing', { problem: `nothing of this kind is stopped in ${team}` })
+  const stops = await listStops({ query }, team)
+  if (!stops.some((each) => each.scope === scope && each.subject === subject)) {
+    const others = stops.map((each) => (each.scope === 'all' ? 'everything (cordon team resume)' : `${each.scope} ${each.subject} (cordon team resume --${each.scope} ${each.subject})`))
+    throw missing(`${scope === 'all' ? 'not everything' : `not the ${scope} ${subject}`} is stopped in ${team}`, others.length === 0 ? 'nothing is stopped, as far as you may see' : `stopped is: ${others.join(', ')}`)
+  }
   await query('select agents.fn_resume($1, $2, $3)', [team, scope, subject])
 }
 
@@ -96,8 +116,20 @@ export interface Budget {
   readonly maxCost: number | null
 }
 
-export const listBudgets = ({ query }: Asking, team: string): Promise<readonly Budget[]> =>
-  query('select scope, subject, extract(epoch from span)::float8 as seconds, max_calls::float8 as "maxCalls", max_cost::float8 as "maxCost" from agents.budgets where owner = $1 order by scope, subject, span', [team])
+/** With what is used of it in the window of now, which ends then. */
+export interface UsedBudget extends Budget {
+  readonly usedCalls: number
+  /** With what is held back for calls that have not ended; null where cost is not limited. */
+  readonly usedCost: number | null
+  readonly until: Date
+}
+
+export const listBudgets = ({ query }: Asking, team: string): Promise<readonly UsedBudget[]> =>
+  query(
+    `select scope, subject, extract(epoch from span)::float8 as seconds, max_calls::float8 as "maxCalls", max_cost::float8 as "maxCost", used_calls::float8 as "usedCalls", used_cost::float8 as "usedCost", until
+      from agents.fn_list_budgets($1)`,
+    [team],
+  )
 
 export const removeBudget = async ({ query }: Asking, team: string, { scope, subject, seconds }: Pick<Budget, 'scope' | 'subject' | 'seconds'>): Promise<void> => {
   await query('select agents.fn_remove_budget($1, $2, $3, $4::interval)', [team, scope, subject, `${String(seconds)} seconds`])

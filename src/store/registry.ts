@@ -1,6 +1,5 @@
-import { fail } from '../errors/index.js'
-
 import type { Session } from './engine.js'
+import { missing } from './ways-out.js'
 
 /** How a tool is known where it goes. */
 export const AUTH_METHODS = ['none', 'api_key', 'oauth', 'service_account'] as const
@@ -117,7 +116,7 @@ export const revokeTool = async ({ query }: Pick<Session, 'query'>, agent: strin
 
 export const requireTool = async (session: Pick<Session, 'query'>, owner: string, key: string): Promise<RegisteredTool> => {
   const found = await findTool(session, owner, key)
-  if (found === undefined) throw fail('store-missing', { problem: `${owner} has no tool ${key}` })
+  if (found === undefined) throw missing(`${owner} has no tool ${key}`)
   return found
 }
 

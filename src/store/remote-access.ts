@@ -204,7 +204,7 @@ const problemOf = (answer: unknown, status: number, where: string): CordonError 
   const { code, params } = (typeof answer === 'object' && answer !== null ? answer : {}) as { readonly code?: unknown; readonly params?: unknown }
   if (typeof code !== 'string' || !Object.hasOwn(ERRORS, code) || typeof params !== 'object' || params === null) return unusable(where, `it answered ${String(status)}`)
   try {
-    return fail(code as 'store-refused', params as { problem: string })
+    return fail(code as 'store-refused', params as { problem: string; fix: string })
   } catch {
     // An error of another version, with other parameters.
     return unusable(where, `it answered ${String(status)}, ${code}`)

@@ -1,6 +1,7 @@
 import { CordonError, fail } from '../errors/index.js'
 
 import { TOO_LARGE, UNREADABLE } from './answer-guard.js'
+import { missing, refused } from './ways-out.js'
 
 const stringOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
@@ -12,9 +13,9 @@ export const storeError = (error: unknown, where: string): unknown => {
   if (isUnprepared(code, problem)) return fail('store-not-prepared', { where, problem }, error)
   switch (code) {
     case '42501':
-      return fail('store-refused', { problem }, error)
+      return refused(problem, stringOf(hint), error)
     case 'P0002':
-      return fail('store-missing', { problem }, error)
+      return missing(problem, stringOf(hint), error)
     case '22023':
       return fail('store-state', { problem, hint: stringOf(hint) }, error)
     case TOO_LARGE:

@@ -1,10 +1,9 @@
 // Runs of a team: a plan that people agree to, and the calls that are made for it. What people say to one is among the
 // approvals (approvals.ts): one list for calls and runs.
-import { fail } from '../errors/index.js'
-
 import { showQuestion } from './approvals.js'
 import type { ShownQuestion } from './approvals.js'
 import type { Session } from './engine.js'
+import { missing } from './ways-out.js'
 
 type Asking = Pick<Session, 'query'>
 
@@ -64,7 +63,7 @@ const MOST_CALLS = 200
 
 export const showRun = async ({ query }: Asking, id: string): Promise<ShownRun> => {
   const [run] = await query<TeamRun>(`select ${RUN_COLUMNS} from ${RUNS} where r.id = $1`, [id])
-  if (run === undefined) throw fail('store-missing', { problem: `there is no run ${id}, or it is not yours to see` })
+  if (run === undefined) throw missing(`there is no run ${id}, or it is not yours to see`)
   const { question, votes, run: shown } = await showQuestion({ query }, id)
   return {
     run,

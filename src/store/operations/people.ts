@@ -1,6 +1,6 @@
 // Who is in a team, what is stopped, and what people are known by.
 import { listCredentials, removeCredential, storeCredential } from '../credentials.js'
-import { findSelf, listBudgets, listMembers, listProfiles, listStops, removeBudget, removeMember, requireNewTeam, resumeTeam, setBudget, setProfile, stopTeam } from '../members.js'
+import { findSelf, listBudgets, listMembers, listProfiles, listStops, removeBudget, removeMember, requireNewTeam, requireSubject, resumeTeam, setBudget, setProfile, stopTeam } from '../members.js'
 import { addMember } from '../registry.js'
 import { createToken, listTokens, revokeToken } from '../tokens.js'
 
@@ -44,7 +44,10 @@ export const PEOPLE = {
     method: 'POST', path: '/v1/teams/{team}/stops', summary: 'stops a team, or an agent, a tool, a profile of it: kill refuses calls, pause starts none', role: 'cordon_operator', who: ['operator', 'admin'],
     fields: { team: name(), scope: scope(), subject: text(128), state: oneOf('kill', 'pause'), reason: filledText(2000) },
     answer: NOTHING,
-    perform: (asking, { team, ...stop }) => stopTeam(asking, team, stop),
+    perform: async (asking, { team, ...stop }) => {
+      await requireSubject(asking, team, stop)
+      await stopTeam(asking, team, stop)
+    },
   }),
   resume: operation({
     method: 'DELETE', path: '/v1/teams/{team}/stops/{scope}', summary: 'lets what was stopped go on', role: 'cordon_operator', who: ['operator', 'admin'],
@@ -64,7 +67,10 @@ export const PEOPLE = {
     method: 'POST', path: '/v1/teams/{team}/budgets', summary: 'how many calls, or how much cost, in a span of time', role: 'cordon_admin', who: ['admin'],
     fields: { team: name(), scope: oneOf('agent', 'profile'), subject: name(), seconds: whole(1, LONGEST_SPAN_SECONDS), maxCalls: optional(whole(0, Number.MAX_SAFE_INTEGER)), maxCost: optional(amount()) },
     answer: NOTHING,
-    perform: (asking, { team, maxCalls, maxCost, ...budget }) => setBudget(asking, team, { ...budget, maxCalls: maxCalls ?? null, maxCost: maxCost ?? null }),
+    perform: async (asking, { team, maxCalls, maxCost, ...budget }) => {
+      await requireSubject(asking, team, budget)
+      await setBudget(asking, team, { ...budget, maxCalls: maxCalls ?? null, maxCost: maxCost ?? null })
+    },
   }),
   removeBudget: operation({
     method: 'DELETE', path: '/v1/teams/{team}/budgets/{scope}/{subject}/{seconds}', summary: 'takes a budget away: that of an agent or a profile in a span of so many seconds', role: 'cordon_admin', who: ['admin'],
