@@ -9,12 +9,14 @@ export const APPROVALS_HELP: CommandHelp = {
     'prints everything that would run: tool, version, all arguments, agent, who asked, and the boundary. approve shows',
     'the same, and asks at the terminal; elsewhere it needs --hash with what show printed. Either way the yes is',
     'for exactly those arguments of that version. reject needs --reason, which the agent is told. advance approves calls',
-    'that are still to come, and revoke takes that back. ID is that of the question or of the call; its beginning or end is enough.',
+    'that are still to come, list --standing prints what was, and revoke takes it back. ID is that of the question or of the call (of',
+    'revoke: of the standing approval); its beginning or end is enough.',
   ],
   groups: [
     {
       title: 'options',
       options: [
+        { name: 'standing', meantBy: ['advance', 'in-advance'], help: 'what is approved in advance and still counts (list)' },
         { name: 'hash', value: 'HASH', meantBy: ['yes', 'force'], help: 'the hash of the arguments that were shown (approve)' },
         { name: 'reason', value: 'TEXT', meantBy: ['because', 'message'], help: 'why; recorded, and told to the agent (reject, approve, advance)' },
         { name: 'arguments', value: 'SCHEMA', help: 'a JSON Schema that the arguments have to fit (advance)' },

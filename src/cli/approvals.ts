@@ -25,7 +25,20 @@ const rowOf = ({ subjectId, subjectKind, why, tool, toolVersion, egressClass, ag
 
 const HEADS = ['CALL', 'TOOL', 'CLASS', 'AGENT', 'YES', 'AGE']
 
-const list = async ({ store, team, print }: CommandDesk): Promise<number> => {
+type Standing = AnswerOf<'listStandingApprovals'>[number]
+
+const STANDING_HEADS = ['APPROVAL', 'TOOL', 'AGENT', 'USES', 'UNTIL', 'BY', 'ARGUMENTS', 'WHY']
+
+const standingRowOf = ({ id, tool, toolVersion, agent, usesLeft, expiresAt, author, arguments: form, reason }: Standing): readonly string[] => [
+  id, `${tool} ${String(toolVersion)}`, agent ?? 'any', String(usesLeft), `${expiresAt.slice(0, 16)}Z`, author, JSON.stringify(form), reason,
+]
+
+const list = async ({ store, team, print, switches }: CommandDesk): Promise<number> => {
+  if (switches.has('standing')) {
+    const standing = await store.ask('listStandingApprovals', { team: await team() })
+    print(standing, (paint) => renderTable(STANDING_HEADS, standing.map(standingRowOf), paint, 'nothing is approved in advance; cordon approvals advance TOOL does that'))
+    return 0
+  }
   const questions = await store.ask('listQuestions', { team: await team() })
   print(questions, (paint) => renderTable(HEADS, questions.map(rowOf), paint, 'nobody waits for an approval'))
   return 0
@@ -72,21 +85,30 @@ export const approve = async (desk: CommandDesk): Promise<number> => {
   const reason = option('reason')
   const more = reason === undefined ? {} : { reason }
   const given = option('hash')
+  if (given !== undefined && !/^sha256:[0-9a-f]{64}$/.test(given)) throw desk.wrong(`--hash is the whole hash that ${desk.again(`approvals show ${id}`)} prints, sha256: and 64 digits, not ${given}`)
   if (given !== undefined) return told(desk, id, await store.ask('approve', { id, shownHash: given, ...more }))
   const shown = await store.ask('showQuestion', { id })
-  if (!isInteractive()) throw desk.wrong(`there is no terminal to ask at; look at it: cordon approvals show ${id}; then name the hash that it printed: cordon approvals approve ${id} --hash HASH`)
+  if (!isInteractive()) throw desk.wrong(`there is no terminal to ask at; look at it: ${desk.again(`approvals show ${id}`)}; then name the hash that it printed: ${desk.again(`approvals approve ${id} --hash HASH`)}`)
   const dialog = openDialog()
   try {
     dialog.say(`${paintFor(STDERR, environment)('bold', 'cordon: may this run?')}\n${renderQuestion(shown, paintFor(STDERR, environment))}`)
-    const answer = await dialog.ask('yes or no? ')
-    if (!['y', 'yes'].includes(answer?.trim().toLowerCase() ?? '')) {
-      dialog.say('not approved; nothing was decided (cordon approvals reject says no)\n')
+    if (!(await saysYes(dialog))) {
+      dialog.say(`not approved; nothing was decided (${desk.again(`approvals reject ${id} --reason TEXT`)} says no)\n`)
       return 1
     }
   } finally {
     dialog.close()
   }
   return told(desk, id, await store.ask('approve', { id, shownHash: shown.question.argumentsHash, ...more }))
+}
+
+/** Only what is one of the two counts. */
+const saysYes = async (dialog: Pick<ReturnType<typeof openDialog>, 'ask' | 'say'>): Promise<boolean> => {
+  for (;;) {
+    const answer = (await dialog.ask('yes or no? '))?.trim().toLowerCase()
+    if (answer === undefined || ['', 'n', 'no'].includes(answer)) return false
+    if (['y', 'yes'].includes(answer)) return true
+  }
 }
 
 export const reject = async (desk: CommandDesk): Promise<number> => {
@@ -101,23 +123,33 @@ const told = ({ print }: CommandDesk, id: string, { status }: { readonly status:
   return 0
 }
 
+const MOST_USES = 1_000_000
+const EXAMPLE_FORM = '{"type":"object","properties":{"file":{"const":"report.txt"}},"required":["file"],"additionalProperties":false}'
+
 const advance = async (desk: CommandDesk): Promise<number> => {
   const { store, words, option, team, print, wrong } = desk
   const [tool, ...rest] = words
   const [form, reason, agent] = [option('arguments'), option('reason'), option('agent')]
   if (tool === undefined || rest.length > 0) throw wrong('name one tool')
-  if (form === undefined || reason === undefined) throw wrong('say which arguments with --arguments, and why with --reason')
+  if (form === undefined || reason === undefined) throw wrong(`say which arguments with --arguments, and why with --reason, such as: cordon approvals advance ${visible(tool)} --arguments '${EXAMPLE_FORM}' --reason 'every night'`)
   const uses = Number(option('uses') ?? '1')
+  if (!Number.isInteger(uses) || uses < 1 || uses > MOST_USES) throw wrong(`--uses is a number from 1 to ${String(MOST_USES)}: ${option('uses') ?? ''}`)
   const answer = await store.ask('approveInAdvance', { team: await team(), tool, arguments: schemaOf(form, wrong), uses, validSeconds: secondsOf(option('for') ?? '1h', wrong), reason, ...(agent === undefined ? {} : { agent }) })
   print(answer, (paint) => `${paint('green', 'approved in advance')} ${answer.id}\n`)
   return 0
 }
 
 const schemaOf = (text: string, wrong: CommandDesk['wrong']): Readonly<Record<string, unknown>> => {
+  const form = parsedForm(text)
+  if (typeof form !== 'object' || form === null || Array.isArray(form)) throw wrong(`--arguments is a JSON Schema, such as ${EXAMPLE_FORM}, not ${text}`)
+  return form as Readonly<Record<string, unknown>>
+}
+
+const parsedForm = (text: string): unknown => {
   try {
-    return JSON.parse(text) as Readonly<Record<string, unknown>>
+    return JSON.parse(text) as unknown
   } catch {
-    throw wrong(`--arguments is no JSON: ${text}`)
+    return undefined
   }
 }
 
@@ -127,9 +159,10 @@ const secondsOf = (text: string, wrong: CommandDesk['wrong']): number => {
   return Math.floor(ms / 1000)
 }
 
-const revoke = async ({ store, words, wrong, print }: CommandDesk): Promise<number> => {
-  const [id, ...rest] = words
-  if (id === undefined || rest.length > 0) throw wrong('name one approval in advance by its id')
+const revoke = async ({ store, words, team, wrong, print }: CommandDesk): Promise<number> => {
+  const [word, ...rest] = words
+  if (word === undefined || rest.length > 0) throw wrong('name one approval in advance by its id; cordon approvals list --standing has them')
+  const id = isFullId(word) ? word : idAmong(word, (await store.ask('listStandingApprovals', { team: await team() })).map((each) => [each.id]), { what: 'standing approval', listedBy: 'cordon approvals list --standing', wrong })
   await store.ask('revokeStandingApproval', { id })
   print({ id, status: 'revoked' }, () => `revoked ${id}\n`)
   return 0

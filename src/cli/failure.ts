@@ -19,11 +19,12 @@ export const exitStatusOf = (error: unknown): number => {
 
 const EXIT_NOT_DONE = 1
 const EXIT_NOT_UNDERSTOOD = 2
+const NOT_UNDERSTOOD: ReadonlySet<string> = new Set(['usage-error', 'file-unreadable', 'file-syntax'])
 
 /** Of commands that run nothing for others, whose statuses are their own. Says what went wrong, as below. */
 export const reportRefusal = (error: CordonError, environment: Readonly<Record<string, string | undefined>>): number => {
   reportFailure(error, environment)
-  return error.code === 'usage-error' || error.code === 'file-unreadable' ? EXIT_NOT_UNDERSTOOD : EXIT_NOT_DONE
+  return NOT_UNDERSTOOD.has(error.code) ? EXIT_NOT_UNDERSTOOD : EXIT_NOT_DONE
 }
 
 /** Says on stderr what went wrong and what to do about it; returns the exit status. */

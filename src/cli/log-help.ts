@@ -9,7 +9,7 @@ export const LOG_HELP: CommandHelp = {
     'checks every line of all its files against the chain and its anchor. FILE is $CORDON_AUDIT, or else',
     '$XDG_STATE_HOME/cordon/audit.jsonl, which is ~/.local/state/cordon/audit.jsonl unless that is set.',
     'export writes entries for other systems, one a line. With --store, --server or --database, export and',
-    'verify are about the record of a team, and prune drops what is older than --keep from it.',
+    'verify are about the record of a team, and prune drops what is older than --keep from the store that one of them names.',
   ],
   groups: [
     {

@@ -40,8 +40,10 @@ export const logStored = async (action: 'export' | 'verify' | 'prune', { given, 
         return problems.length === 0 ? 0 : EXIT_TAMPERED
       }
       case 'prune': {
-        const answer = await store.ask('dropOldRecords', { keepDays: keptDays(given.values.get('keep')?.[0]) })
-        print(answer, answer.dropped.length === 0 ? 'nothing is that old' : answer.dropped.map((part) => `dropped ${visible(part)}`).join('\n'))
+        const keepDays = keptDays(given.values.get('keep')?.[0])
+        const answer = await store.ask('dropOldRecords', { keepDays })
+        const where = visible(store.where)
+        print({ ...answer, where: store.where, keepDays }, answer.dropped.length === 0 ? `nothing in ${where} is older than ${String(keepDays)} days by a whole partition` : answer.dropped.map((part) => `dropped ${visible(part)} of ${where}`).join('\n'))
         return 0
       }
     }
@@ -51,7 +53,8 @@ export const logStored = async (action: 'export' | 'verify' | 'prune', { given, 
 }
 
 const keptDays = (text: string | undefined): number => {
-  const days = parseDays(text ?? '')
+  // What goes does not come back: 400 could be meant as months as well.
+  const days = text?.endsWith('d') === true ? parseDays(text) : undefined
   if (days === undefined) throw usage(`--keep needs a number of days, such as 400d${text === undefined ? '' : `: ${text}`}`, COMMAND)
   return days
 }

@@ -19,7 +19,7 @@ import { exportLog } from './log-export.js'
 import type { ExportSettings } from './log-export.js'
 import { LOG_HELP } from './log-help.js'
 import { renderEvent } from './log-text.js'
-import { namesStore } from './store-help.js'
+import { STORE_PLACES, namesStore } from './store-help.js'
 import { parseSince } from './time-words.js'
 
 const COMMAND = 'cordon log'
@@ -47,7 +47,8 @@ const perform = async (given: Arguments, environment: CommandLine['environment']
   if (action === undefined) throw usage(word === undefined ? `say what to do: ${ACTIONS.join(', ')}` : `there is no "${COMMAND} ${word}"; there are ${ACTIONS.join(', ')}`, COMMAND)
   if (more.length > 0) throw usage(`one file at a time: ${more.join(' ')}`, COMMAND)
   const settings = exportSettings(values)
-  if (action === 'prune' || namesStore(values)) {
+  if (action === 'prune' && !STORE_PLACES.some((name) => values.has(name))) throw usage('say of which store what is old is dropped: --store DIR, --server URL or --database URL', COMMAND)
+  if (namesStore(values)) {
     if (file !== undefined) throw usage(`${file} is a file; --store, --server and --database name a store`, COMMAND)
     if (action === 'show' || action === 'follow') throw usage(`of a store there are export, verify and prune; for one call: cordon why ID`, COMMAND)
     return (await import('./log-stored.js')).logStored(action, { given, environment, settings, since: sinceOf(values) })

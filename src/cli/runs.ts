@@ -1,13 +1,11 @@
-import { readFileSync } from 'node:fs'
-
 import { fail } from '../errors/index.js'
-import { readDocument } from '../policy/index.js'
 import { RUN_STATES } from '../store/index.js'
 import type { AnswerOf } from '../store/index.js'
 
 import { approve, reject } from './approvals.js'
 import type { CommandLine } from './command-line.js'
 import type { Paint } from './console-text.js'
+import { readGivenDocument } from './given-document.js'
 import { idAmong, isFullId } from './named-id.js'
 import { voterOf } from './question-text.js'
 import { RUNS_HELP } from './runs-help.js'
@@ -33,17 +31,9 @@ const start = async ({ store, words, option, team, print, wrong }: CommandDesk):
   return 0
 }
 
-const STDIN = '-'
-
 const planOf = (path: string): Readonly<Record<string, unknown>> => {
   const fix = 'name a file with the plan as a mapping in YAML or JSON'
-  let text: string
-  try {
-    text = readFileSync(path === STDIN ? 0 : path, 'utf8')
-  } catch (error) {
-    throw fail('file-unreadable', { path, problem: error instanceof Error ? error.message : String(error), fix }, error)
-  }
-  const { value } = readDocument(text, path === STDIN ? 'standard input' : path)
+  const { node: { value } } = readGivenDocument(path, fix)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw fail('file-unreadable', { path, problem: 'it is not a mapping', fix })
   return value as Readonly<Record<string, unknown>>
 }

@@ -1,6 +1,6 @@
 // What commands that speak to a store have in common: actions, options anywhere among the words, one connection, and
 // the same exit status everywhere.
-import { CordonError } from '../errors/index.js'
+import { CordonError, fail } from '../errors/index.js'
 import { nearestKey } from '../policy/index.js'
 import type { StoreAccess } from '../store/index.js'
 
@@ -73,8 +73,16 @@ export const runStoreCommand = async ({ name, help, actions, apart = {} }: Store
     }
   } catch (error) {
     if (!(error instanceof CordonError)) throw error
-    return reportRefusal(error, environment)
+    return reportRefusal(inOwnWords(error, help, command), environment)
   }
+}
+
+/** A field that the store does not take, as the option that it was typed as; who types has no use for the document of the server. */
+const inOwnWords = (error: CordonError, help: CommandHelp, command: string): CordonError => {
+  if (error.code !== 'request-invalid') return error
+  const [field = ''] = /^\w+/.exec(error.params['problem'] as string) ?? []
+  const isOption = help.groups.some(({ options }) => options.some(({ name }) => name === field))
+  return fail('request-invalid', { problem: `${isOption ? '--' : ''}${String(error.params['problem'])}`, fix: `see: ${command} --help` }, error)
 }
 
 const unknown = (word: string | undefined, known: readonly string[], command: string): CordonError => {

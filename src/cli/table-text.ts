@@ -1,6 +1,6 @@
 // Rows for eyes. What is in them comes from others, and is shown as text that cannot act on a terminal.
 import type { Paint } from './console-text.js'
-import { quoted, visible } from './visible-text.js'
+import { quoted, visible, wrapped } from './visible-text.js'
 
 /** Columns under each other, the first line as their heads; "nothing" where there are no rows. */
 export const renderTable = (heads: readonly string[], rows: readonly (readonly string[])[], paint: Paint, nothing: string): string => {
@@ -16,7 +16,7 @@ const NAME_WIDTH = 11
 
 /** `  name       text` lines; a long text goes on beneath itself, so that none of it looks like a line of ours. */
 export const renderFacts = (facts: readonly (readonly [string, string])[], paint: Paint): readonly string[] =>
-  facts.flatMap(([name, text]) => quoted(visible(text), COLUMNS - NAME_WIDTH, '').map((line, at) => `  ${paint('dim', (at === 0 ? name : '').padEnd(NAME_WIDTH))}${line}`))
+  facts.flatMap(([name, text]) => wrapped(visible(text), COLUMNS - NAME_WIDTH).map((line, at) => `  ${paint('dim', (at === 0 ? name : '').padEnd(NAME_WIDTH))}${line}`))
 
 /** On one line, so that it can be copied. */
 export const renderHash = (hash: string, paint: Paint): readonly string[] => [`  ${paint('dim', 'hash'.padEnd(NAME_WIDTH))}${visible(hash)}`]

@@ -4,6 +4,7 @@ import { fail } from '../errors/index.js'
 
 import type { CommandLine } from './command-line.js'
 import { STDERR, oneLine, writeText } from './console-text.js'
+import { idAmong, isFullId } from './named-id.js'
 import type { CommandDesk } from './store-command.js'
 import { runStoreCommand } from './store-command.js'
 import { renderTable } from './table-text.js'
@@ -47,9 +48,10 @@ const daysOf = (text: string, wrong: CommandDesk['wrong']): number => {
   return days
 }
 
-const revoke = async ({ store, words, wrong, print }: CommandDesk): Promise<number> => {
-  const [id, ...rest] = words
-  if (id === undefined || rest.length > 0) throw wrong('name one token by its id; cordon tokens list has them')
+const revoke = async ({ store, words, team, wrong, print }: CommandDesk): Promise<number> => {
+  const [word, ...rest] = words
+  if (word === undefined || rest.length > 0) throw wrong('name one token by its id; cordon tokens list has them')
+  const id = isFullId(word) ? word : idAmong(word, (await store.ask('listTokens', { team: await team() })).map((each) => [each.id]), { what: 'token', listedBy: 'cordon tokens list', wrong })
   await store.ask('revokeToken', { id })
   print({ id, status: 'revoked' }, () => `revoked ${id}\n`)
   return 0

@@ -1,11 +1,10 @@
 // A tool of the registry as a file.
-import { readFileSync } from 'node:fs'
-
-import { fail } from '../errors/index.js'
-import { EGRESS_CLASSES, invalid, itemsOf, mappingOf, oneOf, parsePolicy, readDocument, textOf } from '../policy/index.js'
+import { EGRESS_CLASSES, invalid, itemsOf, mappingOf, oneOf, parsePolicy, textOf } from '../policy/index.js'
 import type { PolicyNode } from '../policy/index.js'
 import { AUTH_METHODS, PRICED } from '../store/index.js'
 import type { GivenTo } from '../store/index.js'
+
+import { readGivenDocument } from './given-document.js'
 
 const KEYS = [
   'key', 'name', 'description', 'category', 'input', 'output', 'egress_class', 'requires_approval', 'approvals_needed', 'dangerous', 'endpoint', 'method', 'credential', 'auth_method', 'needs_labels', 'needs_boundary', 'definition',
@@ -14,12 +13,10 @@ const KEYS = [
 
 export type ToolFile = Omit<GivenTo<'registerTool'>, 'team'>
 
-const STDIN = '-'
-
 /** One tool, or a list of them. */
 export const readToolFile = (path: string): readonly ToolFile[] => {
-  const name = path === STDIN ? 'standard input' : path
-  const node = { ...readDocument(read(path), name), whole: 'the tool' }
+  const { name, node: read } = readGivenDocument(path, 'name a file with the tool in YAML or JSON')
+  const node = { ...read, whole: 'the tool' }
   return (Array.isArray(node.value) ? itemsOf(node, 'a list of tools') : [node]).map((each) => readTool(each, name))
 }
 
@@ -50,14 +47,6 @@ const readTool = (node: PolicyNode, path: string): ToolFile => {
     expectedCost: ifGiven(given.expected_cost, aNumber),
     prices: ifGiven(given.prices, pricesOf),
   })
-}
-
-const read = (path: string): string => {
-  try {
-    return readFileSync(path === STDIN ? 0 : path, 'utf8')
-  } catch (error) {
-    throw fail('file-unreadable', { path, problem: error instanceof Error ? error.message : String(error), fix: 'name a file with the tool in YAML or JSON' }, error)
-  }
 }
 
 const ifGiven = <Value>(node: PolicyNode | undefined, as: (node: PolicyNode) => Value): Value | undefined => (node === undefined ? undefined : as(node))

@@ -34,7 +34,7 @@ const MEASURED: readonly (readonly [name: string, text: (value: number) => strin
 ]
 
 /** Nothing is said twice: what has no words here is shown as it is. */
-const WORDED: ReadonlySet<string> = new Set([...MEASURED.map(([name]) => name), 'status', 'duration_ms', 'reason', 'boundary'])
+const WORDED: ReadonlySet<string> = new Set([...MEASURED.map(([name]) => name), 'status', 'duration_ms', 'reason', 'boundary', 'bare_requests'])
 
 export const renderUsage = (usage: Known | null): readonly Fact[] => {
   if (usage === null) return []
@@ -44,7 +44,10 @@ export const renderUsage = (usage: Known | null): readonly Fact[] => {
   })
   const { form, network, enforced, violations } = mappingOf(usage['boundary'])
   const others = Object.entries(usage).filter(([name]) => !WORDED.has(name))
+  const bare = usage['bare_requests']
   return [
+    // Requests that went without the credential of their host.
+    ...(Array.isArray(bare) ? bare.map((line) => ['credential', String(line)] as const) : []),
     ...(measured.length === 0 ? [] : [['used', measured.join(', ')] as const]),
     ...(typeof form === 'string' ? [['cell', `${form}, network ${Array.isArray(network) ? network.join(' ') : String(network)}`] as const] : []),
     ...Object.entries(mappingOf(enforced)).map(([boundary, by], at) => [at === 0 ? 'held by' : '', `${boundary}: ${Array.isArray(by) ? by.join(', ') || 'nothing' : String(by)}`] as const),

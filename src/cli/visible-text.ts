@@ -18,6 +18,31 @@ export const visibleWord = (word: string): string => {
   return `$'${word.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replace(UNSEEN, escapeOf)}'`
 }
 
+const columnsOf = (character: string): number => ((character.codePointAt(0) ?? 0) > 0x2ff ? 2 : 1)
+
+/** Lines of at most this many columns, broken at blanks where there are some, and within words that are longer. */
+export const wrapped = (text: string, columns: number): readonly string[] => {
+  const lines: string[] = []
+  let line = ''
+  let width = 0
+  const end = (): void => {
+    lines.push(line.trimEnd())
+    line = ''
+    width = 0
+  }
+  for (const word of text.split(/(?<= )/)) {
+    const wide = Array.from(word.trimEnd(), columnsOf).reduce((sum, each) => sum + each, 0)
+    if (width > 0 && width + wide > columns) end()
+    for (const character of word) {
+      if (character !== ' ' && width + columnsOf(character) > columns) end()
+      line += character
+      width += columnsOf(character)
+    }
+  }
+  end()
+  return lines
+}
+
 /**
  * Lines of at most this many columns, each behind a mark: a text that is wide enough to be wrapped by the
  * terminal could otherwise begin a line of its own, and look like one of ours.
@@ -27,8 +52,7 @@ export const quoted = (text: string, columns: number, mark: string): readonly st
   let line = ''
   let width = 0
   for (const character of text) {
-    const wide = character.codePointAt(0) ?? 0
-    const columnsOfIt = wide > 0x2ff ? 2 : 1
+    const columnsOfIt = columnsOf(character)
     if (width + columnsOfIt > columns) {
       lines.push(mark + line)
       line = ''

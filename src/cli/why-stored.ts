@@ -2,17 +2,25 @@
 import type { AnswerOf } from '../store/index.js'
 
 import type { Arguments } from './arguments.js'
+import { usage } from './arguments.js'
+import { callIdOf } from './calls.js'
 import type { CommandLine } from './command-line.js'
 import type { Paint } from './console-text.js'
 import { STDOUT, jsonLine, paintFor, writeText } from './console-text.js'
 import { renderBoundary, voterOf } from './question-text.js'
-import { openStore } from './store-options.js'
+import { openStore, teamOf } from './store-options.js'
 import { renderFacts, renderHash, renderQuoted } from './table-text.js'
-import { visible } from './visible-text.js'
+import { renderUsage } from './usage-text.js'
+import { visible, wrapped } from './visible-text.js'
 
-export const whyStored = async (id: string, given: Arguments, environment: CommandLine['environment']): Promise<number> => {
-  const store = await openStore(given, environment, 'cordon why')
+const COMMAND = 'cordon why'
+
+export const whyStored = async (wanted: string, given: Arguments, environment: CommandLine['environment']): Promise<number> => {
+  const store = await openStore(given, environment, COMMAND)
   try {
+    const team = () => teamOf(store, given, environment, COMMAND)
+    const [last] = wanted === 'last' ? await store.ask('listInvocations', { team: await team(), most: 1 }) : []
+    const id = last?.id ?? (await callIdOf({ store, team, wrong: (problem) => usage(problem, COMMAND) }, wanted))
     const explained = await store.ask('explainInvocation', { id })
     writeText(STDOUT, given.switches.has('json') ? jsonLine(explained) : renderExplanation(explained, paintFor(STDOUT, environment)))
     return 0
@@ -37,8 +45,8 @@ const renderExplanation = ({ invocation, inputText, tool, questions, votes, eval
       ...(invocation.runner === null ? [] : [['runner', `${invocation.runner}, claim ${invocation.fence}`] as const]),
       ...(invocation.outputProblem === null ? [] : [['result', `not of the form that the tool was registered with: ${invocation.outputProblem}`] as const]),
       ...(invocation.error === null ? [] : [['error', invocation.error] as const]),
-      ...bareOf(invocation.usage).map((line) => ['credential', line] as const),
-      ...(invocation.usage === null ? [] : [['used', JSON.stringify(invocation.usage)] as const]),
+      ...renderUsage(invocation.usage),
+      ...events.filter(({ type }) => type === 'credential.resolved').map(({ at, actor }) => ['credential', `${tool?.credentialRef ?? 'of the store'} was given to ${actor} for it at ${at}`] as const),
       ...costOf(invocation),
     ], paint),
     `  ${paint('dim', 'arguments')}`,
@@ -46,15 +54,15 @@ const renderExplanation = ({ invocation, inputText, tool, questions, votes, eval
     ...renderHash(invocation.inputHash, paint),
     ...(tool === null ? renderFacts([['boundary', 'the tool is not any more what it was then']], paint) : renderBoundary(tool, paint)),
     '',
-    ...(events.length === 0 ? ['  the record of it is for admins and operators'] : events.map(({ at, type, actor, details }) => `  ${paint('dim', at)} ${type.padEnd(21)} ${visible(`${actor} ${JSON.stringify(details)}`)}`)),
+    ...(events.length === 0 ? ['  the record of it is for admins and operators'] : events.flatMap(({ at, type, actor, details }) => [`  ${paint('dim', at)} ${type.padEnd(21)} ${visible(`by ${actor}`)}`, ...wrapped(visible(detailsText(details)), DETAILS_WIDTH).filter((line) => line !== '').map((line) => `${DETAILS_INDENT}${line}`)])),
     '',
   ].join('\n')
 
-/** Requests that went without the credential of their host, as the runner says. */
-const bareOf = (usage: Explained['invocation']['usage']): readonly string[] => {
-  const lines = usage?.['bare_requests']
-  return Array.isArray(lines) ? lines.filter((line) => typeof line === 'string') : []
-}
+const DETAILS_INDENT = ' '.repeat(6)
+const DETAILS_WIDTH = 90
+
+const detailsText = (details: unknown): string =>
+  typeof details === 'object' && details !== null ? Object.entries(details).map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`).join(', ') : ''
 
 /** What it cost beside what was said that it would; nothing where nobody said or measured anything. */
 const costOf = ({ costEstimate, costMeasured, costReported, costDeviates }: Explained['invocation']): readonly (readonly [string, string])[] => {

@@ -46,7 +46,7 @@ const explainCall = async ({ given: { rest: words }, environment }: CommandLine)
   if (!existsSync(path)) throw fail('file-unreadable', { path, problem: 'there is no such log', fix: 'name it with --log, or set CORDON_AUDIT' })
   const events = await eventsOf(path, wanted)
   if (events.length === 0) {
-    writeText(STDERR, `cordon: there is no call ${oneLine(wanted)} in ${oneLine(path)}; see: cordon log show\n`)
+    writeText(STDERR, `cordon: there is no call ${oneLine(wanted)} in ${oneLine(path)}; see: cordon log show; of a call of a team, name the store: cordon why CALL --store DIR (or --server URL, --database URL)\n`)
     return EXIT_UNKNOWN
   }
   const paint = paintFor(STDOUT, environment)

@@ -240,6 +240,12 @@ export const ERRORS = {
     agent: 'A file that the command line names cannot be read.',
     fix: '{fix}',
   },
+  'file-syntax': {
+    when: 'A file named on the command line is not valid YAML or JSON.',
+    message: '{source} is no {form}: {problem}',
+    agent: 'A file that the command line names cannot be read.',
+    fix: '{fix}',
+  },
   'file-unwritable': {
     when: 'A file named on the command line cannot be written.',
     message: 'cannot write {path}: {problem}',

@@ -42,7 +42,7 @@ export const knowCaller = async ({ headers }: IncomingMessage, { engine, door, o
 export const requireKind = (holder: TokenHolder | undefined, { who, summary }: AnyOperation): void => {
   if (holder === undefined) return
   const { actor, team, kinds } = holder
-  if (who === 'owner') throw fail('request-refused', { problem: `only who has the store itself may: ${summary}`, fix: 'use the socket of the server, as the user that it runs as' })
+  if (who === 'owner') throw fail('request-refused', { problem: `only who has the store itself may: ${summary}`, fix: 'use the socket of the server, as the user that it runs as (in front of a database it has one with --socket PATH), or the database itself: --database URL' })
   if (!who.some((kind) => kinds.includes(kind))) throw fail('request-refused', { problem: `${actor} is ${kinds.join(' and ')} of ${team}; needed is ${who.join(' or ')}`, fix: 'ask with the token of one who is' })
 }
 

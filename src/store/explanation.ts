@@ -35,7 +35,9 @@ export const explainInvocation = async ({ query }: Asking, id: string): Promise<
     questions: await query('select id, status, why, needed, created_at as "createdAt", decided_at as "decidedAt" from agents.approvals where subject_id = $1 order by created_at', [id]),
     votes: await query(`select ${VOTE_COLUMNS} from agents.approval_votes v join agents.approvals a on a.id = v.approval_id where a.subject_id = $1 order by v.at`, [id]),
     evaluations: await query('select at, point, type, verdict, reason from agents.policy_evaluations where invocation_id = $1 order by at', [id]),
-    events: await query<Explanation['events'][number]>(`select at, type, actor, line::jsonb -> 'details' as details, chain, sequence::text, hash from agents.audit_events where subject = $1 and at >= agents.fn_time_of($2) - interval '1 minute' order by at, sequence`, [`invocation:${id}`, id]).catch(noneIfRefused),
+    events: await query<Explanation['events'][number]>(`select at, type, actor, line::jsonb -> 'details' as details, chain, sequence::text, hash from agents.audit_events
+      where (subject = $1 or (subject = $3 and owner = $4 and type = 'credential.resolved' and line::jsonb #>> '{details,invocation}' = $2::text)) and at >= agents.fn_time_of($2::uuid) - interval '1 minute' order by at, sequence`,
+      [`invocation:${id}`, id, `credential:${tool?.credentialRef ?? ''}`, invocation.owner]).catch(noneIfRefused),
   }
 }
 

@@ -109,9 +109,9 @@ describe('a call of another process', () => {
   test('waits for a person at a terminal, who sees exactly what will run and within which boundary, and then runs', async () => {
     const { result } = callNote({ file: 'yes.txt' })
     const { subjectId } = await onlyQuestion()
-    expect(as('anna', 'approvals', 'approve', subjectId).stderr).toContain(`cordon approvals show ${subjectId}; then name the hash that it printed: cordon approvals approve ${subjectId} --hash HASH`)
+    expect(as('anna', 'approvals', 'approve', subjectId).stderr).toContain(`cordon approvals show ${subjectId} --store ${store} --as anna; then name the hash that it printed: cordon approvals approve ${subjectId} --hash HASH --store ${store} --as anna`)
     expect(as('anna', 'approvals', 'show', subjectId).stdout).toMatch(/checked +kind, command, policy, by the runtime that calls; what else it\s+does is claimed, not checked/)
-    const { output, status } = atTerminal([process.execPath, CORDON, 'approvals', 'approve', subjectId.slice(-12), '--store', store, '--as', 'anna'], [{ expect: 'yes or no? ' }, { send: 'yes\r' }])
+    const { output, status } = atTerminal([process.execPath, CORDON, 'approvals', 'approve', subjectId.slice(-12), '--store', store, '--as', 'anna'], [{ expect: 'yes or no? ' }, { send: 'perhaps\r' }, { expect: 'yes or no? ' }, { send: 'y\r' }])
     expect(status).toBe(0)
     for (const part of ['note, version 1: Writes a note', 'write: it may change', 'agent-1', '  | {', '"file": "yes.txt"', 'sha256:', `sh -c 'echo noted > "$0"' '{file}'`, '  |   write:', '  |   - api.example.org', `approved\u001b[0m ${subjectId}`]) expect(output).toContain(part)
     expect(await result).toMatchObject({ status: 'ok' })

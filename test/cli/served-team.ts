@@ -34,10 +34,11 @@ export const openServedTeam = async (): Promise<ServedTeam> => {
   const server = spawn(process.execPath, [CORDON, 'serve', '--store', join(folder, 'store'), '--as', 'ada', '--json'], { stdio: ['ignore', 'pipe', 'inherit'] })
   await once(server.stdout, 'data')
   const place = `unix:${join(folder, 'store', 'socket')}`
-  const opened = new Map<string, StoreAccess>()
+  const opened: StoreAccess[] = []
+  // A new connection each time: one that the server has closed while a command was waited for is not noticed here.
   const by = (actor: string): StoreAccess => {
-    const access = opened.get(actor) ?? openRemoteAccess({ server: place, actor })
-    opened.set(actor, access)
+    const access = openRemoteAccess({ server: place, actor })
+    opened.push(access)
     return access
   }
   const as: ServedTeam['as'] = (actor, ...words) => cordon([...words, '--server', place, '--as', actor])
@@ -57,7 +58,7 @@ export const openServedTeam = async (): Promise<ServedTeam> => {
     invoke: async (tool, input = {}) => (await by('bot').ask('invoke', { team: 'acme', tool, agent: 'bot', input })).id,
     claim: async (id) => (await by('bot').ask('claim', { runner: 'host', id }))[0] ?? expect.fail(`${id} was not claimed`),
     close: async () => {
-      await Promise.all([...opened.values()].map((access) => access.close()))
+      await Promise.all(opened.map((access) => access.close()))
       const ended = once(server, 'exit')
       server.kill('SIGTERM')
       await ended

@@ -21,7 +21,7 @@ describe('the exit status is', () => {
 
   test.each([
     [['log', 'show', join(folder, 'absent')]], [['why', 'last', '--log', join(folder, 'absent')]], [['tools', 'register', join(folder, 'absent'), '--team', 'acme', ...nowhere]], [['policy', 'show', join(folder, 'absent')]],
-    [['log', 'export', '--since', 'soon']], [['log', 'prune', '--keep', '1h', ...nowhere]], [['log', 'verify', '--as', 'anna', '--store', 'a', '--server', 'b']], [['why', id, '--store', 'a', '--server', 'b']],
+    [['log', 'export', '--since', 'soon']], [['log', 'prune', '--keep', '1h', ...nowhere]], [['log', 'prune', '--keep', '400d']], [['log', 'verify', '--as', 'anna', '--store', 'a', '--server', 'b']], [['why', id, '--store', 'a', '--server', 'b']],
     [['serve', '--no-such-option']], [['serve', '--statement-timeout', '2d']], [['serve', 'now']], [['team', 'budget', '--agent', 'a', '--calls', '1', '--per', 'day', ...nowhere]],
     [['tokens', 'create', 'anna', '--days', 'many', '--team', 'acme', ...nowhere]], [['approvals', 'advance', 'note', '--arguments', '{}', '--reason', 'r', '--for', '7', '--team', 'acme', ...nowhere]],
   ])('2 when the command line cannot be understood, or names a file that is not there: %j', (words) => {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { readWords } from '../../src/cli/read-words.js'
-import { quoted, visible, visibleWord } from '../../src/cli/visible-text.js'
+import { quoted, visible, visibleWord, wrapped } from '../../src/cli/visible-text.js'
 
 const word = fc.string({ unit: fc.oneof(fc.constantFrom("'", '"', '\\', '$', ' ', '\n', '\u001b', '\u202e', '\u00a0', 'n', 'x', '{', 'a', '*', '~'), fc.string({ minLength: 1, maxLength: 1, unit: 'grapheme' })), maxLength: 12 }).filter((text) => !text.includes('\0'))
 
@@ -28,6 +28,16 @@ test('long texts are broken by us, behind a mark', () => {
   expect(quoted('abcdef', 4, '| ')).toEqual(['| abcd', '| ef'])
   expect(quoted('日本語', 4, '| ')).toEqual(['| 日本', '| 語'])
   expect(quoted('', 4, '| ')).toEqual(['| '])
+})
+
+test('facts are broken between words, and within words that are too long; nothing of them is lost, and no line is too wide', () => {
+  expect(wrapped('made by postgres, today', 10)).toEqual(['made by', 'postgres,', 'today'])
+  expect(wrapped('abcdefgh ij', 4)).toEqual(['abcd', 'efgh', 'ij'])
+  fc.assert(fc.property(fc.string({ unit: fc.constantFrom('a', 'b', ' ', 'ж', '語') }), fc.integer({ min: 2, max: 12 }), (text, columns) => {
+    const lines = wrapped(text, columns)
+    expect(lines.join('').replaceAll(' ', '')).toBe(text.replaceAll(' ', ''))
+    for (const line of lines) expect(Array.from(line, (character) => (character > '\u02ff' ? 2 : 1)).reduce<number>((sum, each) => sum + each, 0)).toBeLessThanOrEqual(columns)
+  }))
 })
 
 test.each([

@@ -1,6 +1,7 @@
 // Credentials that a team keeps in its store: the database has what it cannot read, and gives it to who needs it now.
 import { describe, expect, test } from 'vitest'
 
+import { explainInvocation } from '../../src/store/explanation.js'
 import { newSealingKey, openCredential, parseSealingKey, sealCredential } from '../../src/store/index.js'
 
 import { MISSING, REFUSED, describeRegistry } from './describe-registry.js'
@@ -52,6 +53,8 @@ describeRegistry('credentials', (stage) => {
     await expect(resolve()).rejects.toMatchObject(REFUSED)
     const claimed = await claim(registry, id)
     expect(openCredential(key, registry.owner, 'token', await resolve())).toEqual(VALUE)
+    const { events } = await explainInvocation(registry.admin, id)
+    expect(events.map(({ type }) => type)).toContain('credential.resolved')
     await complete(registry, id, claimed?.fence)
     await expect(resolve()).rejects.toMatchObject(REFUSED)
   })
