@@ -22,7 +22,10 @@ export const cancelCalls = async (store: StoreAccess, ids: readonly string[], { 
   const told: CancelledCall[] = []
   // All are told before the first is waited for.
   for (const id of ids) told.push(await cancelOne(store, id, reason))
-  return Promise.all(told.map(async (call) => (call.status === 'running' ? { ...call, status: await waitForEnd(store, call.id, until) } : call)))
+  const ended: CancelledCall[] = []
+  // One after the other: a server has room for so many requests of one caller that wait.
+  for (const call of told) ended.push(call.status === 'running' ? { ...call, status: await waitForEnd(store, call.id, until) } : call)
+  return ended
 }
 
 const cancelOne = async (store: StoreAccess, id: string, reason: string | undefined): Promise<CancelledCall> => {

@@ -8,8 +8,9 @@ export const TEAM_HELP: CommandHelp = {
     'create begins a team with you (--as) as its admin. add and remove say who is admin, operator (approves), agent (calls)',
     'or runner (runs what is approved). stop refuses calls, pause lets them be asked for and starts none, both of the whole',
     'team or of one --agent, --tool or --profile, until resume. What runs already goes on, and is named; stop --cancel ends that,',
-    'too, and waits until it has ended. profile sets which tools its agents may call: those of',
-    '--allow, in the groups of --group, without those of --deny. budget limits calls or cost of an agent or a profile.',
+    'too, and waits until it has ended. profile says, in place of all that it said before, which tools its agents may call: those',
+    'of --allow, in the groups of --group, without those of --deny. budget limits calls or cost of an agent or a profile; show',
+    'prints what is used of it.',
   ],
   groups: [
     {

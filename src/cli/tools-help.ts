@@ -16,7 +16,8 @@ export const TOOLS_HELP: CommandHelp = {
   notes: [
     'Keys of FILE: key, name, description, category, input and output (JSON Schemas: what does not fit input is refused, what',
     'does not fit output is kept and said), egress_class (none, read_only or',
-    'write, which it is unless it says otherwise), requires_approval, approvals_needed, dangerous, endpoint, method,',
+    'write, which it is unless it says otherwise), requires_approval (people are asked about every call unless this is false;',
+    'of write and dangerous ones always), approvals_needed, dangerous, endpoint, method,',
     'credential, auth_method (api_key, oauth or service_account), needs_labels, needs_boundary, expected_cost, prices (of a call, a cpu_second, a wall_second, a megabyte sent',
     'or received; the cost of each call is measured by them), and definition: how it is run (kind, command, policy, …). What runners are to run',
     'is registered as they know it: cordon runner --tools DIR --registrations | cordon tools register -',

@@ -1,7 +1,9 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 
 import type { PGlite, Transaction } from '@electric-sql/pglite'
+
+import { fail } from '../errors/index.js'
 
 import type { Engine, Session } from './engine.js'
 import { holdFolder } from './folder-hold.js'
@@ -22,6 +24,7 @@ export const openPglite = ({ folder }: PgliteSettings): Engine => {
   let release = (): void => undefined
   const begin = async (): Promise<PGlite> => {
     if (folder !== undefined) {
+      requireDatabase(folder)
       mkdirSync(dirname(folder), { recursive: true, mode: PRIVATE })
       release = holdFolder(folder)
       mkdirSync(folder, { recursive: true, mode: PRIVATE })
@@ -39,6 +42,13 @@ export const openPglite = ({ folder }: PgliteSettings): Engine => {
       release()
     },
   }
+}
+
+/** A database is not unpacked among the files of something else, such as the store folder that the command line names. */
+const requireDatabase = (folder: string): void => {
+  const names = existsSync(folder) ? readdirSync(folder) : []
+  if (names.length === 0 || names.includes('PG_VERSION')) return
+  throw fail('store-unavailable', { where: folder, problem: `there is something else in it${names.includes('data') ? `; the database of a store is in its folder data: ${join(folder, 'data')}` : ''}` })
 }
 
 export const engineOf = (where: string, database: () => Promise<PGlite>, opened: () => Promise<PGlite> | undefined): Engine => {

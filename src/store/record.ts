@@ -2,6 +2,7 @@
 import { fail } from '../errors/index.js'
 
 import type { Session } from './engine.js'
+import { refused } from './ways-out.js'
 
 type Asking = Pick<Session, 'query'>
 
@@ -50,8 +51,15 @@ export const readRecord = async ({ query }: Asking, { team, after = '', since, u
       order by e.chain, e.sequence limit $5`,
     [team, marks, since ?? null, until ?? null, most],
   )
+  if (entries.length === 0) await requireReader({ query }, team)
   for (const { chain, sequence } of entries) marks[chain] = sequence
   return { entries, after: marks.flatMap((sequence, chain) => (sequence === '0' ? [] : [`${String(chain)}:${sequence}`])).join(',') }
+}
+
+/** To have found nothing where one may not look would be no good answer. */
+const requireReader = async ({ query }: Asking, team: string): Promise<void> => {
+  const [row] = await query<{ may: boolean; actor: string }>(`select agents.fn_actor() as actor, agents.fn_is_member($1, array['admin', 'operator']) or pg_has_role(current_user, 'service_role', 'member') as may`, [team])
+  if (row?.may !== true) throw refused(`${row?.actor ?? 'this login'} is no admin or operator of ${team}`, 'ask in the name of one who is (--as NAME), or with their token')
 }
 
 const readMarks = (after: string): string[] => {

@@ -73,6 +73,11 @@ test('cordon why says what a call used in words, and breaks lines between words'
   }
 })
 
+test('a record that one may not look at is not exported as if there were nothing in it', () => {
+  expect(team.as('bot', 'log', 'export', '--team', 'acme')).toMatchObject({ status: 1, stdout: '', stderr: expect.stringMatching(/bot is no admin or operator of acme\nfix: .*--as NAME/) as string })
+  expect(team.as('anna', 'log', 'export', '--team', 'acme')).toMatchObject({ status: 0, stdout: expect.stringContaining('member.added') as string })
+})
+
 test('what is old is dropped of the store that is named, and of no other', () => {
   expect(team.as('ada', 'log', 'prune', '--keep', '400d').stdout).toMatch(new RegExp(`^nothing in ${team.server} is older than 400 days`))
 })

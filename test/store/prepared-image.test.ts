@@ -37,6 +37,13 @@ test('a new folder has the newest schema, for its owner alone, and is opened aga
   expect(await withEngine(folder, (engine) => engine.query('select count(*)::int as count from cordon_migrations.applied'))).not.toEqual([{ count: 0 }])
 }, 60_000)
 
+test('no database is put among the files of something else: the folder of a store has it beneath', async () => {
+  const folder = join(home, 'store')
+  mkdirSync(join(folder, 'data'), { recursive: true })
+  await expect(withEngine(folder, (engine) => migrate(engine))).rejects.toMatchObject({ code: 'store-unavailable', message: expect.stringContaining(`in its folder data: ${join(folder, 'data')}`) as string })
+  expect(existsSync(join(folder, 'PG_VERSION'))).toBe(false)
+})
+
 test('what is not unpacked to its end is no database, and is done anew', async () => {
   const folder = join(home, 'cut')
   mkdirSync(folder)
