@@ -44,7 +44,8 @@ export const openServedTeam = async (): Promise<ServedTeam> => {
   const as: ServedTeam['as'] = (actor, ...words) => cordon([...words, '--server', place, '--as', actor])
   await by('ada').ask('foundTeam', { team: 'acme', admin: 'ada' })
   for (const [actor, kind] of [['anna', 'operator'], ['otto', 'operator'], ['bot', 'agent'], ['bot', 'runner']] as const) await by('ada').ask('addMember', { team: 'acme', actor, kind })
-  await by('bot').ask('heartbeat', { runner: 'host' })
+  // However long the machine takes for all of it.
+  await by('bot').ask('heartbeat', { runner: 'host', leaseMs: 3_600_000 })
   return {
     folder, server: place, as, by,
     json: (actor, ...words) => {
