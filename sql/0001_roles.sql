@@ -63,6 +63,7 @@ create table agents.members (
   added_at timestamptz not null default now(),
   primary key (owner, actor, kind)
 );
+create index members_of_actor on agents.members (actor);
 
 -- Whether the caller speaks about this owner at all, or only about another one. A name can be known to several teams, and whoever speaks in it for
 -- one of them (a token of that team) has nothing to say in the others. The setting can only narrow, so anybody may make it.
@@ -78,6 +79,22 @@ create function agents.fn_is_member(p_owner text, p_kinds text[]) returns boolea
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 begin
   return agents.fn_is_about(p_owner) and exists (select from agents.members where owner = p_owner and actor = agents.fn_actor() and kind = any (p_kinds));
+end $$;
+
+-- The teams in which the caller is one of these. The rules about rows ask it once, and not with every row.
+create function agents.fn_teams_as(p_kinds text[]) returns text[]
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  return coalesce((select array_agg(distinct owner) from agents.members where actor = agents.fn_actor() and kind = any (p_kinds) and agents.fn_is_about(owner)), '{}');
+end $$;
+
+-- What the rules about rows ask of each, before anything that a query asks: of its conditions PostgreSQL takes first what
+-- costs least, so this is said to cost nearly nothing. Were it asked after them, how much was read would tell which rows
+-- of others they are true for. So it is a function that is not opened up.
+create function agents.fn_sees(p_owner text, p_teams text[], p_whose text default null, p_actor text default null, p_own_teams text[] default '{}') returns boolean
+language plpgsql immutable parallel safe cost 0.001 set search_path = pg_catalog, pg_temp as $$
+begin
+  return p_owner = any (p_teams) or coalesce(p_whose = p_actor and p_owner = any (p_own_teams), false);
 end $$;
 
 create function agents.fn_require_member(p_owner text, p_kinds text[]) returns void
@@ -113,11 +130,11 @@ begin
 end $$;
 
 alter table agents.members enable row level security;
-create policy members_of_own on agents.members for select using (agents.fn_is_member(owner, array['admin', 'operator', 'agent', 'runner']));
+create policy members_of_own on agents.members for select using (agents.fn_sees(owner, (select agents.fn_teams_as(array['admin', 'operator', 'agent', 'runner']))));
 grant select on agents.members to cordon_admin, cordon_operator, cordon_agent, cordon_runner, service_role;
 
 revoke execute on all functions in schema agents from public;
-grant execute on function agents.fn_actor(), agents.fn_token(), agents.fn_caller_role(), agents.fn_team(), agents.fn_is_about(text), agents.fn_is_member(text, text[])
+grant execute on function agents.fn_actor(), agents.fn_token(), agents.fn_caller_role(), agents.fn_team(), agents.fn_is_about(text), agents.fn_is_member(text, text[]), agents.fn_teams_as(text[]), agents.fn_sees(text, text[], text, text, text[])
   to cordon_admin, cordon_operator, cordon_agent, cordon_runner, cordon_gateway, service_role;
 grant execute on function agents.fn_add_member(text, text, text) to cordon_admin, service_role;
 grant execute on function agents.fn_remove_member(text, text, text) to cordon_admin;

@@ -167,9 +167,9 @@ end $$;
 
 alter table agents.audit_events enable row level security;
 alter table agents.audit_checkpoints enable row level security;
-create policy checkpoints_of_own on agents.audit_checkpoints for select using (agents.fn_is_member(owner, array['admin', 'operator']));
+create policy checkpoints_of_own on agents.audit_checkpoints for select using (agents.fn_sees(owner, (select agents.fn_teams_as(array['admin', 'operator']))));
 grant select on agents.audit_checkpoints to cordon_admin, cordon_operator, service_role;
-create policy audit_of_own on agents.audit_events for select using (agents.fn_is_member(owner, array['admin', 'operator']));
+create policy audit_of_own on agents.audit_events for select using (agents.fn_sees(owner, (select agents.fn_teams_as(array['admin', 'operator']))));
 grant select on agents.audit_events to cordon_admin, cordon_operator, service_role;
 
 revoke execute on all functions in schema agents from public;

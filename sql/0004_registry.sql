@@ -339,7 +339,7 @@ declare
 begin
   foreach name in array array['tools_registry', 'tool_profiles', 'tool_assignments', 'controls', 'budgets'] loop
     execute format('alter table agents.%I enable row level security', name);
-    execute format('create policy %I on agents.%I for select using (agents.fn_is_member(owner, array[''admin'', ''operator'', ''agent'', ''runner'']))', name || '_of_own', name);
+    execute format('create policy %I on agents.%I for select using (agents.fn_sees(owner, (select agents.fn_teams_as(array[''admin'', ''operator'', ''agent'', ''runner'']))))', name || '_of_own', name);
     execute format('grant select on agents.%I to cordon_admin, cordon_operator, cordon_agent, cordon_runner, service_role', name);
   end loop;
 end $$;

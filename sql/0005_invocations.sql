@@ -236,18 +236,18 @@ begin
     execute format('alter table agents.%I enable row level security', name);
     execute format('grant select on agents.%I to cordon_admin, cordon_operator, cordon_agent, cordon_runner, service_role', name);
   end loop;
-  foreach name in array array['team_runs', 'tool_invocations', 'approvals', 'standing_approvals', 'policy_evaluations'] loop
-    execute format('create policy %I on agents.%I for select using (agents.fn_is_member(owner, array[''admin'', ''operator'', ''runner'']))', name || '_of_team', name);
-  end loop;
 end $$;
 -- An agent sees what it asked for and nobody else's: what others asked for may be confidential.
-create policy invocations_of_agent on agents.tool_invocations for select using (agent = agents.fn_actor() and agents.fn_is_member(owner, array['agent']));
-create policy runs_of_agent on agents.team_runs for select using (started_by = agents.fn_actor() and agents.fn_is_member(owner, array['agent']));
-create policy approvals_of_agent on agents.approvals for select using (agents.fn_is_member(owner, array['agent']) and (asked_by = agents.fn_actor()
-  or exists (select from agents.tool_invocations i where i.id = subject_id and i.created_at = agents.fn_time_of(subject_id))));
-create policy evaluations_of_agent on agents.policy_evaluations for select using (agents.fn_is_member(owner, array['agent']) and (agent = agents.fn_actor()
-  or exists (select from agents.tool_invocations i where i.id = invocation_id and i.created_at = agents.fn_time_of(invocation_id))));
-create policy standing_of_agent on agents.standing_approvals for select using (agent = agents.fn_actor() and agents.fn_is_member(owner, array['agent']));
+create policy invocations_seen on agents.tool_invocations for select using (agents.fn_sees(owner, (select agents.fn_teams_as(array['admin', 'operator', 'runner'])), agent, (select agents.fn_actor()), (select agents.fn_teams_as(array['agent']))));
+create policy runs_seen on agents.team_runs for select using (agents.fn_sees(owner, (select agents.fn_teams_as(array['admin', 'operator', 'runner'])), started_by, (select agents.fn_actor()), (select agents.fn_teams_as(array['agent']))));
+create policy standing_seen on agents.standing_approvals for select using (agents.fn_sees(owner, (select agents.fn_teams_as(array['admin', 'operator', 'runner'])), agent, (select agents.fn_actor()), (select agents.fn_teams_as(array['agent']))));
+-- These are about something that is seen or not, which costs more to find out: nothing of other teams comes as far as that.
+create policy approvals_of_own on agents.approvals as restrictive for select using (agents.fn_sees(owner, (select agents.fn_teams_as(array['admin', 'operator', 'agent', 'runner']))));
+create policy approvals_seen on agents.approvals for select using (agents.fn_sees(owner, (select agents.fn_teams_as(array['admin', 'operator', 'runner'])), asked_by, (select agents.fn_actor()), (select agents.fn_teams_as(array['agent'])))
+  or exists (select from agents.tool_invocations i where i.id = subject_id and i.created_at = agents.fn_time_of(subject_id)));
+create policy evaluations_of_own on agents.policy_evaluations as restrictive for select using (agents.fn_sees(owner, (select agents.fn_teams_as(array['admin', 'operator', 'agent', 'runner']))));
+create policy evaluations_seen on agents.policy_evaluations for select using (agents.fn_sees(owner, (select agents.fn_teams_as(array['admin', 'operator', 'runner'])), agent, (select agents.fn_actor()), (select agents.fn_teams_as(array['agent'])))
+  or exists (select from agents.tool_invocations i where i.id = invocation_id and i.created_at = agents.fn_time_of(invocation_id)));
 
 alter table agents.approval_votes enable row level security;
 create policy votes_of_own on agents.approval_votes for select using (exists (select from agents.approvals a where a.id = approval_id));

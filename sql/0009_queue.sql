@@ -33,12 +33,6 @@ begin
 exception when lock_not_available then return null; -- it is written with the first call
 end $$;
 
--- The teams that the caller runs for.
-create function agents.fn_runs_for() returns text[]
-language sql stable security definer set search_path = pg_catalog, pg_temp as $$
-  select coalesce(array_agg(owner), '{}') from agents.members where actor = agents.fn_actor() and kind = 'runner' and agents.fn_is_about(owner)
-$$;
-
 -- Once the queue is there (graphile-worker makes it): from now on calls go into it, and runners may take them out.
 create function agents.fn_use_queue() returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -61,7 +55,7 @@ begin
     execute format('drop policy if exists of_runners on cordon_queue.%I', name);
   end loop;
   create policy of_runners on cordon_queue._private_jobs to cordon_runner
-    using (payload ->> 'owner' = any ((select agents.fn_runs_for())::text[])) with check (payload ->> 'owner' = any ((select agents.fn_runs_for())::text[]));
+    using (payload ->> 'owner' = any ((select agents.fn_teams_as(array['runner']))::text[])) with check (payload ->> 'owner' = any ((select agents.fn_teams_as(array['runner']))::text[]));
   create policy of_runners on cordon_queue._private_tasks to cordon_runner using (true) with check (identifier like 'tool:%');
   drop trigger if exists trg_tool_invocations_queue_new on agents.tool_invocations;
   create trigger trg_tool_invocations_queue_new after insert on agents.tool_invocations for each row
@@ -198,7 +192,7 @@ create policy output_of_seen on agents.invocation_output for select
 grant select on agents.invocation_output to cordon_admin, cordon_operator, cordon_agent, cordon_runner, service_role;
 
 revoke execute on all functions in schema agents from public;
-grant execute on function agents.fn_task_of(uuid, int), agents.fn_has_queue(), agents.fn_runs_for() to cordon_runner, cordon_admin, service_role;
+grant execute on function agents.fn_task_of(uuid, int), agents.fn_has_queue() to cordon_runner, cordon_admin, service_role;
 grant execute on function agents.fn_invoke_tool_once(uuid, uuid, uuid, text, jsonb, text, numeric, interval, text) to cordon_agent, service_role;
 grant execute on function agents.fn_append_output(uuid, bigint, text, text, bigint) to cordon_runner, service_role;
 grant execute on function agents.fn_queue_forgotten(interval), agents.fn_tidy() to cordon_runner, cordon_admin, service_role;

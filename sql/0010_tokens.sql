@@ -116,7 +116,7 @@ end $$;
 create trigger trg_members_changed after insert or delete on agents.members for each row execute function agents.fn_members_changed();
 
 alter table agents.tokens enable row level security;
-create policy tokens_of_team on agents.tokens for select using (agents.fn_is_member(owner, array['admin']));
+create policy tokens_of_team on agents.tokens for select using (agents.fn_sees(owner, (select agents.fn_teams_as(array['admin']))));
 create policy tokens_of_self on agents.tokens for select using (actor = agents.fn_actor() and agents.fn_is_about(owner));
 -- Not the hash: nobody needs it but fn_authenticate.
 grant select (id, owner, actor, label, created_by, created_at, expires_at, last_used_at, revoked_at) on agents.tokens to cordon_admin, cordon_operator, cordon_agent, cordon_runner, service_role;

@@ -52,7 +52,7 @@ begin
 end $$;
 
 alter table agents.credentials enable row level security;
-create policy credentials_of_own on agents.credentials for select using (agents.fn_is_member(owner, array['admin', 'operator']));
+create policy credentials_of_own on agents.credentials for select using (agents.fn_sees(owner, (select agents.fn_teams_as(array['admin', 'operator']))));
 -- Not what is sealed: nobody needs it but who resolves it.
 grant select (owner, ref, key_id, stored_by, stored_at) on agents.credentials to cordon_admin, cordon_operator, service_role;
 

@@ -233,3 +233,19 @@ test('a team whose whole record was taken away is missed', async () => {
     alter table agents.audit_events enable trigger user`)
   expect(await engine.query('select owner, problem from agents.fn_verify_audit()')).toEqual([{ owner: 'theirs', problem: 'the whole record of this team is missing' }])
 })
+
+test('how much a query read tells nobody what is written in rows of another team; in one\'s own a filter finds what it looks for', async () => {
+  const neighbour = open('neighbour')
+  const told = async (filter: string) => {
+    const lines = await neighbour.query<Record<string, string>>(`explain (analyze, buffers, costs off, timing off, summary off) select from agents.tools_registry where ${filter}`)
+    return lines.map((line) => line['QUERY PLAN'] ?? '').join('\n').split('\nPlanning:')[0]?.replace(/starts_with\(name, '.*?'::text\)/, '')
+  }
+  const [known] = await engine.query<{ name: string }>(`select name from agents.tools_registry where owner = 'ours' limit 1`)
+  const first = (known?.name ?? '').slice(0, 1)
+  expect(first).not.toBe('')
+  // Once, so that both find the same things in the caches of the session.
+  await told(`owner = 'ours' and starts_with(name, '~')`)
+  expect(await told(`owner = 'ours' and starts_with(name, '${first}')`)).toBe(await told(`owner = 'ours' and starts_with(name, '~')`))
+  expect(await neighbour.query(`select name from agents.tools_registry where owner = 'ours'`)).toEqual([])
+  expect(await neighbour.query(`select name from agents.tools_registry where owner = 'theirs' and starts_with(name, '${first}')`)).not.toEqual([])
+})
