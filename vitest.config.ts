@@ -25,8 +25,8 @@ export default defineConfig({
   test: {
     // A cell is a process tree of its own: tests that start some need forks, not worker threads.
     pool: 'forks',
-    // One more than there are cores: much of the time is spent waiting for programs, limits and silence.
-    maxWorkers: availableParallelism() + 1,
+    // Two more than there are cores: much of the time is spent waiting for programs, limits and silence.
+    maxWorkers: availableParallelism() + 2,
     testTimeout: 60_000,
     hookTimeout: 120_000,
     // How long something may take says nothing about whether it is right.

@@ -17,7 +17,7 @@ const IN_CI = Boolean(process.env.CI)
 const FOR_ONE_USER = new Set(['vm', 'architecture', 'errors', 'policy', 'gate', 'sandbox', 'egress', 'runtime', 'field', 'store', 'server', 'faults', 'sanitized'])
 
 /** Of the others, what decides, records, installs, reads policies or says something: the same for every user. */
-const FILES_FOR_ONE_USER = ['bundled-policies', 'calls', 'egress-words', 'hints', 'keyring', 'lookup', 'package-installs', 'policies', 'start-advice', 'decisions', 'cli-page', 'combine-policies', 'injection-scope', 'log', 'log-export', 'packed-install', 'policy-sources', 'prompt', 'runs', 'serve', 'store-status', 'store-words', 'named-options', 'visible-text', 'ways-out', 'words'].map((name) => `test/cli/${name}.test.ts`)
+const FILES_FOR_ONE_USER = ['bundled-policies', 'calls', 'egress-words', 'hints', 'keyring', 'lookup', 'package-installs', 'policies', 'start-advice', 'decisions', 'cli-page', 'recorded-words', 'time-words', 'combine-policies', 'injection-scope', 'log', 'log-export', 'packed-install', 'policy-sources', 'prompt', 'runs', 'serve', 'store-status', 'store-words', 'named-options', 'visible-text', 'ways-out', 'words'].map((name) => `test/cli/${name}.test.ts`)
 
 const total = { passed: 0, failed: 0, skipped: 0 }
 const add = ({ passed, failed, skipped }) => {

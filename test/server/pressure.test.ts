@@ -184,7 +184,7 @@ describe('requests that are open', () => {
   }, 60_000)
 
   test('of hundreds who wait are all answered when there is something, and leave nothing behind', async () => {
-    const { ask, statements, owner, reported } = await open({ limits: LONG, shares: { open: { caller: 1_000, team: 1_500, all: 1_800 } } })
+    const { ask, statements, owner, reported } = await open({ limits: LONG, shares: { open: { caller: 1_000, team: 1_500, all: 1_800 }, patienceMs: 100_000 } })
     const first = await ask('anna', 'GET', '/v1/teams/acme/approvals')
     const waits = Array.from({ length: 800 }, () => ask('anna', 'GET', '/v1/teams/acme/approvals', { headers: { 'if-none-match': String(first.headers.etag), prefer: 'wait=60' } }))
     await owner.query('select pg_sleep(2)')
