@@ -40,7 +40,7 @@ async function measure({ agent, operator, runner, tool }, count, listen) {
  * @param {People} people
  * @param {number} count
  */
-export const startsByListening = (people, count) => measure(people, count, heard => people.runner.listen('tool_invocation', said => {
+export const startsByListening = (people, count) => measure(people, count, heard => people.runner.listen(['tool_invocation'], said => {
   const [id, state] = said.split(' ')
   if (state === 'approved') void heard(String(id)).catch(() => undefined)
 }))

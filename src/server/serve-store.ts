@@ -90,7 +90,7 @@ export const serveStore = async (settings: ServeSettings): Promise<ServedStore> 
   const ending = new AbortController()
   // Every request listens to it.
   setMaxListeners(0, ending.signal)
-  const desk = openDesk(engine, watchChanges(engine, ASK_AGAIN_MS))
+  const desk = openDesk(engine, watchChanges(engine, { askAgainMs: ASK_AGAIN_MS }))
   const answering = { engine, desk, api: JSON.stringify(describeApi(settings.version)), ownerName: settings.ownerName, mostBodyBytes: settings.mostBodyBytes ?? MOST_BODY_BYTES, longestWaitMs: LONGEST_WAIT_MS, answerMs: (settings.statementMs ?? STATEMENT_MS) * STATEMENTS, shares: createShares({ ...sharesOf(settings.connections ?? CONNECTIONS), ...settings.shares }), ending: ending.signal, report: settings.report }
   const servers: Server[] = []
   const addresses: string[] = []

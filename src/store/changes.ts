@@ -15,15 +15,22 @@ export interface Changes {
 const CHANNELS = ['tool_invocation', 'tool_invocation_approval_required', 'tool_invocation_output'] as const
 const ASK_AGAIN_MS = 2_000
 
-export const watchChanges = (engine: Engine, askAgainMs = ASK_AGAIN_MS): Changes => {
+export interface ChangesSettings {
+  readonly askAgainMs?: number
+  /** Left out, all of them. */
+  readonly channels?: readonly Channel[]
+}
+
+/** One for an engine: each listens with a connection of its own. */
+export const watchChanges = (engine: Engine, { askAgainMs = ASK_AGAIN_MS, channels = CHANNELS }: ChangesSettings = {}): Changes => {
   const waiting = new Set<(notification: string, channel: Channel) => void>()
-  let started: Promise<readonly (() => Promise<void>)[]> | undefined
-  const tell = (notification: string, channel: Channel): void => {
-    for (const each of [...waiting]) each(notification, channel)
+  let started: Promise<() => Promise<void>> | undefined
+  const tell = (notification: string, channel: string): void => {
+    for (const each of [...waiting]) each(notification, channel as Channel)
   }
   return {
     listening: async () => {
-      started ??= Promise.all(CHANNELS.map((channel) => engine.listen(channel, (notification) => { tell(notification, channel) })))
+      started ??= engine.listen(channels, tell)
       // Without a listener it still works, only later.
       await started.catch(() => { started = undefined })
     },
@@ -46,8 +53,8 @@ export const watchChanges = (engine: Engine, askAgainMs = ASK_AGAIN_MS): Changes
       return { changed, stop }
     },
     close: async () => {
-      const stops = await started?.catch(() => undefined)
-      await Promise.all((stops ?? []).map((stop) => stop()))
+      const stop = await started?.catch(() => undefined)
+      await stop?.()
     },
   }
 }

@@ -1,4 +1,5 @@
-import type { Engine, Session } from './engine.js'
+import type { Changes } from './changes.js'
+import type { Session } from './engine.js'
 import { isFinal } from './invocation.js'
 import type { Invocation, InvocationStatus } from './invocation.js'
 import { shownText } from './invocations.js'
@@ -61,46 +62,37 @@ const markOf = ({ fence, sequence }: OutputPlace): string => `${fence}.${String(
 
 export interface OutputWatch {
   /** Tells what a call says, from the oldest that is kept, until the returned function is called; that one tells the rest first. */
-  readonly follow: (session: Pick<Session, 'query'>, id: string, told: (chunk: OutputChunk) => void) => Promise<() => Promise<void>>
-  readonly close: () => Promise<void>
+  readonly follow: (session: Pick<Session, 'query'>, id: string, told: (chunk: OutputChunk) => void) => () => Promise<void>
 }
 
-/** One connection listens for all calls that are followed. */
-export const watchOutput = (engine: Engine): OutputWatch => {
-  const followed = new Map<string, Set<() => void>>()
-  let listening: Promise<() => Promise<void>> | undefined
-  const listen = () =>
-    (listening ??= engine.listen('tool_invocation_output', (payload) => {
-      for (const look of followed.get(payload) ?? []) look()
-    }))
-
-  return {
-    follow: async (session, id, told) => {
-      let place = BEGINNING
-      let reading: Promise<void> = Promise.resolve()
-      const read = async (): Promise<void> => {
-        for (const { stream, content, skipped, fence, sequence } of await readRows(session, id, place)) {
-          place = { fence, sequence }
-          told({ stream, content, skipped })
+export const watchOutput = (changes: Pick<Changes, 'listening' | 'next'>): OutputWatch => ({
+  follow: (session, id, told) => {
+    const over = new AbortController()
+    let place = BEGINNING
+    // What cannot be read now is read with the next.
+    const read = async (): Promise<void> => {
+      for (const { stream, content, skipped, fence, sequence } of await readRows(session, id, place).catch(() => [])) {
+        place = { fence, sequence }
+        told({ stream, content, skipped })
+      }
+    }
+    const listen = async (): Promise<void> => {
+      await changes.listening()
+      while (!over.signal.aborted) {
+        const { changed, stop } = changes.next((notification, channel) => channel === 'tool_invocation_output' && notification === id, Number.POSITIVE_INFINITY, over.signal)
+        try {
+          await read()
+          await changed
+        } finally {
+          stop()
         }
       }
-      // One after the other, so that nothing is told twice. What cannot be read now is read with the next.
-      const look = (): Promise<void> => (reading = reading.then(read).catch(() => undefined))
-      const wake = (): void => void look()
-      const looks = followed.get(id) ?? new Set()
-      followed.set(id, looks.add(wake))
-      // Without a listener it is told at the end.
-      await listen().catch(() => { listening = undefined })
-      wake()
-      return async () => {
-        looks.delete(wake)
-        if (looks.size === 0) followed.delete(id)
-        await look()
-      }
-    },
-    close: async () => {
-      const stop = await listening?.catch(() => undefined)
-      await stop?.()
-    },
-  }
-}
+    }
+    const listening = listen()
+    return async () => {
+      over.abort()
+      await listening
+      await read()
+    }
+  },
+})

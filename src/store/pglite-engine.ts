@@ -69,7 +69,13 @@ export const engineOf = (where: string, database: () => Promise<PGlite>, opened:
     where,
     ...sessionOf(told),
     transaction: (work) => told((open) => open.transaction((inside) => work(sessionOf((query) => query(inside))))),
-    listen: (channel, heard) => told((open) => open.listen(channel, heard)),
+    listen: (channels, heard) =>
+      told(async (open) => {
+        const stops = await Promise.all(channels.map((channel) => open.listen(channel, (payload) => { heard(payload, channel) })))
+        return async () => {
+          await Promise.all(stops.map((stop) => stop()))
+        }
+      }),
     close: async () => {
       // One that could not be opened has nothing to close.
       await (await opened()?.catch(() => undefined))?.close()

@@ -99,8 +99,8 @@ export const openPostgres = ({ url, connections = 10, retryMs = 100, answerMs, l
     where,
     ...sessionOf(pool),
     transaction,
-    listen: async (channel, heard) => {
-      const stop = await told(() => keepListening({ url, channel, heard, retryMs }))
+    listen: async (channels, heard) => {
+      const stop = await told(() => keepListening({ url, channels, heard, retryMs }))
       const once = async (): Promise<void> => {
         stops.delete(once)
         await stop()
@@ -133,32 +133,43 @@ const limitsOf = ({ statementMs, lockMs, idleMs, connectMs }: PostgresLimits): p
 
 interface Listening {
   readonly url: string
-  readonly channel: string
-  readonly heard: (payload: string) => void
+  readonly channels: readonly string[]
+  readonly heard: (payload: string, channel: string) => void
   readonly retryMs: number
 }
 
 /** A connection of its own, made anew when it breaks. What was said meanwhile is lost: whoever listens asks for the state as well. */
-const keepListening = async ({ url, channel, heard, retryMs }: Listening): Promise<() => Promise<void>> => {
+const keepListening = async ({ url, channels, heard, retryMs }: Listening): Promise<() => Promise<void>> => {
   const { Client, escapeIdentifier } = await driver()
   let current: pg.Client | undefined
   let isOver = false
   let pause = retryMs
   const connect = async (): Promise<void> => {
     const next = new Client({ connectionString: url, application_name: 'cordon listener', keepAlive: true })
-    next.on('notification', ({ payload = '' }) => { heard(payload) })
-    next.on('error', () => { again(next) })
-    next.on('end', () => { again(next) })
-    await next.connect()
-    guardAnswers(streamOf(next), Number.POSITIVE_INFINITY)
-    await next.query(`listen ${escapeIdentifier(channel)}`)
-    current = next
+    // Told more than once of one that breaks, and of one that never was there by its own promise.
+    const lost = (): void => {
+      if (current !== next) return
+      current = undefined
+      again()
+    }
+    next.on('notification', ({ payload = '', channel }) => { heard(payload, channel) })
+    next.on('error', lost)
+    next.on('end', lost)
+    try {
+      await next.connect()
+      guardAnswers(streamOf(next), Number.POSITIVE_INFINITY)
+      await next.query(channels.map((channel) => `listen ${escapeIdentifier(channel)}`).join('; '))
+    } catch (error) {
+      void next.end().catch(() => undefined)
+      throw error
+    }
+    if (isOver) await next.end()
+    else current = next
     pause = retryMs
   }
-  const again = (broken: pg.Client): void => {
-    if (isOver || (current !== undefined && current !== broken)) return
-    current = undefined
-    setTimeout(() => void connect().catch(() => { again(broken) }), pause).unref()
+  const again = (): void => {
+    if (isOver) return
+    setTimeout(() => void connect().catch(again), pause).unref()
     pause = Math.min(pause * 2, LONGEST_PAUSE_MS)
   }
   await connect()

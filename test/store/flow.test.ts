@@ -2,15 +2,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import {
-  addMember, approveInAdvance, approveInvocation, assignTool, cancelInvocation, claimInvocations, completeInvocation, findTool, invokeTool, isFinal, keepUp, listQuestions, listTools, registerTool,
-  rejectInvocation, requireInvocation, revokeTool, sendHeartbeat, speakingAs, watchInvocations,
+  addMember, appendOutput, approveInAdvance, approveInvocation, assignTool, cancelInvocation, claimInvocations, completeInvocation, findTool, invokeTool, isFinal, keepUp, listQuestions, listTools, registerTool,
+  rejectInvocation, requireInvocation, revokeTool, sendHeartbeat, speakingAs, watchChanges, watchInvocations, watchOutput,
 } from '../../src/store/index.js'
-import type { Engine, InvocationWatch, Role } from '../../src/store/index.js'
+import type { Changes, Engine, InvocationWatch, OutputChunk, Role } from '../../src/store/index.js'
 
 import { ENGINES, openEngine } from './engines.js'
 
 describe.each(ENGINES)('a call on %s', (name) => {
   let engine: Engine
+  let changes: Changes
   let watch: InvocationWatch
   let closeEngine: () => Promise<void>
   let tool = ''
@@ -23,7 +24,8 @@ describe.each(ENGINES)('a call on %s', (name) => {
   beforeAll(async () => {
     ({ engine, close: closeEngine } = await openEngine(name))
     // So long that nothing here passes by asking again: what is told is heard.
-    watch = watchInvocations(engine, 600_000)
+    changes = watchChanges(engine, { askAgainMs: 600_000 })
+    watch = watchInvocations(changes)
     await addMember(as('service_role', 'founder'), 'team', 'ada', 'admin')
     for (const [actor, kind] of [['anna', 'operator'], ['agent-1', 'agent'], ['host-1', 'runner']] as const) await addMember(admin(), 'team', actor, kind)
     tool = await registerTool(admin(), { owner: 'team', key: 'send', inputSchema: { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] }, definition: { kind: 'process', command: ['true'] } })
@@ -31,7 +33,7 @@ describe.each(ENGINES)('a call on %s', (name) => {
     await sendHeartbeat(runner(), { name: 'runner', labels: [], holds: [], isDraining: false })
   }, 120_000)
   afterAll(async () => {
-    await watch.close()
+    await changes.close()
     await closeEngine()
   })
   const ask = (to = 'bob') => invokeTool(agent(), { toolId: tool, agent: 'agent-1', input: { to } })
@@ -85,20 +87,41 @@ describe.each(ENGINES)('a call on %s', (name) => {
     const first = watch.wait(agent(), id, { until: ({ status }) => isFinal(status), signal: gone.signal })
     gone.abort(new Error('gone'))
     await expect(first).rejects.toThrow('gone')
-    const other = watchInvocations(engine, 600_000)
+    const others = watchChanges(engine, { askAgainMs: 600_000 })
+    const other = watchInvocations(others)
     const second = other.wait(agent(), id, { until: ({ status }) => isFinal(status) })
     await rejectInvocation(anna(), id, 'no')
     expect(await second).toMatchObject({ status: 'rejected' })
-    await other.close()
+    await others.close()
   })
 
   test('is heard of also when nobody is told', async () => {
     const id = await ask()
     const deaf: Engine = { ...engine, listen: () => Promise.reject(new Error('no listener')) }
-    const asking = watchInvocations(deaf, 20)
+    const asking = watchInvocations(watchChanges(deaf, { askAgainMs: 20 }))
     const over = asking.wait(agent(), id, { until: ({ status }) => isFinal(status) })
     await rejectInvocation(anna(), id, 'no')
     expect(await over).toMatchObject({ status: 'rejected' })
+  })
+
+  test('says something while it runs, which is heard, also when nobody is told', async () => {
+    const id = await ask()
+    await approveInvocation(anna(), id, (await requireInvocation(agent(), id)).inputHash)
+    await sendHeartbeat(runner(), { name: 'speaker', labels: [], holds: [], isDraining: false })
+    const [claimed] = await claimInvocations(runner(), 'speaker', { id })
+    const deaf: Engine = { ...engine, listen: () => Promise.reject(new Error('no listener')) }
+    for (const [listens, askAgainMs] of [[engine, 600_000], [deaf, 20]] as const) {
+      const hearing = watchChanges(listens, { askAgainMs })
+      const heard: string[] = []
+      const stop = watchOutput(hearing).follow(agent(), id, ({ content }: OutputChunk) => heard.push(content))
+      // What it said before is told as well, so this is said once that is.
+      await expect.poll(() => heard.length).toBe(listens === deaf ? 1 : 0)
+      await hearing.listening()
+      if (claimed !== undefined) await appendOutput(runner(), claimed, { stream: 'stdout', content: String(askAgainMs), skipped: 0 })
+      await expect.poll(() => heard.at(-1)).toBe(String(askAgainMs))
+      await stop()
+      await hearing.close()
+    }
   })
 
   test('is approved in advance where somebody did', async () => {

@@ -41,7 +41,7 @@ describeRegistry('the registry', (stage) => {
     test('who waits hears of every step', async () => {
       const registry = await fresh()
       const heard: string[] = []
-      const stop = await stage.engine.listen('tool_invocation', (text) => heard.push(text))
+      const stop = await stage.engine.listen(['tool_invocation'], (text) => heard.push(text))
       const id = await registry.invoke(await registry.register('send'))
       await registry.anna.query('select agents.fn_approve_tool_invocation($1)', [id])
       await expect.poll(() => heard).toEqual([`${id} pending`, `${id} approved`])

@@ -1,12 +1,11 @@
 // What the books need of a store, and the two ways to have one: a database of one's own, or the server of another process.
 import { randomBytes } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
 
-import { cancelInvocation, claimInvocations, completeInvocation, invokeTool, keepUp, listTools, openRemoteAccess, requireInvocation, requireTool, sendHeartbeat, speakingAs, watchInvocations, watchOutput } from '../../store/index.js'
+import { cancelInvocation, claimInvocations, completeInvocation, invokeTool, keepUp, listTools, openRemoteAccess, requireInvocation, requireTool, sendHeartbeat, speakingAs, watchChanges, watchInvocations, watchOutput } from '../../store/index.js'
 import type { Completion, Engine, Invocation, InvocationRequest, OutputChunk, ServerSettings } from '../../store/index.js'
 
-import { isAway } from './away.js'
 import type { AskedWith } from './asked-with.js'
+import { whileUnavailable } from './away.js'
 import type { HostAbilities } from './host-abilities.js'
 import { followAtServer } from './served-output.js'
 import type { Registration } from '../tool-identity/same-tool.js'
@@ -49,7 +48,7 @@ export interface CallStore {
   readonly wait: (id: string, until: (call: SeenCall) => boolean, signal?: AbortSignal) => Promise<SeenCall>
   readonly cancel: (id: string, reason: string) => Promise<void>
   /** Tells what a call says while it runs, until the returned function is called. */
-  readonly follow: (id: string, told: (chunk: OutputChunk) => void) => Promise<() => Promise<void>>
+  readonly follow: (id: string, told: (chunk: OutputChunk) => void) => () => Promise<void>
   readonly heartbeat: () => Promise<void>
   readonly claim: (id: string) => Promise<SeenCall | undefined>
   readonly complete: (claimed: SeenCall, completion: Completion) => Promise<void>
@@ -77,8 +76,9 @@ const inDatabase = ({ engine, owner, agent, speaks }: OwnDatabase, said: Said): 
   const asAgent = speakingAs(engine, speaks === 'login' ? { kind: 'login' } : { kind: 'gateway', role: 'cordon_agent', actor: agent })
   const asRunner = speakingAs(engine, speaks === 'login' ? { kind: 'login' } : { kind: 'gateway', role: 'cordon_runner', actor: agent })
   const upkeep = speaks === 'login' ? engine : speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: agent }, { longestMs: UPKEEP_STATEMENT_MS })
-  const watch = watchInvocations(engine)
-  const outputs = watchOutput(engine)
+  const changes = watchChanges(engine, { channels: ['tool_invocation', 'tool_invocation_output'] })
+  const watch = watchInvocations(changes)
+  const outputs = watchOutput(changes)
   return {
     runner: said.name,
     keepUp: () => keepUp(upkeep),
@@ -95,9 +95,7 @@ const inDatabase = ({ engine, owner, agent, speaks }: OwnDatabase, said: Said): 
     claim: async (id) => (await claimInvocations(asRunner, said.name, { id }))[0],
     complete: (claimed, completion) => completeInvocation(asRunner, claimed, completion),
     follow: (id, told) => outputs.follow(asAgent, id, told),
-    close: async () => {
-      await Promise.all([watch.close(), outputs.close()])
-    },
+    close: changes.close,
   }
 }
 
@@ -116,7 +114,7 @@ const atServer = ({ server, token, authorities, owner: team, agent }: ServedBook
       let known: string | undefined
       for (;;) {
         signal?.throwIfAborted()
-        const next = await patiently(() => store.follow('findInvocation', { id }, { waitMs: WAIT_MS, ...(known === undefined ? {} : { known }), ...(signal === undefined ? {} : { signal }) }), signal)
+        const next = await whileUnavailable(() => store.follow('findInvocation', { id }, { waitMs: WAIT_MS, ...(known === undefined ? {} : { known }), ...(signal === undefined ? {} : { signal }) }), awayFor(signal))
         if (next !== undefined && until(next.answer)) return next.answer
         known = next?.mark ?? known
       }
@@ -137,25 +135,14 @@ const atServer = ({ server, token, authorities, owner: team, agent }: ServedBook
         ...(usage === undefined ? {} : { usage: { ...usage } }),
       })
     },
-    follow: (id, told) => Promise.resolve(followAtServer(store, id, told)),
+    follow: (id, told) => followAtServer(store, id, told),
     close: store.close,
   }
 }
 
 const AWAY_MS = 300_000
-const PAUSE_MS = 500
 
 /** A server that is restarted while people think about it is waited for: what was asked is in the database. */
-const patiently = async <Result>(work: () => Promise<Result>, signal: AbortSignal | undefined): Promise<Result> => {
-  const until = Date.now() + AWAY_MS
-  for (;;) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!isAway(error) || Date.now() > until || signal?.aborted === true) throw error
-      await pause(PAUSE_MS, undefined, signal === undefined ? {} : { signal })
-    }
-  }
-}
+const awayFor = (signal: AbortSignal | undefined): AbortSignal => AbortSignal.any([AbortSignal.timeout(AWAY_MS), ...(signal === undefined ? [] : [signal])])
 
 const MOST_ERROR_LETTERS = 10_000

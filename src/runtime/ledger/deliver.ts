@@ -4,33 +4,8 @@ import { CordonError, fail } from '../../errors/index.js'
 import { isFinal } from '../../store/index.js'
 import type { Completion } from '../../store/index.js'
 
-import { isAway } from './away.js'
+import { whileUnavailable } from './away.js'
 import type { CallStore, SeenCall } from './call-store.js'
-
-const PAUSES_MS = { first: 50, longest: 2_000 }
-
-/** Again and again while the database cannot be reached, until the signal says that it is enough. */
-export const whileUnavailable = async <Result>(work: () => Promise<Result>, enough: AbortSignal): Promise<Result> => {
-  for (let pause = PAUSES_MS.first; ; pause = Math.min(pause * 2, PAUSES_MS.longest)) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!isAway(error) || enough.aborted) throw error
-      await elapsed(pause, enough)
-    }
-  }
-}
-
-const elapsed = (milliseconds: number, enough: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer)
-      enough.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, milliseconds)
-    enough.addEventListener('abort', end)
-  })
 
 /** It was understood, and is not taken: again would be the same. */
 const NOT_TAKEN: ReadonlySet<string> = new Set(['store-state', 'request-too-large', 'request-invalid'])

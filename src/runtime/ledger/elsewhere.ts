@@ -19,7 +19,7 @@ const ENDING_MS = 10_000
 
 /** `leaving`: this process goes; the call goes on. */
 export const waitElsewhere = async (store: CallStore, id: string, { signal, onProgress, onOutput }: RemoteListening, leaving: AbortSignal): Promise<SeenCall> => {
-  const stop = await store.follow(id, tellTo(onProgress, onOutput))
+  const stop = store.follow(id, tellTo(onProgress, onOutput))
   const until = ({ status }: SeenCall) => isFinal(status)
   try {
     return await store.wait(id, until, signal === undefined ? leaving : AbortSignal.any([signal, leaving]))

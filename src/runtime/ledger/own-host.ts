@@ -2,10 +2,10 @@
 import { fail } from '../../errors/index.js'
 import type { Completion } from '../../store/index.js'
 
-import { isAway } from './away.js'
+import { isAway, whileUnavailable } from './away.js'
 import type { CallStore, SeenCall } from './call-store.js'
 import { watchClaim } from './claim-watch.js'
-import { deliverCompletion, whileUnavailable } from './deliver.js'
+import { deliverCompletion } from './deliver.js'
 import { createLease, keepLease } from './lease.js'
 import { startUpkeep } from './upkeep.js'
 

@@ -1,11 +1,7 @@
 // What a call says while it runs, heard through a server.
-import { setTimeout as pause } from 'node:timers/promises'
-
 import type { OutputChunk, StoreAccess } from '../../store/index.js'
 
-import { isAway } from './away.js'
-
-const PAUSE_MS = 500
+import { whileUnavailable } from './away.js'
 
 /** Tells it from the oldest that is kept, until the returned function is called; that one tells the rest first. */
 export const followAtServer = (store: Pick<StoreAccess, 'ask' | 'grow'>, id: string, told: (chunk: OutputChunk) => void): (() => Promise<void>) => {
@@ -17,17 +13,10 @@ export const followAtServer = (store: Pick<StoreAccess, 'ask' | 'grow'>, id: str
     told(chunk)
   }
   const listen = async (): Promise<void> => {
-    while (!over.signal.aborted) {
-      try {
-        if ((await store.grow('readOutput', given(), (mark, item) => { hear(mark, item as OutputChunk) }, over.signal)) !== undefined) return
-      } catch (error) {
-        // One that does not tell, or not to us: the result has it all.
-        if (!isAway(error)) return
-        await pause(PAUSE_MS, undefined, { signal: over.signal }).catch(() => undefined)
-      }
-    }
+    while (!over.signal.aborted) if ((await store.grow('readOutput', given(), (mark, item) => { hear(mark, item as OutputChunk) }, over.signal)) !== undefined) return
   }
-  const listening = listen()
+  // One that does not tell, or not to us: the result has it all.
+  const listening = whileUnavailable(listen, over.signal).catch(() => undefined)
   return async () => {
     over.abort()
     await listening

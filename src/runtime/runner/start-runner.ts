@@ -7,7 +7,7 @@
 import { randomBytes } from 'node:crypto'
 
 import { CordonError, fail } from '../../errors/index.js'
-import { claimInvocations, findClaimed, hasQueue, keepUp, listRunnableTools, openCredential, openPostgres, openQueue, resolveCredential, sendHeartbeat, watchInvocations } from '../../store/index.js'
+import { claimInvocations, findClaimed, hasQueue, keepUp, listRunnableTools, openCredential, openPostgres, openQueue, resolveCredential, sendHeartbeat, watchChanges, watchInvocations } from '../../store/index.js'
 import type { Engine, Invocation } from '../../store/index.js'
 
 import { openCordon } from '../create-cordon.js'
@@ -63,7 +63,8 @@ const begin = async (options: RunnerOptions, engine: Engine, silentMs: number): 
   const known = options.tools.map((tool) => ({ ...tool, egressClass: egressClassOf(tool.definition, runtime), stored: storedSecrets(tool, sources) }))
   const calls = claimedCalls()
   const cordon = await openCordon({ ...runtime, ...(sealingKey === undefined ? {} : { egress: { ...runtime.egress, stored: async (team, ref) => openCredential(sealingKey, team, ref, await resolveCredential(engine, team, ref).catch(refusedCredential(ref))) } }), mode: 'default', tools: known.map(({ definition }) => definition) }, () => calls)
-  const watch = watchInvocations(engine, WATCH_MS)
+  const changes = watchChanges(engine, { askAgainMs: WATCH_MS, channels: ['tool_invocation'] })
+  const watch = watchInvocations(changes)
   const running = new Map<string, { readonly ended: AbortController; readonly done: Promise<void> }>()
   const claiming = new Set<string>()
   const enough = new AbortController()
@@ -135,7 +136,7 @@ const begin = async (options: RunnerOptions, engine: Engine, silentMs: number): 
     await queue.close()
     await Promise.all(Array.from(running.values(), ({ done }) => done))
     clearInterval(beats)
-    await Promise.all([cordon.close(), watch.close()])
+    await Promise.all([cordon.close(), changes.close()])
     await engine.close()
   }
   return {
