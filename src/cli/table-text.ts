@@ -16,7 +16,11 @@ const NAME_WIDTH = 11
 
 /** `  name       text` lines; a long text goes on beneath itself, so that none of it looks like a line of ours. */
 export const renderFacts = (facts: readonly (readonly [string, string])[], paint: Paint): readonly string[] =>
-  facts.flatMap(([name, text]) => wrapped(visible(text), COLUMNS - NAME_WIDTH).map((line, at) => `  ${paint('dim', (at === 0 ? name : '').padEnd(NAME_WIDTH))}${line}`))
+  facts.flatMap(([name, text]) => {
+    // Names can be somebody else's, too: keys of a definition, of what a runner says.
+    const [label, whole] = visible(name).length < NAME_WIDTH ? [visible(name), text] : ['other', `${name}: ${text}`]
+    return wrapped(visible(whole), COLUMNS - NAME_WIDTH).map((line, at) => `  ${paint('dim', (at === 0 ? label : '').padEnd(NAME_WIDTH))}${line}`)
+  })
 
 /** On one line, so that it can be copied. */
 export const renderHash = (hash: string, paint: Paint): readonly string[] => [`  ${paint('dim', 'hash'.padEnd(NAME_WIDTH))}${visible(hash)}`]

@@ -52,6 +52,6 @@ export const renderUsage = (usage: Known | null): readonly Fact[] => {
     ...(typeof form === 'string' ? [['cell', `${form}, network ${Array.isArray(network) ? network.join(' ') : String(network)}`] as const] : []),
     ...Object.entries(mappingOf(enforced)).map(([boundary, by], at) => [at === 0 ? 'held by' : '', `${boundary}: ${Array.isArray(by) ? by.join(', ') || 'nothing' : String(by)}`] as const),
     ...(Array.isArray(violations) ? violations.map((each) => ['refused', String(each)] as const) : []),
-    ...others.map(([name, value]) => [name.slice(0, 10), typeof value === 'string' ? value : JSON.stringify(value)] as const),
+    ...others.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const),
   ]
 }

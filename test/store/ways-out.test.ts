@@ -1,0 +1,36 @@
+// What PostgreSQL refuses by itself, and what is not there, comes with the way out of exactly that.
+import { expect, test } from 'vitest'
+
+import { CordonError } from '../../src/errors/index.js'
+import { storeError } from '../../src/store/sql-error.js'
+
+const wayOutOf = (code: string, message: string, more: { readonly hint?: string } = {}): string => {
+  const error = storeError(Object.assign(new Error(message), { code, ...more }), 'here')
+  return error instanceof CordonError ? `${error.code}: ${error.fix ?? ''}` : expect.fail(String(error))
+}
+
+test.each([
+  ['42501', 'permission denied to set role "service_role"', /^store-refused: .*grant service_role/],
+  ['42501', 'permission denied to set role "cordon_runner"', /^store-refused: .*grant cordon_runner to LOGIN/],
+  ['42501', 'permission denied for function fn_heartbeat', /^store-refused: .*grant cordon_runner to LOGIN/],
+  ['42501', 'permission denied for function fn_has_queue', /^store-refused: .*grant cordon_runner to LOGIN/],
+  ['42501', 'permission denied for function fn_invoke_tool', /^store-refused: .*grant cordon_agent to LOGIN/],
+  ['42501', 'permission denied for function fn_reject_tool_invocation', /^store-refused: .*grant cordon_operator to LOGIN/],
+  ['42501', 'permission denied for schema agents', /^store-refused: .*grant cordon_admin/],
+  ['42501', 'permission denied to create role', /^store-refused: .*owner of the database/],
+  ['42501', 'ada is not allowed to', /^store-refused: .*cordon team show/],
+  ['P0002', 'there is no tool x', /^store-missing: cordon tools list/],
+  ['P0002', 'there is no invocation x', /^store-missing: cordon calls list/],
+  ['P0002', 'there is no standing approval x', /^store-missing: cordon approvals list --standing/],
+  ['P0002', 'there is no token x', /^store-missing: cordon tokens list/],
+  ['P0002', 'there is no profile x of acme', /^store-missing: cordon team show/],
+  ['3F000', 'schema "agents" does not exist', /^store-not-prepared: .*cordon runner --prepare/],
+  ['42P01', 'relation "agents.members" does not exist', /^store-not-prepared: /],
+  ['22023', 'role "cordon_runner" does not exist', /^store-not-prepared: /],
+])('%s %s', (code, message, wayOut) => {
+  expect(wayOutOf(code, message)).toMatch(wayOut)
+})
+
+test('what sql/ says itself counts', () => {
+  for (const [code, is] of [['42501', 'store-refused'], ['P0002', 'store-missing'], ['22023', 'store-state']] as const) expect(wayOutOf(code, 'no tool', { hint: 'do this' })).toBe(`${is}: do this`)
+})
