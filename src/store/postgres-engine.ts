@@ -183,8 +183,10 @@ const withoutPassword = (url: string): string => {
   try {
     const parsed = new URL(url)
     parsed.password = ''
+    for (const name of ['password', 'sslpassword']) parsed.searchParams.delete(name)
     return parsed.toString()
   } catch {
-    return 'the given URL'
+    // That of a socket has no host, which is no URL for others.
+    return /^postgres(?:ql)?:\/\/[^:@/?#]*@?\/[^@]*$/.test(url) && !/password=/i.test(url) ? url : 'the given URL'
   }
 }

@@ -1,6 +1,7 @@
 // What is refused comes with the way out of exactly that, at the command line and through the server.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
+import { typedStore } from '../../src/cli/store-help.js'
 import { CordonError } from '../../src/errors/index.js'
 
 import { openServedTeam } from './served-team.js'
@@ -18,6 +19,13 @@ const wayOut = async (asked: Promise<unknown>): Promise<string> => {
   const error = await asked.then(() => expect.fail('it was not refused'), (raised: unknown) => raised)
   return error instanceof CordonError ? `${error.message} | ${error.fix ?? ''}` : expect.fail(String(error))
 }
+test('a command that is to be typed next has what was typed, but no password', () => {
+  const typed = (url: string) => typedStore(new Map([['database', [url]], ['as', ['anna o']]])).join(' ')
+  expect(typed('postgres://anna@db:5432/cordon')).toBe("--database postgres://anna@db:5432/cordon --as 'anna o'")
+  expect(typed('postgres://anna@/cordon?host=%2Frun')).toContain('host=%2Frun')
+  for (const url of ['postgres://anna:secret@db/cordon', 'postgres://anna:se/cret@/cordon?host=%2Frun', 'postgres://db/cordon?user=anna&password=secret']) expect(typed(url)).toBe("--database URL --as 'anna o'")
+})
+
 const HASH = `sha256:${'0'.repeat(64)}`
 
 describe('a call that is refused says what would let it in', () => {
