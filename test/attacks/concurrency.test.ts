@@ -17,11 +17,14 @@ const CALLS = Number(process.env['CORDON_ATTACK_CALLS'] ?? 200)
 const AT_ONCE = 16
 const HOSTS = 2
 
+/** Folders of tests and scripts, which others make meanwhile (`cordon-pg-x1Y2z3`); those of cells have no word in their names. */
+const OF_TESTS = /^cordon-[a-z][a-z-]*-[A-Za-z0-9]{6}$/
+
 /** What could be left lying around. */
 const traces = (): readonly string[] =>
   ['/tmp', '/dev/shm', '/var/tmp', process.env['XDG_RUNTIME_DIR'] ?? '/run/user/0'].flatMap((folder) => {
     try {
-      return readdirSync(folder).filter((name) => /cordon/i.test(name) && !name.startsWith('cordon-attack-')).map((name) => join(folder, name))
+      return readdirSync(folder).filter((name) => /cordon/i.test(name) && !OF_TESTS.test(name)).map((name) => join(folder, name))
     } catch {
       return []
     }

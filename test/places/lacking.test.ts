@@ -64,7 +64,7 @@ describePlace(
     calls: Object.fromEntries(
       (['namespaces', 'landlock'] as const).flatMap((form) => [
         [`cpu ${form}`, { form, argv: ['/bin/sh', '-c', 'for i in 1 2 3; do while :; do :; done & done; wait', mark], policy: { limits: { cpu: '500ms', wall: '30s' } } }],
-        [`memory ${form}`, { form, argv: ['/bin/sh', '-c', '/usr/bin/python3 -c "x = bytearray(300 << 20); print(1)"'], policy: { limits: { memory: '50M', wall: '30s' } } }],
+        [`memory ${form}`, { form, argv: ['/bin/sh', '-c', '/usr/bin/python3 -c "import time; x = bytearray(300 << 20); time.sleep(5); print(1)"'], policy: { limits: { memory: '50M', wall: '30s' } } }],
         [`background ${form}`, { form, argv: ['/bin/sh', '-c', `(setsid /bin/sh -c 'sleep 300; :' "$1" &) ; echo left`, 'sh', mark] }],
       ]),
     ),
