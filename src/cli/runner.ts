@@ -30,6 +30,7 @@ export const runner = async ({ given, environment }: CommandLine): Promise<numbe
   if (given.switches.has('prepare')) return prepare(url)
   const sealingKey = sealingKeyOf(one('key'), environment)
   if (sealingKey === undefined && many('secret').some((word) => word.includes('=store:'))) throw usage('a credential of the store is opened with a key: --key FILE, or CORDON_KEY_FILE', COMMAND)
+  const signals = hearSignals()
   const started = await startRunner({
     url,
     name: one('name') ?? hostname(),
@@ -48,7 +49,7 @@ export const runner = async ({ given, environment }: CommandLine): Promise<numbe
     ...(sealingKey === undefined ? {} : { sealingKey }),
     tell: given.switches.has('json') ? (news) => { writeText(STDOUT, `${JSON.stringify(news)}\n`) } : (news) => { writeText(STDERR, `cordon: ${oneLine(describe(news))}\n`) },
   })
-  await untilSignalled(started)
+  await signals.obey(started)
   return 0
 }
 
@@ -113,18 +114,30 @@ const timesOf = (environment: CommandLine['environment']): { readonly silentMs?:
   return Number.isInteger(silentMs) && silentMs >= 1_000 ? { silentMs, heartbeatMs: silentMs / 6, upkeepMs: silentMs / 6 } : {}
 }
 
-/** First: nothing new. Then: end what runs. Then: end. */
-const untilSignalled = (started: Runner): Promise<void> =>
-  new Promise((settle, reject) => {
-    let signals = 0
-    const heard = (): void => {
-      signals += 1
-      if (signals === 1) started.drain().then(settle, reject)
-      else if (signals === 2) started.cancel()
-      else process.exit(EXIT_AT_ONCE)
-    }
-    for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(name, heard)
-  })
+/** First: nothing new. Then: end what runs. Then: end. Heard from the beginning: what is said while it begins is done when it has begun. */
+const hearSignals = (): { readonly obey: (started: Runner) => Promise<void> } => {
+  let heard = 0
+  let done = 0
+  let act: (() => void) | undefined
+  const hear = (): void => {
+    heard += 1
+    if (heard > (act === undefined ? 1 : 2)) process.exit(EXIT_AT_ONCE)
+    act?.()
+  }
+  for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(name, hear)
+  return {
+    obey: (started) =>
+      new Promise((settle, reject) => {
+        act = () => {
+          for (; done < heard; done += 1) {
+            if (done === 0) started.drain().then(settle, reject)
+            else started.cancel()
+          }
+        }
+        act()
+      }),
+  }
+}
 
 const EXIT_AT_ONCE = 130
 
