@@ -9,7 +9,7 @@ import { build } from 'esbuild'
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
 // Commands that speak to a store are joined apart from the others: what they share would otherwise be split off into files of its
 // own, and `cordon run` would open those too.
-const STORE_COMMANDS = ['serve', 'approvals', 'tools', 'team', 'tokens', 'why-stored', 'log-stored', 'runner']
+const STORE_COMMANDS = ['serve', 'approvals', 'tools', 'calls', 'runs', 'team', 'tokens', 'credentials', 'why-stored', 'log-stored', 'runner']
 const STORE_OUT = join(ROOT, 'dist', 'store-commands')
 // As deep as the modules themselves lie: they look for package.json, launcher and runner from where they are.
 const OUT = join(ROOT, 'dist', 'command-line')

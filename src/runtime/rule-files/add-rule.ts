@@ -2,9 +2,10 @@
 // a blank line, and what is written at the same time by somebody else is not lost.
 import { closeSync, constants, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, readlinkSync, realpathSync, renameSync, statSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { randomBytes } from 'node:crypto'
+import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
-import { isMap, isScalar, isSeq, parseDocument } from 'yaml'
+import type * as Yaml from 'yaml'
 
 import { CordonError, fail } from '../../errors/index.js'
 import { loadRules } from '../../gate/index.js'
@@ -21,6 +22,8 @@ export interface RuleToAdd {
 }
 
 const LONGEST_WAIT_MS = 5_000
+
+const require = createRequire(import.meta.url)
 
 export const addRule = async (file: string, rule: RuleToAdd, context: RuleFileContext): Promise<void> => {
   try {
@@ -94,6 +97,8 @@ const contentOf = (path: string): string | undefined => {
 
 /** The text with the item at the end of its rules. */
 export const withRule = (text: string, lines: readonly string[]): string => {
+  // With the first rule that is added: few programs add any.
+  const { isMap, isScalar, isSeq, parseDocument } = require('yaml') as typeof Yaml
   const document = parseDocument(text)
   const { contents } = document
   const indented = (indent: string) => lines.map((line) => `${indent}${line}\n`).join('')
