@@ -58,13 +58,14 @@ begin
 end $$;
 
 -- The budgets of a team, and what is used of them in the windows of now: of cost with what is held back, and what has ended
--- and is not added up yet.
+-- and is not added up yet. What others have used is not for agents.
 create function agents.fn_list_budgets(p_owner text) returns table (scope text, subject text, span interval, max_calls bigint, max_cost numeric, used_calls bigint, used_cost numeric, until timestamptz)
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
-  select b.scope, b.subject, b.span, b.max_calls, b.max_cost, coalesce(u.calls, 0),
-      case when b.max_cost is not null then coalesce(u.cost + u.reserved, 0) + coalesce((select sum(r.cost - r.reserved) from agents.budget_releases r where r.budget_id = b.id and r.span_start = w.span_start), 0) end,
+  select b.scope, b.subject, b.span, b.max_calls, b.max_cost, case when s.is_seen then coalesce(u.calls, 0) end,
+      case when s.is_seen and b.max_cost is not null then coalesce(u.cost + u.reserved, 0) + coalesce((select sum(r.cost - r.reserved) from agents.budget_releases r where r.budget_id = b.id and r.span_start = w.span_start), 0) end,
       w.span_start + b.span
     from agents.budgets b cross join lateral (select date_bin(b.span, statement_timestamp(), timestamptz '2000-01-01') as span_start) w
+      cross join lateral (select agents.fn_is_member(p_owner, array['admin', 'operator']) or (b.scope = 'agent' and b.subject = agents.fn_actor()) as is_seen) s
       left join agents.budget_usage u on u.budget_id = b.id and u.span_start = w.span_start
     where b.owner = p_owner and agents.fn_is_member(p_owner, array['admin', 'operator', 'agent', 'runner'])
     order by b.scope, b.subject, b.span
@@ -96,10 +97,11 @@ begin
     and not exists (select from agents.tokens t where t.id = p_given.given_with and t.revoked_at is not null);
 end $$;
 
--- Those of a team, for its members.
+-- Those of a team, for its members; an agent finds its own.
 create function agents.fn_standing_approvals(p_owner text) returns setof uuid
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
-  select s.id from agents.standing_approvals s where s.owner = p_owner and agents.fn_is_member(p_owner, array['admin', 'operator', 'agent', 'runner']) and agents.fn_standing_counts(s)
+  select s.id from agents.standing_approvals s where s.owner = p_owner and agents.fn_standing_counts(s)
+    and (agents.fn_is_member(p_owner, array['admin', 'operator', 'runner']) or (s.agent = agents.fn_actor() and agents.fn_is_member(p_owner, array['agent'])))
 $$;
 
 create function agents.fn_use_standing_approval(p_tool agents.tools_registry, p_agent text, p_input jsonb) returns uuid

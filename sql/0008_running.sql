@@ -92,6 +92,8 @@ return abs(p_cost - p_from) > greatest(p_from * 0.5, 0.01);
 create function agents.fn_output_problem(p_output jsonb, p_schema jsonb) returns text
 language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
 begin
+  -- What takes longer than a statement may take would keep the call from ending.
+  if octet_length(p_output::text) > 1048576 then return 'output is too large to be held against its schema'; end if;
   return left(case when p_output is null then 'output is missing' else agents.fn_input_problem(p_output, p_schema, 'output') end, 1000);
 exception when others then return 'output could not be held against its schema: ' || left(sqlerrm, 900);
 end $$;

@@ -7,6 +7,8 @@ const FULL_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export const isFullId = (word: string): boolean => FULL_ID.test(word)
 
+const FEWEST_LETTERS = 4
+
 export interface Sought {
   /** What it is the id of: "call", "open question". */
   readonly what: string
@@ -17,6 +19,8 @@ export interface Sought {
 
 /** Of each candidate the ids that it goes by, the first of which is the one that is meant by any of them. */
 export const idAmong = (word: string, candidates: readonly (readonly string[])[], { what, listedBy, wrong }: Sought): string => {
+  // An unset variable of a script, or the time that all of today's ids begin with, means none of them.
+  if (word.length < FEWEST_LETTERS) throw wrong(`write at least ${String(FEWEST_LETTERS)} letters of the id of the ${what}`)
   const found = candidates.filter((ids) => ids.some((id) => id.startsWith(word) || id.endsWith(word)))
   const [only, ...more] = found
   if (only?.[0] === undefined) throw wrong(`no ${what} has the id ${oneLine(word)}; ${listedBy} has them`)

@@ -1,6 +1,7 @@
 // Stopping a team or a part of it, and what of it runs still.
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import { CordonError } from '../errors/index.js'
 import type { StoreAccess } from '../store/index.js'
 
 import { describeCancelled, renderCalls } from './calls.js'
@@ -37,12 +38,16 @@ const stopAs = async (desk: CommandDesk, state: 'kill' | 'pause'): Promise<numbe
   const said = (paint: Paint): string => `${paint('red', state === 'kill' ? 'stopped' : 'paused')}: ${visible(`${what.scope} ${what.subject}`.trim())}\n`
   const running = () => store.ask('listInvocations', { team: of, status: 'running', most: MOST_RUNNING, ...(what.scope === 'all' ? {} : { [what.scope]: what.subject }) })
   if (switches.has('cancel')) {
-    const ended = await cancelAll(store, running, { reason, waitMs })
-    const left = ended.filter(({ status }) => status === 'running')
-    print({ ...what, state, reason, cancelled: ended }, (paint) => `${said(paint)}${ended.map((call) => `${describeCancelled(call, paint)}\n`).join('')}`)
-    return left.length === 0 ? 0 : EXIT_STILL_RUNS
+    const { ended, problems } = await cancelAll(store, running, { reason, waitMs })
+    const isDone = problems.length === 0 && ended.every(({ status }) => status !== 'running')
+    print({ ...what, state, reason, cancelled: ended, problems }, (paint) => `${said(paint)}${ended.map((call) => `${describeCancelled(call, paint)}\n`).join('')}${problems.map((problem) => `${paint('red', 'not cancelled')} ${visible(problem)}\n`).join('')}`)
+    return isDone ? 0 : EXIT_STILL_RUNS
   }
-  const left = await running()
+  // It is stopped, whatever can be said about what runs.
+  const left = await running().catch((error: unknown) => {
+    print({ ...what, state, reason, running: null }, (paint) => `${said(paint)}what still runs could not be looked up\n`)
+    throw error
+  })
   print({ ...what, state, reason, running: left.map(({ id }) => id) }, (paint) => (left.length === 0 ? said(paint) : [
     said(paint),
     `${left.length === 1 ? 'one call still runs' : `${String(left.length)}${left.length === MOST_RUNNING ? ' or more' : ''} calls still run`}, which this does not end:\n`,
@@ -57,16 +62,28 @@ const CANCEL_MS = 30_000
 const LOOK_AGAIN_MS = 300
 const EXIT_STILL_RUNS = 1
 
-/** Until none is left or the time is over: one that was being claimed while everything was stopped is seen at the second look. */
-const cancelAll = async (store: StoreAccess, running: () => Promise<readonly { readonly id: string }[]>, { reason, waitMs }: Cancelling): Promise<readonly CancelledCall[]> => {
+/** Until a look finds nothing new, or the time is over: one that was being claimed while everything was stopped is seen at the second look. */
+const cancelAll = async (store: StoreAccess, running: () => Promise<readonly { readonly id: string }[]>, { reason, waitMs }: Cancelling): Promise<{ readonly ended: readonly CancelledCall[]; readonly problems: readonly string[] }> => {
   const until = Date.now() + waitMs
   const ended = new Map<string, CancelledCall>()
-  for (let look = 0; look < 2; look += 1) {
-    if (look > 0) await sleep(LOOK_AGAIN_MS)
-    const ids = (await running()).map(({ id }) => id).filter((id) => !ended.has(id))
-    for (const call of await cancelCalls(store, ids, { reason, waitMs: Math.max(0, until - Date.now()) })) ended.set(call.id, call)
+  const problems = new Map<string, string>()
+  try {
+    for (let look = 0; ; look += 1) {
+      const ids = (await running()).map(({ id }) => id).filter((id) => !ended.has(id))
+      if (look > 0 && (ids.length === 0 || Date.now() > until)) {
+        for (const id of ids) if (!problems.has(id)) problems.set(id, `${id}: still runs`)
+        break
+      }
+      problems.clear()
+      for (const call of await cancelCalls(store, ids, { reason, waitMs: Math.max(0, until - Date.now()), onProblem: (id, { message }) => problems.set(id, `${id}: ${message}`) })) ended.set(call.id, call)
+      await sleep(LOOK_AGAIN_MS)
+    }
+  } catch (error) {
+    // What was done is told nevertheless.
+    if (!(error instanceof CordonError)) throw error
+    problems.set('', `what still runs could not be looked up: ${error.message}`)
   }
-  return [...ended.values()]
+  return { ended: [...ended.values()], problems: [...problems.values()] }
 }
 
 export const resume = async (desk: CommandDesk): Promise<number> => {

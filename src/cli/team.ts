@@ -33,7 +33,7 @@ const show = async ({ store, team: teamOf, print }: CommandDesk): Promise<number
   return 0
 }
 
-const usedOf = (used: number | null, most: number | null): string => (most === null ? 'any' : `${String(used ?? 0)} of ${String(most)}`)
+const usedOf = (used: number | null, most: number | null): string => (most === null ? 'any' : used === null ? String(most) : `${String(used)} of ${String(most)}`)
 
 const KINDS = ['admin', 'operator', 'agent', 'runner'] as const
 

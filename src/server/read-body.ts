@@ -28,6 +28,7 @@ const bytesOf = (request: IncomingMessage, mostBytes: number): Promise<Buffer> =
     }
     const refuse = (error: CordonError): void => {
       request.off('data', take)
+      chunks.length = 0
       reject(error)
     }
     request.on('data', take)

@@ -81,7 +81,9 @@ export const listStops = ({ query }: Asking, team: string): Promise<readonly Sto
   query('select scope, subject, state, reason, author, since from agents.controls where owner = $1 order by since', [team])
 
 const NAMES = {
-  agent: "select actor as name from agents.members where owner = $1 and kind = 'agent'",
+  // Also one that is no member any more: what it asked for may still run.
+  agent: `select actor as name from agents.members where owner = $1 and kind = 'agent' union select a.agent from agents.tool_assignments a join agents.tools_registry t on t.id = a.tool_id where t.owner = $1
+    union select agent from agents.tool_invocations where owner = $1 and status in ('pending', 'approved', 'running')`,
   tool: 'select key as name from agents.tools_registry where owner = $1',
   profile: 'select name from agents.tool_profiles where owner = $1',
 } as const
@@ -118,7 +120,8 @@ export interface Budget {
 
 /** With what is used of it in the window of now, which ends then. */
 export interface UsedBudget extends Budget {
-  readonly usedCalls: number
+  /** Null where it is another's, and the asker an agent. */
+  readonly usedCalls: number | null
   /** With what is held back for calls that have not ended; null where cost is not limited. */
   readonly usedCost: number | null
   readonly until: Date

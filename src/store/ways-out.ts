@@ -8,7 +8,7 @@ type WaysOut = readonly (readonly [RegExp, string])[]
 const REFUSED: WaysOut = [
   [/^permission denied to set role "service_role"/, 'only a login that has it may: grant service_role to the login of the server (docs/serve.md); or use that of the owner of the database: --database URL'],
   [/^permission denied to set role "(?<role>\w+)"/, 'let the login that speaks for others have it: grant {role} to LOGIN (docs/serve.md says which roles a server needs)'],
-  [/^permission denied for function fn_(?:heartbeat|claim|complete|append_output|resolve|recover|runs_for|has_queue|task_of)/, 'let the login run calls: grant cordon_runner to LOGIN (docs/store.md says which role may call what)'],
+  [/^permission denied for function fn_(?:heartbeat|claim|complete|append_output|resolve|recover|has_queue|task_of)/, 'let the login run calls: grant cordon_runner to LOGIN (docs/store.md says which role may call what)'],
   [/^permission denied for function fn_(?:invoke|note_refusal)/, 'let the login ask for calls: grant cordon_agent to LOGIN (docs/store.md says which role may call what)'],
   [/^permission denied for function fn_(?:approve|reject|decide)/, 'let the login decide: grant cordon_operator to LOGIN (docs/store.md says which role may call what)'],
   [/^permission denied for/, 'let the login have a role of Cordon: grant cordon_admin (or cordon_operator, cordon_agent, cordon_runner) to LOGIN; docs/store.md says which may do what'],

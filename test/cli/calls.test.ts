@@ -58,7 +58,7 @@ describe('cordon calls', () => {
     expect(await endedWhenTold(another, 'calls', 'cancel', another)).toBe(`ended ${another}: failed\n`)
   })
 
-  test.each([[['list', '--state', 'open'], '--state is one of'], [['list', '--limit', 'many'], '--limit is a number'], [['show'], 'name one call'], [['cancel'], 'name calls'], [['cancel', 'x', '--wait', 'long'], '--wait needs a time'], [['show', 'ffff'], 'no call has the id ffff']])('cannot be understood: %j', (words, problem) => {
+  test.each([[['list', '--state', 'open'], '--state is one of'], [['list', '--limit', 'many'], '--limit is a number'], [['show'], 'name one call'], [['cancel'], 'name calls'], [['cancel', 'x', '--wait', 'long'], '--wait needs a time'], [['show', 'ffff'], 'no call has the id ffff'], [['cancel', ''], 'write at least 4 letters'], [['cancel', '019'], 'write at least 4 letters']])('cannot be understood: %j', (words, problem) => {
     expect(team.as('anna', 'calls', ...words)).toMatchObject({ status: 2, stderr: expect.stringContaining(problem) as string })
   })
 })

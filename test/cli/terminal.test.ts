@@ -76,7 +76,7 @@ describeForms('at a terminal', (_, form) => {
     const mark = `94${String(process.pid)}`
     const now = join(folder, `${form}-now`)
     const killer = `(until [ -e ${now} ]; do sleep 0.1; done; kill -KILL $(pgrep -f -- '^${process.execPath} .*--form ${form} -- sleep ${mark}$')) &`
-    const { modes } = atTerminal(SHELL, [PROMPT, { look: true }, { send: `${killer} ${typed('--', 'sleep', mark)}; echo ov""er\n` }, TAKEN, { look: true }, { touch: now }, { expect: 'Killed' }, { raw: false }, { look: true }, { send: 'exit\n' }])
+    const { modes } = atTerminal(SHELL, [PROMPT, { look: true }, { send: `${killer} ${typed('--', 'sleep', mark)}; echo ov""er\n` }, TAKEN, { look: true }, { touch: now }, { expect: 'Killed' }, { raw: false }, { look: true }, PROMPT, { send: 'exit\n' }])
     expect(modes[1]).toEqual({ canonical: false, echo: false, signals: false })
     expect(modes[2]).toEqual(modes[0])
   })

@@ -84,14 +84,14 @@ describeRegistry('bounds of what is handed in', (stage) => {
     const registry = await stage.fresh()
     const schema = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] }
     const tool = await registry.register('look', { p_egress_class: 'none', p_requires_approval: false, p_schema_output: JSON.stringify(schema) })
-    const [problem] = (await Promise.all(['{"ok":"yes"}', '{"ok":true}', null].map(async (output) => {
+    const [problem] = (await Promise.all(['{"ok":"yes"}', '{"ok":true}', null, JSON.stringify({ ok: true, more: 'x'.repeat(1_100_000) })].map(async (output) => {
       const id = await registry.invoke(tool)
       await registry.runner.query(`select agents.fn_complete_tool_invocation($1, 'completed', $2, null, null, $3)`, [id, output, (await stage.claim(registry, id))?.fence])
       const [row] = await stage.engine.query<{ output: unknown; problem: string | null; said: string | null }>(`select output, output_problem as problem, (select line::jsonb #>> '{details,output_problem}' from agents.audit_events where subject = 'invocation:' || i.id and type = 'invocation.completed') as said from agents.tool_invocations i where id = $1`, [id])
       expect(row?.output).toEqual(JSON.parse(output ?? 'null'))
       expect(row?.said).toBe(row?.problem)
       return row?.problem
-    }))).map((each, at) => [each, [/output\.ok must be boolean/, /^null$/, /output is missing/][at]] as const).filter(([each, expected]) => expected?.test(String(each)) !== true)
+    }))).map((each, at) => [each, [/output\.ok must be boolean/, /^null$/, /output is missing/, /too large to be held against its schema/][at]] as const).filter(([each, expected]) => expected?.test(String(each)) !== true)
     expect(problem).toBeUndefined()
     // Nothing is said of one that failed, or whose schema is another by now; one that cannot be checked is none.
     await registry.register('look', { p_egress_class: 'none', p_requires_approval: false, p_schema_output: '{"type":"array"}' })

@@ -36,6 +36,18 @@ describeRegistry('budgets of cost', (stage) => {
     expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBe(5)
   })
 
+  test('what is used of it is told to who manages it and to whose it is, and to no other agent', async () => {
+    const registry = await fresh()
+    const tool = await registry.register('look', FREE)
+    await limit(registry, 5)
+    await registry.admin.value(`select agents.fn_set_budget($1, 'agent', 'another', interval '1 day', 3)`, [registry.owner])
+    await registry.admin.query(`select agents.fn_remove_member($1, 'agent-1', 'operator')`, [registry.owner])
+    await ask(registry, tool, 1)
+    const used = (asking: TeamRegistry['agent']) => asking.query('select subject, used_calls::int as calls, used_cost::int as cost from agents.fn_list_budgets($1)', [registry.owner])
+    expect(await used(registry.agent)).toEqual([{ subject: 'agent-1', calls: 1, cost: 1 }, { subject: 'another', calls: null, cost: null }])
+    expect(await used(registry.admin)).toEqual([{ subject: 'agent-1', calls: 1, cost: 1 }, { subject: 'another', calls: 0, cost: null }])
+  })
+
   test('is changed by setting it again, and taken away', async () => {
     const registry = await fresh()
     const tool = await registry.register('look', FREE)

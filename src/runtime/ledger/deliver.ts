@@ -12,21 +12,23 @@ const NOT_TAKEN: ReadonlySet<string> = new Set(['store-state', 'request-too-larg
 
 /** Smaller ones are refused by nobody for their size. */
 const LARGE_BYTES = 64 * 1024
-/** Tries of a large result that are not answered while everything else is. */
-const MOST_UNANSWERED = 5
+/** Tries of a large result, one after the other, that are not answered while everything else is; and for how long at least: a server that is started anew looks the same for a while. */
+const CUT_OFF = { tries: 5, forMs: 60_000 }
 
 /**
  * Once, whatever it takes. Fails when the call is not this one's any more, and when its result cannot be kept: then the
  * call is failed, and says why. Something on the way to a server may cut off what is too large for it, without a word: a
  * large result that is never answered, by a server that answers everything else, is not taken either.
  */
-export const deliverCompletion = ({ complete, find }: Pick<CallStore, 'complete' | 'find'>, claimed: SeenCall, completion: Completion, enough: AbortSignal): Promise<void> => {
-  let unanswered = 0
+export const deliverCompletion = ({ complete, find }: Pick<CallStore, 'complete' | 'find'>, claimed: SeenCall, completion: Completion, enough: AbortSignal, cutOff = CUT_OFF): Promise<void> => {
+  let unanswered = { tries: 0, since: 0 }
   const isCutOff = async (error: CordonError): Promise<boolean> => {
+    const { tries, since } = unanswered
+    unanswered = { tries: 0, since: 0 }
     if (error.code !== 'server-unavailable' || sizeOf(completion) < LARGE_BYTES) return false
     await find(claimed.id)
-    unanswered += 1
-    return unanswered >= MOST_UNANSWERED
+    unanswered = { tries: tries + 1, since: tries === 0 ? performance.now() : since }
+    return unanswered.tries >= cutOff.tries && performance.now() - unanswered.since >= cutOff.forMs
   }
   return whileUnavailable(async () => {
     try {
