@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { messageOf } from './contestants/runner.mjs'
 import { benchDecide } from './decide.mjs'
 import { benchEgress } from './egress.mjs'
+import { benchHostile } from './hostile.mjs'
 import { HELP, parseOptions } from './options.mjs'
 import { drawChart } from './report/chart.mjs'
 import { createProgress } from './report/progress.mjs'
@@ -25,6 +26,10 @@ async function main(options) {
   }
   if (options.egress) {
     await benchEgress(options)
+    return
+  }
+  if (options.hostile) {
+    await benchHostile(options)
     return
   }
   if (options.store) {

@@ -8,7 +8,9 @@ export const HELP = `usage: npm run bench -- [options]
                      connection, a download, many connections
   --store            measure only the store: calls per second on PostgreSQL and embedded, beside the same writes (by
                      pgbench); from approval to start; the same with a million old calls; first use of an embedded store
-  --sustain SECONDS  with --tools: keep 8 calls in flight for so long, and see that nothing grows
+  --hostile          measure only honest calls beside hostile tools in one runtime: ten minutes
+  --sustain SECONDS  with --tools: keep 8 calls in flight for so long, and see that nothing grows;
+                     with --hostile: how long hostile tools run (default: 600, with --quick 60)
   --quick            fewer samples: a few minutes become half a minute
   --only NAME,...    only these contestants and measurements (bare always runs)
   --peers DIR        also look for peers in DIR/node_modules and DIR/bin
@@ -37,6 +39,7 @@ const MEASUREMENT_NAMES = ['start', 'rate', 'find', 'gcc', 'git', 'python', 'nod
  * @property {boolean} store
  * @property {boolean} tools
  * @property {boolean} egress
+ * @property {boolean} hostile
  * @property {number} sustain seconds; 0 is not at all
  * @property {boolean} quick
  * @property {boolean} check
@@ -62,6 +65,7 @@ export function parseOptions(words) {
       store: { type: 'boolean', default: false },
       tools: { type: 'boolean', default: false },
       egress: { type: 'boolean', default: false },
+      hostile: { type: 'boolean', default: false },
       sustain: { type: 'string', default: '0' },
       quick: { type: 'boolean', default: false },
       check: { type: 'boolean', default: false },
@@ -84,6 +88,7 @@ export function parseOptions(words) {
     store: values.store,
     tools: values.tools,
     egress: values.egress,
+    hostile: values.hostile,
     sustain,
     quick: values.quick,
     check: values.check,
