@@ -180,7 +180,11 @@ static int accept_from(int door, int socket)
 		return -1;
 	for (int others = 0; others < SOMAXCONN && poll(&(struct pollfd){ .fd = door, .events = POLLIN }, 1, SOON) > 0; others++) {
 		size = sizeof peer;
-		int end = accept4(door, &peer.any, &size, SOCK_CLOEXEC);
+		/*
+		 * Node reads and writes a descriptor that it was given as it finds it: a blocking one
+		 * would stop the whole process for as long as a tool leaves an answer unread.
+		 */
+		int end = accept4(door, &peer.any, &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (end >= 0 && is_same_end(&own, &peer))
 			return end;
 		if (end >= 0)
