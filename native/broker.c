@@ -175,6 +175,7 @@ static int accept_from(int door, int socket)
 {
 	union address own = { 0 }, peer;
 	socklen_t size = sizeof own;
+	int most_unread = 256 * 1024;
 
 	if (getsockname(socket, &own.any, &size) < 0)
 		return -1;
@@ -185,8 +186,11 @@ static int accept_from(int door, int socket)
 		 * would stop the whole process for as long as a tool leaves an answer unread.
 		 */
 		int end = accept4(door, &peer.any, &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
-		if (end >= 0 && is_same_end(&own, &peer))
+		if (end >= 0 && is_same_end(&own, &peer)) {
+			/* What a tool leaves unread is held here; without this the kernel lets it grow to megabytes. */
+			setsockopt(end, SOL_SOCKET, SO_SNDBUF, &most_unread, sizeof most_unread);
 			return end;
+		}
 		if (end >= 0)
 			close(end);
 	}
