@@ -175,14 +175,22 @@ static int accept_from(int door, int socket)
 {
 	union address own = { 0 }, peer;
 	socklen_t size = sizeof own;
+	int most_unread = 256 * 1024;
 
 	if (getsockname(socket, &own.any, &size) < 0)
 		return -1;
 	for (int others = 0; others < SOMAXCONN && poll(&(struct pollfd){ .fd = door, .events = POLLIN }, 1, SOON) > 0; others++) {
 		size = sizeof peer;
-		int end = accept4(door, &peer.any, &size, SOCK_CLOEXEC);
-		if (end >= 0 && is_same_end(&own, &peer))
+		/*
+		 * Node reads and writes a descriptor that it was given as it finds it: a blocking one
+		 * would stop the whole process for as long as a tool leaves an answer unread.
+		 */
+		int end = accept4(door, &peer.any, &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (end >= 0 && is_same_end(&own, &peer)) {
+			/* What a tool leaves unread is held here; without this the kernel lets it grow to megabytes. */
+			setsockopt(end, SOL_SOCKET, SO_SNDBUF, &most_unread, sizeof most_unread);
 			return end;
+		}
 		if (end >= 0)
 			close(end);
 	}

@@ -9,7 +9,7 @@ process.once('message', async ({ port, certificate, withCredential }) => {
     sources: new Map([['token', { kind: 'environment', name: 'TOKEN' }]]),
     host: { environment: { TOKEN: 'value-of-the-token-of-the-bench' }, run: () => Promise.resolve({ kind: 'failed', problem: '' }), platform: process.platform, vault: undefined },
   })
-  const egress = createEgress({ secrets, record: () => undefined, authorities: [certificate] })
+  const egress = createEgress({ secrets, record: () => undefined, authorities: [certificate], connections: { perCall: 1024, perRuntime: 1024, always: 0 }, exchanges: { perCall: 1024, perRuntime: 1024, always: 0 } })
   const boundary = resolvePolicy(parsePolicy({ network: [`api.test:${port}`] }, 'bench'), { workspace: ROOT_PATH, home: ROOT_PATH, kind: 'process' })
   const loopback = parseIpAddress('127.0.0.1')
   if (loopback === undefined) throw new Error('no address')

@@ -12,10 +12,10 @@ import type { ProxyUser } from './connection/proxy-client.js'
 import { serveProxyClient, tokenHash } from './connection/proxy-client.js'
 import { serveConnection } from './connection/serve-connection.js'
 import type { Endpoint } from './endpoint.js'
-import { malformedSeen, violationSeen } from './record.js'
+import { deniedSeen, malformedSeen, violationSeen } from './record.js'
 import type { ViolationSeen } from './record.js'
 import type { Denial } from './rules/denial.js'
-import { denial } from './rules/denial.js'
+import { denial, tooManyConnections } from './rules/denial.js'
 
 /** What the broker of a cell asks, and gives. */
 export interface EgressCall {
@@ -39,9 +39,10 @@ export interface EgressCall {
 /** A server that is just being looked for may keep a connection from ending. */
 const LONGEST_END = 2_000
 
-export const admitCall = (rights: CallRights, shared: Shared, maxConnections: number): EgressCall => {
+export const admitCall = (rights: CallRights, shared: Shared): EgressCall => {
   const call = createCall(rights)
   const held = holdStreams()
+  const { connections } = shared
   // The refusal stands whether or not it can be recorded.
   const tell = (seen: ViolationSeen): void => void Promise.resolve(shared.record(seen)).catch(() => undefined)
   const refused = (endpoint: Endpoint, why: Denial): Denial => {
@@ -53,14 +54,25 @@ export const admitCall = (rights: CallRights, shared: Shared, maxConnections: nu
   }
   const judge = (endpoint: Endpoint): Denial | undefined => {
     if (call.isOver) return denial('not-granted', 'the call is over')
-    if (held.count() >= maxConnections) return refused(endpoint, denial('denied', `a call may hold ${maxConnections} connections`))
     const admission = call.judge.connection(endpoint)
     return admission.kind === 'denial' ? refused(endpoint, admission) : undefined
   }
-  const accept = (stream: Duplex, endpoint: Endpoint): void => {
+  /** False when there is no place for it. A connection to the proxy has one already when it becomes one to a host. */
+  const admit = (stream: Duplex, endpoint: Endpoint | undefined): boolean => {
+    if (held.has(stream)) return true
+    const leave = connections.take(rights.callId)
+    if (leave === undefined) {
+      const why = tooManyConnections(connections.limits)
+      tell(endpoint === undefined ? deniedSeen(rights.callId, why) : violationSeen(rights.callId, endpoint, why))
+      return false
+    }
     held.hold(stream)
+    stream.once('close', leave)
+    return true
+  }
+  const accept = (stream: Duplex, endpoint: Endpoint): void => {
     const admission = call.judge.connection(endpoint)
-    if (admission.kind === 'denial' || call.isOver || held.count() > maxConnections) stream.destroy()
+    if (admission.kind === 'denial' || call.isOver || !admit(stream, endpoint)) stream.destroy()
     else held.follow(serveConnection(stream, { call, endpoint, number: call.nextConnection++ }, admission, shared))
   }
   const user: ProxyUser = {
@@ -75,7 +87,8 @@ export const admitCall = (rights: CallRights, shared: Shared, maxConnections: nu
   return {
     mayConnect: (host, port) => {
       const endpoint = endpointOf(host, port)
-      return endpoint === undefined ? denial('malformed', 'the host or the port cannot be read in exactly one way') : judge(endpoint)
+      if (endpoint === undefined) return denial('malformed', 'the host or the port cannot be read in exactly one way')
+      return judge(endpoint) ?? (connections.hasPlace(rights.callId) ? undefined : refused(endpoint, tooManyConnections(connections.limits)))
     },
     accept: (stream, host, port) => {
       const endpoint = endpointOf(host, port)
@@ -83,14 +96,11 @@ export const admitCall = (rights: CallRights, shared: Shared, maxConnections: nu
       else accept(stream, endpoint)
     },
     acceptProxyClient: (stream) => {
-      const isTooMany = held.count() >= maxConnections
-      if (isTooMany) malformed(`a call may hold ${maxConnections} connections`)
-      if (call.isOver || isTooMany) {
+      // Held from now on: until it has said the secret nobody else would break it when the call ends.
+      if (call.isOver || !admit(stream, undefined)) {
         stream.destroy()
         return
       }
-      // Until it has said the secret nobody else would break it when the call ends.
-      held.hold(stream)
       held.follow(serveProxyClient(stream, (said) => {
         if (said === hash && !call.isOver) return user
         malformed('its secret is not that of this call')
@@ -114,7 +124,7 @@ const holdStreams = () => {
   const streams = new Set<Duplex>()
   const serving = new Set<Promise<unknown>>()
   return {
-    count: () => streams.size,
+    has: (stream: Duplex): boolean => streams.has(stream),
     hold: (stream: Duplex): void => {
       streams.add(stream)
       stream.once('close', () => streams.delete(stream))

@@ -7,6 +7,8 @@ import type { CallRights } from './call.js'
 import type { Shared } from './connection/context.js'
 import { requireUsable } from './credentials/inject.js'
 import type { SecretStore } from './credentials/secret-store.js'
+import type { PlaceLimits } from './places.js'
+import { createPlaces } from './places.js'
 import type { RecordEvent } from './record.js'
 import { createUpstreamTls } from './upstream/dial.js'
 import { createPool } from './upstream/pool.js'
@@ -20,8 +22,10 @@ export interface EgressSettings {
   readonly authorities?: readonly string[]
   readonly resolve?: Resolve
   readonly now?: () => number
-  /** Connections that one call may hold at the same time. */
-  readonly maxConnections?: number
+  /** Connections of tools at the same time. */
+  readonly connections?: PlaceLimits
+  /** Requests of tools that are being answered at the same time. */
+  readonly exchanges?: PlaceLimits
 }
 
 /** The way out of one runtime. All of its secrets are in the memory of this process, and nowhere else. */
@@ -33,10 +37,15 @@ export interface Egress {
   readonly close: () => void
 }
 
-export const createEgress = ({ secrets, record, authorities = [], resolve = systemResolver(), now = Date.now, maxConnections = 4096 }: EgressSettings): Egress => {
+/** An idle connection with TLS on both sides costs about 100 KB of memory. */
+const CONNECTIONS: PlaceLimits = { perCall: 512, perRuntime: 2_048, always: 16 }
+/** One whose answer the tool does not read costs about 500 KB. */
+const EXCHANGES: PlaceLimits = { perCall: 128, perRuntime: 512, always: 8 }
+
+export const createEgress = ({ secrets, record, authorities = [], resolve = systemResolver(), now = Date.now, connections = CONNECTIONS, exchanges = EXCHANGES }: EgressSettings): Egress => {
   const authority = createTlsAuthority({ now })
   const tls = createUpstreamTls(authorities)
-  const shared: Shared = { authority, tls, pool: createPool(tls), resolve, secrets, record, now }
+  const shared: Shared = { authority, tls, pool: createPool(tls), resolve, secrets, record, connections: createPlaces(connections), exchanges: createPlaces(exchanges), now }
   const calls = new Set<EgressCall>()
   let isClosed = false
   return {
@@ -44,7 +53,7 @@ export const createEgress = ({ secrets, record, authorities = [], resolve = syst
     admit: async (rights) => {
       if (isClosed) throw fail('egress-closed', {})
       await Promise.all(rights.credentials.map(async (credential) => { requireUsable({ credential, value: (await secrets.get(credential.id)).reveal() }) }))
-      const admitted = admitCall(rights, shared, maxConnections)
+      const admitted = admitCall(rights, shared)
       const call: EgressCall = {
         ...admitted,
         end: () => {

@@ -3,6 +3,7 @@ import type { Endpoint } from './endpoint.js'
 import { renderHost } from './endpoint.js'
 import type { Protocol } from './http/exchange.js'
 import type { Denial, DenialReason } from './rules/denial.js'
+import { denial } from './rules/denial.js'
 
 interface OfConnection {
   readonly call_id: string
@@ -82,11 +83,14 @@ export const violationSeen = (callId: string, endpoint: Endpoint, { reason, beca
   return { type: 'sandbox.violation', call_id: callId, violation }
 }
 
-/** What a program said to the proxy that it was told of, and nobody can act on. */
-export const malformedSeen = (callId: string, problem: string): ViolationSeen => {
-  const violation: EgressViolation = { kind: 'egress', host: '', port: 0, method: null, path: null, reason: 'malformed', because: problem, allow: null }
+/** Of a connection to the proxy itself, which named no host yet. */
+export const deniedSeen = (callId: string, { reason, because, allow }: Denial): ViolationSeen => {
+  const violation: EgressViolation = { kind: 'egress', host: '', port: 0, method: null, path: null, reason, because, allow: allow ?? null }
   return { type: 'sandbox.violation', call_id: callId, violation }
 }
+
+/** What a program said to the proxy that it was told of, and nobody can act on. */
+export const malformedSeen = (callId: string, problem: string): ViolationSeen => deniedSeen(callId, denial('malformed', problem))
 
 const LONGEST_PATH = 1_024
 

@@ -81,14 +81,15 @@ const nextCall = (): NetworkCall => {
 
 export interface GrantedOptions extends Omit<PolicyText, 'network'> {
   readonly onStdout?: (text: string) => void
+  readonly signal?: AbortSignal
 }
 
 /** Runs a command in a cell that may reach these. */
-export const runGranted = async (cell: Cell, network: readonly string[], argv: readonly string[], { onStdout, ...policy }: GrantedOptions = {}): Promise<GrantedCall> => {
+export const runGranted = async (cell: Cell, network: readonly string[], argv: readonly string[], { onStdout, signal, ...policy }: GrantedOptions = {}): Promise<GrantedCall> => {
   const boundary = boundaryOf({ ...policy, network }, programs.folder, programs.folder)
   const heard = onStdout === undefined ? {} : { onStdout: (bytes: Uint8Array) => { onStdout(Buffer.from(bytes).toString('latin1')) } }
   const result = await networks.during(boundary, nextCall(), (input) =>
-    cell.sandbox.run({ boundary, form: cell.form, cwd: programs.folder, argv, ...networks.settingsFor(boundary), ...input, ...heard }))
+    cell.sandbox.run({ boundary, form: cell.form, cwd: programs.folder, argv, ...networks.settingsFor(boundary), ...input, ...heard, ...(signal === undefined ? {} : { signal }) }))
   return { result, stdout: Buffer.from(result.stdout).toString('latin1'), stderr: Buffer.from(result.stderr).toString('latin1') }
 }
 

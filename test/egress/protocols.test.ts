@@ -210,7 +210,7 @@ describe('many at once:', () => {
       socket.on('data', (chunk: Buffer) => socket.write(chunk))
       socket.on('end', () => socket.end())
     })
-    stage = await openStage({ network: [`api.test:${server.port}`], here: ['api.test'], maxConnections: 300 })
+    stage = await openStage({ network: [`api.test:${server.port}`], here: ['api.test'], limits: { connections: { perCall: 300, perRuntime: 300, always: 0 } } })
     const port = await stage.portTo('api.test', server.port)
     const sockets = Array.from({ length: 300 }, () => connectTcp(port, '127.0.0.1'))
     const answers = await Promise.all(sockets.map((socket, at) => new Promise<string>((resolve) => {
@@ -218,7 +218,7 @@ describe('many at once:', () => {
       socket.once('data', (chunk: Buffer) => { resolve(chunk.toString()) })
     })))
     expect(answers).toEqual(sockets.map((_, at) => `\0${at}`))
-    expect(stage.call.mayConnect('api.test', server.port)).toMatchObject({ reason: 'denied' })
+    expect(stage.call.mayConnect('api.test', server.port)).toMatchObject({ reason: 'too-many' })
     for (const socket of sockets) socket.destroy()
     await expect.poll(() => stage.call.mayConnect('api.test', server.port)).toBeUndefined()
   })

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { createEgress, createSecretStore } from '../../src/egress/index.js'
-import type { CallRights, Egress, EgressCall, EgressEvent, Resolve, ViolationSeen } from '../../src/egress/index.js'
+import type { CallRights, Egress, EgressCall, EgressEvent, EgressSettings, Resolve, ViolationSeen } from '../../src/egress/index.js'
 import type { Credential, Injection } from '../../src/policy/index.js'
 import { parseDestination, parseIpAddress, parsePolicy, resolvePolicy } from '../../src/policy/index.js'
 import type { AbsolutePath } from '../../src/policy/index.js'
@@ -22,7 +22,7 @@ export interface StageOptions {
   /** Names that lead to this machine. */
   readonly here?: readonly string[]
   readonly resolve?: Resolve
-  readonly maxConnections?: number
+  readonly limits?: Pick<EgressSettings, 'connections' | 'exchanges'>
 }
 
 export interface Stage {
@@ -65,7 +65,7 @@ export const openStage = async (options: StageOptions): Promise<Stage> => {
     record: (event) => { events.push(event) },
     authorities: [serverAuthority.certificate],
     ...(options.resolve === undefined ? {} : { resolve: options.resolve }),
-    ...(options.maxConnections === undefined ? {} : { maxConnections: options.maxConnections }),
+    ...options.limits,
   })
   const call = await egress.admit(rightsOf(options))
   const sockets = new Set<Socket>()

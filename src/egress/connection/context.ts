@@ -2,6 +2,7 @@ import type { ActiveCall } from '../call.js'
 import type { Endpoint } from '../endpoint.js'
 import type { TlsAuthority } from '../authority/tls-authority.js'
 import type { SecretStore } from '../credentials/secret-store.js'
+import type { Places } from '../places.js'
 import type { RecordEvent } from '../record.js'
 import type { UpstreamTls } from '../upstream/dial.js'
 import type { Pool } from '../upstream/pool.js'
@@ -15,6 +16,10 @@ export interface Shared {
   readonly resolve: Resolve
   readonly secrets: SecretStore
   readonly record: RecordEvent
+  /** Connections of tools. */
+  readonly connections: Places
+  /** Requests that are being answered. */
+  readonly exchanges: Places
   readonly now: () => number
 }
 

@@ -16,7 +16,7 @@ import { createConcealment } from '../redaction/conceal.js'
 import type { Concealment } from '../redaction/conceal.js'
 import { findAddresses } from '../rules/address-guard.js'
 import type { Denial } from '../rules/denial.js'
-import { denial } from '../rules/denial.js'
+import { denial, tooManyExchanges } from '../rules/denial.js'
 import { HOST_OVERRIDES } from '../rules/overrides.js'
 import type { IncomingResponse } from '../upstream/transport.js'
 
@@ -27,9 +27,9 @@ import { relay } from './relay.js'
 export const forwarder = (connection: Connection, shared: Shared): Handler => async (request, reply) => {
   const { call, endpoint } = connection
   const path = pathOf(request.target)
-  const refuse = async (why: Denial): Promise<void> => {
+  const refuse = async (why: Denial, status: 403 | 503 = 403): Promise<void> => {
     await shared.record(violationSeen(call.rights.callId, endpoint, why, { method: request.method, path }))
-    await reply.send(refusal(403, `${request.method} ${renderEndpoint(endpoint)}${path} was refused: ${why.because}`, why.reason))
+    await reply.send(refusal(status, `${request.method} ${renderEndpoint(endpoint)}${path} was refused: ${why.because}`, why.reason))
   }
   if (call.isOver) throw fail('egress-closed', {})
   const stranger = mismatch(request, endpoint)
@@ -38,6 +38,12 @@ export const forwarder = (connection: Connection, shared: Shared): Handler => as
   if (grant.kind === 'denial') return refuse(grant)
 
   const bound = credentialsBoundTo(call.rights.credentials, endpoint.host, endpoint.port)
+  const leave = await shared.exchanges.wait(call.rights.callId, reply.signal)
+  if (reply.signal.aborted) {
+    leave?.()
+    throw fail('egress-closed', {})
+  }
+  if (leave === undefined) return refuse(tooManyExchanges(shared.exchanges.limits), 503)
   const started = shared.now()
   const counted = { sent: 0, received: 0, status: null as number | null, redactions: 0, problem: null as string | null }
   // Nothing secret goes over a connection that others can read.
@@ -54,6 +60,7 @@ export const forwarder = (connection: Connection, shared: Shared): Handler => as
     else await reply.send(refusal(isFaultOfTool(error) ? 400 : 502, error instanceof CordonError ? error.agentMessage : 'the connection broke', counted.problem))
     if (isFaultOfTool(error)) await shared.record(violationSeen(call.rights.callId, endpoint, denial('malformed', error.message), { method: request.method, path }))
   } finally {
+    leave()
     if (counted.status !== null || counted.problem !== null) {
       await shared.record({
         type: 'egress.request', call_id: call.rights.callId, connection: connection.number, host: renderHost(endpoint.host), port: endpoint.port,

@@ -132,7 +132,8 @@ const http1Reply = (stream: Duplex, { method, version }: RequestHead, reader: By
   }
   const reply: Reply = {
     inform: (status, headers) => {
-      if (version === '1.1' && !hasBegun) stream.write(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${renderHeaders(endToEnd(headers), 'server')}\r\n`, 'latin1')
+      // A tool that does not read gets none: nobody waits for these to be taken.
+      if (version === '1.1' && !hasBegun && !stream.writableNeedDrain) stream.write(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${renderHeaders(endToEnd(headers), 'server')}\r\n`, 'latin1')
     },
     send,
     switchProtocols: (headers) => {

@@ -1,6 +1,7 @@
 import { isWebPort } from '../../policy/index.js'
 import type { Endpoint } from '../endpoint.js'
 import { renderHost } from '../endpoint.js'
+import type { PlaceLimits } from '../places.js'
 
 /**
  * - `not-granted`: no entry speaks of it
@@ -11,8 +12,9 @@ import { renderHost } from '../endpoint.js'
  * - `mismatch`: the connection, its TLS and its requests name different hosts
  * - `protocol`: only HTTP is granted, and this is none
  * - `malformed`: it cannot be read in exactly one way
+ * - `too-many`: the call, or all calls of this runtime, have as many connections or requests as they may
  */
-export type DenialReason = 'not-granted' | 'denied' | 'read-only' | 'unapproved' | 'address' | 'mismatch' | 'protocol' | 'malformed'
+export type DenialReason = 'not-granted' | 'denied' | 'read-only' | 'unapproved' | 'address' | 'mismatch' | 'protocol' | 'malformed' | 'too-many'
 
 export interface Denial {
   readonly kind: 'denial'
@@ -24,6 +26,12 @@ export interface Denial {
 }
 
 export const denial = (reason: DenialReason, because: string, allow?: string): Denial => ({ kind: 'denial', reason, because, allow })
+
+export const tooManyConnections = ({ perCall, perRuntime }: PlaceLimits): Denial =>
+  denial('too-many', `a call may hold ${perCall} connections at the same time, and all calls together ${perRuntime}: close some before opening more`)
+
+export const tooManyExchanges = ({ perCall, perRuntime }: PlaceLimits): Denial =>
+  denial('too-many', `a call may have ${perCall} unfinished requests at the same time, and all calls together ${perRuntime}: read their answers before asking for more`)
 
 /** The entry that would grant a destination, and no more of it than was asked for. */
 export const grantLine = (endpoint: Endpoint, request?: { readonly method: string; readonly path: string }): string => {

@@ -60,8 +60,8 @@ export interface UpstreamTls {
   readonly secure: (socket: Socket, endpoint: Endpoint, options: { readonly protocols: readonly string[]; readonly client: ClientCertificate | undefined }) => Promise<TLSSocket>
 }
 
-/** Larger than Node's own, so that records are passed on by the dozen; no type knows it, and every TLS socket takes it. */
-export const BUFFERED = { highWaterMark: 1 << 18 }
+/** One record of TLS: more is not faster, and is held for every tool that does not read. No type knows the option; every TLS socket takes it. */
+export const BUFFERED = { highWaterMark: 1 << 14 }
 
 const MOST_SESSIONS = 1_000
 

@@ -86,7 +86,13 @@ export const createHttp1Transport = (stream: Duplex, host: string, onFree: () =>
       throw error
     }
   }
-  return { protocol: 'http/1.1', isFree: () => isUsable && !isBusy && !stream.destroyed && !stream.readableEnded && stream.readableLength === 0 && reader.peek().length === 0, send, close }
+  return {
+    protocol: 'http/1.1',
+    isFree: () => isUsable && !isBusy && !stream.destroyed && !stream.readableEnded && stream.readableLength === 0 && reader.peek().length === 0,
+    isIdle: () => !isBusy,
+    send,
+    close,
+  }
 }
 
 const sendRequest = async (stream: Duplex, request: OutgoingRequest): Promise<void> => {

@@ -13,13 +13,14 @@ import type { OutgoingRequest, Transport } from './transport.js'
 export const createHttp2Transport = (socket: Duplex, scheme: 'http' | 'https', authority: string): Transport => {
   const session = connect(`${scheme}://${authority}`, {
     createConnection: () => socket,
-    settings: { enablePush: false, initialWindowSize: 1 << 20, maxHeaderListSize: MAX_HEAD_BYTES },
+    settings: { enablePush: false, initialWindowSize: 1 << 19, maxHeaderListSize: MAX_HEAD_BYTES },
   })
   session.on('error', () => undefined)
   session.once('connect', () => {
-    session.setLocalWindowSize(4 << 20)
+    session.setLocalWindowSize(1 << 20)
   })
   let isLeaving = false
+  let underWay = 0
   session.on('goaway', () => {
     isLeaving = true
   })
@@ -29,6 +30,7 @@ export const createHttp2Transport = (socket: Duplex, scheme: 'http' | 'https', a
   const send: Transport['send'] = async (request) => {
     const { method, target, headers, body, signal } = request
     if (signal.aborted) throw fail('egress-closed', {})
+    underWay += 1
     const stream = session.request(
       { ':method': method, ':scheme': scheme, ':path': target, ':authority': request.authority, ...grouped(headers), ...(isGrpc(headers) ? { te: 'trailers' } : {}), ...(body?.length === undefined ? {} : { 'content-length': String(body.length) }) },
       { endStream: body === undefined },
@@ -38,6 +40,7 @@ export const createHttp2Transport = (socket: Duplex, scheme: 'http' | 'https', a
     }
     signal.addEventListener('abort', onAbort, { once: true })
     stream.once('close', () => {
+      underWay -= 1
       signal.removeEventListener('abort', onAbort)
     })
     if (body !== undefined) sendBody(stream, request).catch(() => { stream.close(constants.NGHTTP2_CANCEL) })
@@ -46,7 +49,7 @@ export const createHttp2Transport = (socket: Duplex, scheme: 'http' | 'https', a
     if (!received.every(([name, value]) => isHeaderName(name) && isHeaderValue(value))) throw malformed('server', 'a header contains a character that no header may')
     return { status, headers: endToEnd(received), body: isWhole || method === 'HEAD' ? undefined : bodyOf(stream, valueOf(received, 'content-length')), switched: undefined }
   }
-  return { protocol: 'h2', isFree: () => !isLeaving && !session.closed && !session.destroyed, send, close: () => { session.destroy() } }
+  return { protocol: 'h2', isFree: () => !isLeaving && !session.closed && !session.destroyed, isIdle: () => underWay === 0, send, close: () => { session.destroy() } }
 }
 
 /** It counts as idle only while nothing moves, so no exchange is cut short: closing lets those under way end. */

@@ -30,11 +30,13 @@ export interface Pool {
 }
 
 const IDLE_FOR = 30_000
-const MOST_IDLE = 128
+/** Of one call, to all hosts together: below a name that is granted with all others, a tool chooses how many it asks. */
+const MOST_IDLE = 64
 /** Servers close what is idle, most of them after five seconds or more. A request that cannot be repeated does not take that risk. */
 const SURELY_ALIVE = 3_000
 
 interface Shelf {
+  readonly key: string
   readonly callId: string
   /** With the time since when each may have been idle. */
   readonly transports: Map<Transport, number>
@@ -50,11 +52,18 @@ const isRepeatable = ({ method, body }: OutgoingRequest): boolean => body === un
 export const createPool = (tls: UpstreamTls, now: () => number = Date.now): Pool => {
   const shelves = new Map<string, Shelf>()
 
+  /** The one that has been idle longest goes first. */
+  const closeBeyond = (callId: string): void => {
+    const idle = [...shelves.values()].filter((shelf) => shelf.callId === callId).flatMap(({ transports }) => [...transports]).filter(([transport]) => transport.isIdle())
+    if (idle.length <= MOST_IDLE) return
+    idle.sort(([, left], [, right]) => left - right)
+    for (const [transport] of idle.slice(0, idle.length - MOST_IDLE)) transport.close()
+  }
   const open = async (route: Route, shelf: Shelf): Promise<Transport> => {
+    closeBeyond(route.callId)
     const socket = await dial(route.endpoint, await route.addresses())
     let timer: NodeJS.Timeout | undefined
     const transport = await transportOn(socket, route, () => {
-      if (idleOn(shelf).length > MOST_IDLE) transport.close()
       shelf.transports.set(transport, now())
       clearTimeout(timer)
       timer = setTimeout(() => {
@@ -65,6 +74,7 @@ export const createPool = (tls: UpstreamTls, now: () => number = Date.now): Pool
     socket.once('close', () => {
       clearTimeout(timer)
       shelf.transports.delete(transport)
+      if (shelf.transports.size === 0 && shelf.opening === undefined && shelves.get(shelf.key) === shelf) shelves.delete(shelf.key)
     })
     return transport
   }
@@ -90,7 +100,7 @@ export const createPool = (tls: UpstreamTls, now: () => number = Date.now): Pool
   }
   const send: Pool['send'] = async (route, request) => {
     const key = [route.callId, route.scheme, renderEndpoint(route.endpoint), route.protocol, route.client?.id ?? ''].join(' ')
-    const shelf = shelves.get(key) ?? { callId: route.callId, transports: new Map(), opening: undefined }
+    const shelf = shelves.get(key) ?? { key, callId: route.callId, transports: new Map(), opening: undefined }
     shelves.set(key, shelf)
     const idle = idleOn(shelf).find((transport) => isRepeatable(request) || transport.protocol === 'h2' || now() - (shelf.transports.get(transport) ?? 0) < SURELY_ALIVE)
     if (idle === undefined) return (await fresh(route, shelf)).send(request)

@@ -25,6 +25,8 @@ export interface Transport {
   readonly protocol: 'http/1.1' | 'h2'
   /** Whether one more request can be begun now. */
   readonly isFree: () => boolean
+  /** Whether nothing is under way on it. */
+  readonly isIdle: () => boolean
   readonly send: (request: OutgoingRequest) => Promise<IncomingResponse>
   readonly close: () => void
 }
