@@ -61,7 +61,7 @@ const hostsOf = async (client: Client, asking: Asking, sandbox: Sandbox): Promis
     source,
   )
   return {
-    policy: { source, description: undefined, hostsFrom: undefined, policy, examples: [], whereIs: () => source, from: 'bundled', isVouched: true },
+    policy: { source, description: undefined, hostsFrom: undefined, policy, examples: [], whereIs: () => source, from: 'bundled', isVouched: true, path: undefined },
     authorities: answer.authorities.flatMap(readCertificates),
     pins: new Map((await Promise.all(urls.map(({ hostname }) => addressesOf(hostname)))).flat()),
   }

@@ -15,13 +15,6 @@ export const NO_EGRESS: EgressOrder = { pins: new Map(), authorities: [] }
 /** What is typed comes last, and wins. */
 export const joinEgress = (found: EgressOrder, typed: EgressOrder): EgressOrder => ({ pins: new Map([...found.pins, ...typed.pins]), authorities: [...found.authorities, ...typed.authorities] })
 
-export const parseEgress = async (resolve: readonly string[], authorityFile: string | undefined, network: Boundary['network']): Promise<EgressOrder> => {
-  const order = await readEgress(resolve, authorityFile)
-  refuseStray(order.pins.keys(), network)
-  return order
-}
-
-/** The same of many tools, whose runtime knows which hosts they name. */
 export const readEgress = async (resolve: readonly string[], authorityFile: string | undefined): Promise<EgressOrder> => {
   const pins = new Map<string, readonly IpAddress[]>()
   for (const text of resolve) {
@@ -31,11 +24,9 @@ export const readEgress = async (resolve: readonly string[], authorityFile: stri
   return { pins, authorities: authorityFile === undefined ? [] : [(await import('./upstream-authorities.js')).readAuthorities(authorityFile)] }
 }
 
-/** The name that was meant would be looked up as if nothing had been said. */
-const refuseStray = (names: Iterable<string>, network: Boundary['network']): void => {
-  const stray = strayName(names, [network])
-  if (stray !== undefined) throw fail('usage-error', { problem: `--resolve ${stray.name}: no grant covers that name`, fix: stray.near === undefined ? `grant it, too: --net ${stray.name}` : `did you mean ${stray.near}?` })
-}
+/** Addresses are often given for more names than one command is granted. A slip is still told: the name that was meant is looked up as usual. */
+export const unusedPins = (pins: EgressOrder['pins'], network: Boundary['network']): readonly string[] =>
+  [...pins.keys()].flatMap((name) => strayName([name], [network]) ?? []).map(({ name, near }) => `--resolve ${name}: no grant covers that name, so that this has no effect${near === undefined ? '' : `; did you mean ${near}?`}`)
 
 const parsePin = (text: string): { readonly name: string; readonly address: IpAddress } => {
   const [, hostText = '', addressText = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? /^([^:]+:\d+):(.*)$/s.exec(text) ?? []

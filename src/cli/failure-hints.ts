@@ -5,7 +5,7 @@ import type { Stats } from 'node:fs'
 import { basename, resolve } from 'node:path'
 
 import type { AbsolutePath, Boundary } from '../policy/index.js'
-import { escapeGlob, isReadable, isWithinPath, isWritable, parentOf } from '../policy/index.js'
+import { escapeGlob, isReadable, isWithinPath, isWritable, matches, parentOf } from '../policy/index.js'
 import type { SandboxProfile } from '../sandbox/index.js'
 
 import type { RunOrder } from './run-request.js'
@@ -21,7 +21,7 @@ export const hintsOnFailure = (command: Command, boundary: Boundary, profile: Sa
     ...hintsOnCreation(command, boundary),
     ...hintOnGitConfiguration(command, boundary),
     ...hintOnClosedFolders(profile),
-    ...hintOnSealed(command, profile, known),
+    ...hintOnSealed(command, boundary, profile, known),
     ...hintOnSingleFiles(profile),
     ...(known.length === 0 ? hintOnNetwork(command, profile) : []),
   ]
@@ -135,6 +135,8 @@ const pathIn = (word: string, cwd: string): AbsolutePath | undefined => {
 const hintOnPath = (path: AbsolutePath, boundary: Boundary): readonly string[] => {
   const found = lookAt(path)
   if (found === undefined || path === '/' || /^\/(?:proc|dev|sys)(?:\/|$)/.test(path)) return []
+  const carved = boundary.read.find((pattern) => pattern.negated && isWithinPath(found.real, pattern.base) && (pattern.kind !== 'pattern' || matches(pattern, found.real)))
+  if (carved !== undefined) return [`${path} is withheld (${carved.text}): a policy carves it out, or Cordon itself uses it`]
   if (!isReadable(boundary, found.real)) return [`${path} exists, but is not granted: add --read ${asWord(escapeGlob(found.real))}`]
   if (isReadableFor(found.status)) return []
   return [`${path} is granted, but its own permissions refuse it (mode ${(found.status.mode & 0o7777).toString(8)}, user ${String(found.status.uid)}); a cell has the rights of its user, and none of root's`]
@@ -186,14 +188,19 @@ const hintOnClosedFolders = ({ closed_folders: closed, sealed }: SandboxProfile)
 /** Programs that change or remove whole trees, with what is protected in them. */
 const SWEEPING: ReadonlySet<string> = new Set(['rm', 'mv', 'rmdir', 'cp', 'rsync', 'chmod', 'chown', 'tar', 'unzip'])
 
-const hintOnSealed = ({ argv, cwd }: Command, { form, sealed }: SandboxProfile, known: readonly string[]): readonly string[] => {
+const hintOnSealed = ({ argv, cwd }: Command, { write }: Boundary, { form, sealed }: SandboxProfile, known: readonly string[]): readonly string[] => {
   const text = argv.join(' ')
   const swept = SWEEPING.has(basename(argv[0] ?? '')) ? argv.slice(1).flatMap((word) => pathIn(word, cwd) ?? []) : []
   // In the namespaces form it is known which one could not be replaced; a guess is needed only for other ways of writing.
   const isTold = (path: string) => known.some((line) => line.includes(path))
   const meant = sealed.filter((path) => !isTold(path)).filter((path) => (form === 'landlock' ? isMeant(path, text) : text.includes(basename(path)) || isOfPackage(path, text)) || swept.some((folder) => isWithinPath(path as AbsolutePath, folder)))
-  const [first] = meant
-  return first === undefined ? [] : [`protected, and so read-only in the cell: ${listOf(meant)}; if the command is to change one, name it exactly: --write ${asWord(escapeGlob(first))}`]
+  const carved = meant.filter((path) => write.some((pattern) => pattern.negated && matches(pattern, path as AbsolutePath)))
+  const others = meant.filter((path) => !carved.includes(path))
+  const [first] = others
+  return [
+    ...(carved.length === 0 ? [] : [`read-only in the cell: ${listOf(carved)}; a policy carves them out, or Cordon itself reads them`]),
+    ...(first === undefined ? [] : [`protected, and so read-only in the cell: ${listOf(others)}; if the command is to change one, name it exactly: --write ${asWord(escapeGlob(first))}`]),
+  ]
 }
 
 const isMeant = (path: string, text: string): boolean => {

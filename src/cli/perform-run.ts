@@ -3,9 +3,10 @@ import { CordonError, fail } from '../errors/index.js'
 import { requirePermit } from '../gate/index.js'
 import type { Evaluation } from '../gate/index.js'
 import type { Boundary } from '../policy/index.js'
-import { openAuditLog, shieldAudit } from '../runtime/audit/index.js'
+import { auditOwnFiles, openAuditLog } from '../runtime/audit/index.js'
 import { createBareRequests, createEgressLog, createEventStream, idsOf } from '../runtime/events/index.js'
 import type { EgressSummary, EventStream } from '../runtime/events/index.js'
+import { shieldOwnFiles } from '../runtime/own-files/index.js'
 import type { NetworkCall } from '../runtime/network/index.js'
 import type { CallResult } from '../sandbox/index.js'
 import { randomUUID } from 'node:crypto'
@@ -38,7 +39,7 @@ export type Launch = (argv: readonly string[], boundary: Boundary, call: Pick<Ne
 export const performRun = async (given: RunServices, launch: Launch, onDecided: (decided: Decided) => void): Promise<PerformedRun> => {
   const audit = await openAuditLog({ path: auditPathOf(given.environment, given.order.home) }).catch((error: unknown) => { throw withOtherPlace(error) })
   try {
-    const services = { ...given, tool: { ...given.tool, boundary: shieldAudit(given.tool.boundary, audit.places) } }
+    const services = { ...given, tool: { ...given.tool, boundary: shieldOwnFiles(given.tool.boundary, auditOwnFiles(audit.places), given.order.cwd) } }
     const runGate = openRunGate(services)
     const { gate, call, sessionId } = runGate
     const events = createEventStream({ sessionId, now: Date.now, newId: randomUUID, record: audit.append })

@@ -1,6 +1,6 @@
 // `--policy`: the policy that a word names, or the one that it was probably meant to name.
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 
 import { fail } from '../errors/index.js'
 import type { CordonError } from '../errors/index.js'
@@ -17,16 +17,18 @@ export interface LoadedPolicy extends PolicyFile {
   readonly from: PolicySource | 'file'
   /** Values that the user keeps for credentials are given to these alone; to others only what is typed with them. */
   readonly isVouched: boolean
+  /** Where it lies. Bundled ones are part of Cordon itself. */
+  readonly path: string | undefined
 }
 
 /** A word with a slash or an ending is a file; any other is a name, perhaps with its source before it. */
 export const loadPolicy = (word: string, places: PolicyPlaces): LoadedPolicy => {
   const { text, source, found } = readPolicy(word, places)
   const file = loadPolicyFile(text, source)
-  if (found === undefined) return { ...file, from: 'file', isVouched: false }
+  if (found === undefined) return { ...file, from: 'file', isVouched: false, path: resolve(word) }
   const isVouched = found.project === undefined || isVouchedFor(found.project, places)
   if (!isVouched) refuseGrants(file, found, places)
-  return { ...file, from: found.source, isVouched }
+  return { ...file, from: found.source, isVouched, path: found.source === 'bundled' ? undefined : found.path }
 }
 
 export interface PolicyText {

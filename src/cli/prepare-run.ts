@@ -3,13 +3,15 @@ import { join } from 'node:path'
 import { isatty } from 'node:tty'
 
 import type { Mode, RuleSet } from '../gate/index.js'
-import { carveOut, isWithinPath, parseAbsolutePath, resolvePolicy } from '../policy/index.js'
-import type { AbsolutePath, Boundary } from '../policy/index.js'
+import { resolvePolicy } from '../policy/index.js'
+import type { Boundary } from '../policy/index.js'
+import { credentialFiles, shieldOwnFiles } from '../runtime/own-files/index.js'
+import type { OwnFile } from '../runtime/own-files/index.js'
 import { loadRuleFiles } from '../runtime/rule-files/index.js'
-import { futurePathOf } from '../sandbox/index.js'
 
 import type { CommandLine } from './command-line.js'
 import type { RunServices } from './decide-run.js'
+import { ownFilesOf } from './own-files.js'
 import { configFolderOf, stateFolderOf } from './own-folders.js'
 import type { RunOrder } from './run-request.js'
 import { runTool } from './run-tool.js'
@@ -22,7 +24,7 @@ export const prepareRun = (order: RunOrder, isInteractive: boolean, environment:
   const session = order.session ?? environment['CORDON_SESSION']
   return {
     order,
-    tool: runTool(order, shield(boundaryOf(order), [config, state])),
+    tool: runTool(order, shieldOwnFiles(boundaryOf(order), ownFilesIn(order, environment), order.cwd)),
     ruleSets,
     mode: order.mode ?? firstMode(ruleSets),
     isInteractive,
@@ -31,6 +33,12 @@ export const prepareRun = (order: RunOrder, isInteractive: boolean, environment:
     environment,
   }
 }
+
+const ownFilesIn = ({ ownFiles, secrets, workspace, home }: RunOrder, environment: CommandLine['environment']): readonly OwnFile[] => [
+  ...ownFilesOf(environment, home),
+  ...ownFiles,
+  ...credentialFiles(secrets, { folder: workspace, home, searchPath: environment['PATH'] }),
+]
 
 /** Where the managed rules do not permit the usual one, the first that they do. */
 const firstMode = (ruleSets: readonly RuleSet[]): Mode => {
@@ -44,11 +52,3 @@ const boundaryOf = ({ workspace, home, policy }: RunOrder): Boundary => {
   if (![0, 1, 2].some(isatty) || boundary.environment.some(({ name }) => name === 'TERM')) return boundary
   return { ...boundary, environment: [...boundary.environment, { name: 'TERM', value: { kind: 'pass' } }] }
 }
-
-/** Rules and approvals of later calls stay read-only, also where they do not lie under their protected names, or are not there yet. */
-const shield = (boundary: Boundary, folders: readonly string[]): Boundary => {
-  const reached = folders.map((folder) => futurePathOf(parseAbsolutePath(folder))).filter((folder) => isReached(boundary, folder))
-  return reached.length === 0 ? boundary : { ...boundary, write: [...boundary.write, ...reached.map(carveOut)] }
-}
-
-const isReached = ({ write }: Boundary, folder: AbsolutePath): boolean => write.some(({ negated, base }) => !negated && isWithinPath(folder, futurePathOf(base)))

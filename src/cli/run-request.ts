@@ -8,13 +8,15 @@ import { fail } from '../errors/index.js'
 import { MODES } from '../gate/index.js'
 import type { Mode } from '../gate/index.js'
 import type { AbsolutePath, ToolPolicy } from '../policy/index.js'
-import { nearestKey, parseAbsolutePath, parsePolicy, resolvePolicy } from '../policy/index.js'
+import { nearestKey, parseAbsolutePath, parsePolicy } from '../policy/index.js'
+import type { OwnFile } from '../runtime/own-files/index.js'
 import type { Form } from '../sandbox/index.js'
 
 import type { Arguments } from './arguments.js'
 import { combinePolicies } from './combine-policies.js'
-import { NO_EGRESS, joinEgress, parseEgress } from './egress-order.js'
+import { NO_EGRESS, joinEgress, readEgress } from './egress-order.js'
 import type { EgressOrder } from './egress-order.js'
+import { readOnly } from './own-files.js'
 import { configFolderOf } from './own-folders.js'
 import { loadPolicy } from './policy-file.js'
 import { BACKENDS, FORMS, LIMIT_OPTIONS } from './run-options.js'
@@ -34,6 +36,8 @@ export interface RunOrder {
   readonly policySources: readonly string[]
   /** `--rules` */
   readonly ruleFiles: readonly string[]
+  /** Policies, rules and certificates that were read from files. */
+  readonly ownFiles: readonly OwnFile[]
   readonly session: string | undefined
   readonly egress: EgressOrder
   /** Where the values of the policy's credentials come from. */
@@ -64,8 +68,9 @@ export const parseRun = async (given: Arguments, environment: Readonly<Record<st
     form,
     mode: first('mode') === undefined ? undefined : oneOf('mode', first('mode') ?? '', MODES),
     ruleFiles: all('rules'),
+    ownFiles: [...readOnly(files.map(({ path }) => path), 'a policy of this run'), ...readOnly(all('rules'), 'a rule file of this run'), ...readOnly(all('upstream-ca'), 'what servers are trusted by')],
     session: first('session'),
-    egress: joinEgress(ofClients, await parseEgress(all('resolve'), first('upstream-ca'), resolvePolicy(policy, { workspace, home, kind: 'process' }).network)),
+    egress: joinEgress(ofClients, await readEgress(all('resolve'), first('upstream-ca'))),
     grants: GRANTING.flatMap((name) => all(name).map((value) => `--${name} ${name === 'env' ? value.replace(/=.*/s, '=…') : value}`)),
     policySources: files.map(({ source }) => source),
     secrets: needsSecrets ? (await import('./secret-sources.js')).secretSources(files, { typed: all('secret'), configFolder, environment, policy }) : new Map(),

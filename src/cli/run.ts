@@ -43,7 +43,7 @@ export const run = async ({ given, environment }: CommandLine): Promise<number> 
     order = await parseRun(given, environment)
     const services = prepareRun(order, interactive, environment)
     if (given.switches.has('dry-run')) return await (await import('./dry-run.js')).dryRun(services, reporting, environment)
-    say(warningsOf({ env: given.values.get('env') ?? [], way: ['resolve', 'upstream-ca'].filter((name) => given.values.has(name)).map((name) => `--${name}`) }, services.tool.boundary, environment), reporting, environment)
+    say(warningsOf({ env: given.values.get('env') ?? [], way: ['resolve', 'upstream-ca'].filter((name) => given.values.has(name)).map((name) => `--${name}`), pins: order.egress.pins }, services.tool.boundary, environment), reporting, environment)
     // Finding out what the host holds takes time of its own; the decision is made meanwhile.
     const sandbox = openSandbox({ form: order.form, nursery: 'none' })
     sandbox.catch(() => undefined)

@@ -5,12 +5,14 @@ import { fail } from '../errors/index.js'
 import { renderIpAddress } from '../policy/index.js'
 import { loadToolFiles, registrationOf, startRunner } from '../runtime/index.js'
 import type { Runner, RunnerNews, RunnerOptions, RunnerTool } from '../runtime/index.js'
+import type { OwnFile } from '../runtime/own-files/index.js'
 import { installQueue, migrate, openPostgres } from '../store/index.js'
 
 import { usage } from './arguments.js'
 import type { CommandLine } from './command-line.js'
 import { STDERR, STDOUT, oneLine, writeText } from './console-text.js'
 import { readEgress } from './egress-order.js'
+import { ownFilesOf, readOnly, withheld } from './own-files.js'
 import { auditPathOf, configFolderOf } from './own-folders.js'
 import { sealingKeyOf } from './sealing-key.js'
 
@@ -30,13 +32,15 @@ export const runner = async ({ given, environment }: CommandLine): Promise<numbe
   if (given.switches.has('prepare')) return prepare(url)
   const sealingKey = sealingKeyOf(one('key'), environment)
   if (sealingKey === undefined && many('secret').some((word) => word.includes('=store:'))) throw usage('a credential of the store is opened with a key: --key FILE, or CORDON_KEY_FILE', COMMAND)
+  const keyFile = one('key')
+  const tools = await toolsOf(many('tools'))
   const signals = hearSignals()
   const started = await startRunner({
     url,
     name: one('name') ?? hostname(),
     labels: many('label'),
     concurrency: countOf(one('concurrency')) ?? availableParallelism(),
-    tools: await toolsOf(many('tools')),
+    tools,
     runtime: {
       workspace,
       environment,
@@ -44,6 +48,7 @@ export const runner = async ({ given, environment }: CommandLine): Promise<numbe
       egress: { secrets: secretsOf(many('secret')), ...(await wayOf(many('resolve'), one('upstream-ca'))) },
       ruleFiles: 'all',
       configFolder: configFolderOf(environment, homedir()),
+      ownFiles: ownFilesOption([...ownFilesOf(environment, homedir()), ...(keyFile === undefined ? [] : [withheld(keyFile, 'the key of credentials')]), ...readOnly([one('upstream-ca'), ...tools.map(({ file }) => file)], 'a file of this runner')]),
     },
     ...timesOf(environment),
     ...(sealingKey === undefined ? {} : { sealingKey }),
@@ -51,6 +56,11 @@ export const runner = async ({ given, environment }: CommandLine): Promise<numbe
   })
   await signals.obey(started)
   return 0
+}
+
+const ownFilesOption = (files: readonly OwnFile[]): NonNullable<RunnerOptions['runtime']['ownFiles']> => {
+  const pathsOf = (access: OwnFile['access']): readonly string[] => files.filter((file) => file.access === access).map(({ path }) => path)
+  return { withheld: pathsOf('withheld'), readOnly: pathsOf('read-only') }
 }
 
 const toolsOf = async (places: readonly string[]): Promise<readonly RunnerTool[]> => {

@@ -26,10 +26,4 @@ export const AUDIT_ERRORS = {
     agent: 'This call cannot be recorded, so it was not run.',
     fix: '{fix}',
   },
-  'audit-exposed': {
-    when: 'A tool may write where the audit log lies, and the log has no folder of its own that could be taken out.',
-    message: 'the audit log {path} lies among what a tool may write: {grant}',
-    agent: 'The policy of this tool is not permitted on this host.',
-    fix: 'give the log a folder of its own, outside of {grant} or beneath it',
-  },
 } as const satisfies Record<string, ErrorText>

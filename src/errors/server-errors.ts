@@ -8,12 +8,6 @@ export const SERVER_ERRORS = {
     agent: 'The registry of tools cannot be reached.',
     fix: 'let that process end, or let one keep it for all (cordon serve); if there is no such process any more, on any host: rm {name}',
   },
-  'store-exposed': {
-    when: 'A tool would be granted the place of the store that its calls are approved in.',
-    message: 'the grant {grant} lies in {place}, which is the store: who reaches it approves what they like',
-    agent: 'The policy of this tool cannot be used here.',
-    fix: 'grant something else, or move the store',
-  },
   'listen-refused': {
     when: 'A server was to listen where others could read along or get in.',
     message: 'not listening on {where}: {problem}',

@@ -51,6 +51,12 @@ export const ERRORS = {
     agent: 'The policy of this tool is invalid.',
     fix: '{fix}',
   },
+  'own-file-exposed': {
+    when: 'A tool would be granted a file that Cordon itself reads or writes: the value of a credential, a policy, rules, the audit log, the store.',
+    message: 'no tool may have {path}, which is {what}: {problem}',
+    agent: 'The policy of this tool is not permitted on this host.',
+    fix: '{fix}',
+  },
   'policy-untrusted': {
     when: 'A policy that came with a project grants something, and nobody here has said that this project may.',
     message: '{source} came with the project in {folder} and grants something ({what}); a project that nobody vouches for can only narrow',

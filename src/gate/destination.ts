@@ -1,7 +1,6 @@
-import { bindGlob, coversEndpoint, matches } from '../policy/index.js'
+import { coversEndpoint, matchPaths, readUrlPath } from '../policy/index.js'
 import type { Boundary, HostGrant } from '../policy/index.js'
 
-import { normalisedPath } from './path-spelling.js'
 import type { UrlTarget } from './url-spelling.js'
 
 /** Whether the network grants of a tool let it reach a URL. Methods are for the proxy: a URL does not say which. */
@@ -21,14 +20,11 @@ export const mayReach = (network: Boundary['network'], target: UrlTarget): boole
 const isAbout = (entry: HostGrant, target: UrlTarget): boolean =>
   coversEndpoint(entry, target.host, target.port) && pathMatches(entry, target.path)
 
-// URL paths are globs from the root; there is no workspace or home in a URL.
-const URL_PLACES = { workspace: '/', home: '/' } as Parameters<typeof bindGlob>[1]
-const AMBIGUOUS = /%2e|%2f|%5c|\/\//i
-
-/** A path that servers read in different ways fits no grant and every denial. */
-const pathMatches = ({ paths, action }: HostGrant, path: string): boolean => {
-  if (paths.kind === 'all') return true
-  const normalised = AMBIGUOUS.test(path) ? undefined : normalisedPath(path)
-  if (normalised === undefined) return action === 'deny'
-  return paths.items.some((glob) => bindGlob(glob, URL_PLACES).some((pattern) => matches(pattern, normalised)))
+/** In every reading of its path a grant matches, and in any of them a denial. A path that cannot be read fits no grant and every denial. */
+const pathMatches = (entry: HostGrant, path: string): boolean => {
+  const matches = matchPaths(entry)
+  if (matches === undefined) return true
+  const readings = readUrlPath(path)
+  if (readings === 'ambiguous') return entry.action === 'deny'
+  return entry.action === 'deny' ? readings.some(matches) : readings.every(matches)
 }

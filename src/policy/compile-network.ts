@@ -2,12 +2,13 @@ import type { AbsolutePath } from './absolute-path.js'
 import { namesOf } from './absolute-path.js'
 import type { Boundary } from './boundary.js'
 import { coversPort } from './covers-host.js'
+import { inAnyCase } from './glob-segments.js'
 import type { HostGrant } from './host-grant.js'
 import { indexHosts } from './host-index.js'
 import { SAFE_METHODS } from './model.js'
 import type { NetworkRequest, NetworkUse, RequestHost } from './network-request.js'
 import { bitsAt, bitsUnder, createTrie, startAt, stepInto } from './path-trie.js'
-import type { Bits } from './path-trie.js'
+import type { Bits, TrieBuilder } from './path-trie.js'
 
 /** `entry` is what decided: the denial, or the grant. Nothing decides where nothing speaks of the request. */
 export type NetworkAnswer =
@@ -30,7 +31,7 @@ export const compileNetwork = ({ network, egressClass }: Pick<Boundary, 'network
   const pathMatchers = new Map(entries.map((entry) => [entry, matchPaths(entry)]))
   const readsOnly = egressClass.level === 'read_only'
 
-  const hits = (entry: HostGrant, port: number, use: NetworkUse): boolean =>
+  const hits = (entry: HostGrant, port: number, use: OneUse): boolean =>
     speaksOfPort(entry, port) && coversUse(entry, use, pathMatchers.get(entry))
   const entriesFor = (request: Pick<NetworkRequest, 'host' | 'resolved'>) => [
     ...index.about(request.host),
@@ -41,11 +42,15 @@ export const compileNetwork = ({ network, egressClass }: Pick<Boundary, 'network
     if (network.kind === 'none' || egressClass.level === 'none') return { kind: 'denied', because: 'not-granted' }
     if (readsOnly && !(use.kind === 'http' && SAFE_METHODS.includes(use.method))) return { kind: 'denied', because: 'read-only' }
     if (network.kind === 'all') return { kind: 'allowed', entry: undefined }
-    const matching = entriesFor(request).filter((entry) => hits(entry, port, use))
-    const denial = matching.find(({ action }) => action === 'deny')
-    if (denial !== undefined) return { kind: 'denied', because: 'entry', entry: denial }
-    const [grant] = matching
-    return grant === undefined ? { kind: 'denied', because: 'not-granted' } : { kind: 'allowed', entry: grant }
+    const about = entriesFor(request)
+    const answers = usesOf(use).map((one): NetworkAnswer => {
+      const matching = about.filter((entry) => hits(entry, port, one))
+      const denial = matching.find(({ action }) => action === 'deny')
+      if (denial !== undefined) return { kind: 'denied', because: 'entry', entry: denial }
+      const [grant] = matching
+      return grant === undefined ? { kind: 'denied', because: 'not-granted' } : { kind: 'allowed', entry: grant }
+    })
+    return answers.find((one) => one.kind === 'denied' && one.because === 'entry') ?? answers.find(({ kind }) => kind === 'denied') ?? answers[0] ?? { kind: 'denied', because: 'not-granted' }
   }
   const about = (host: RequestHost, port: number) => index.about(host).filter((entry) => speaksOfPort(entry, port))
   const closedBy: CompiledNetwork['closedBy'] = (host, port) => about(host, port).find(({ action, methods, paths }) => action === 'deny' && methods.kind === 'all' && paths.kind === 'all')
@@ -65,7 +70,16 @@ export const compileNetwork = ({ network, egressClass }: Pick<Boundary, 'network
 /** A grant without a port is for the web; a denial without one is for every port. */
 export const speaksOfPort = ({ action, port: named }: HostGrant, port: number): boolean => (action === 'deny' && named.kind === 'web') || coversPort(named, port)
 
-const coversUse = ({ action, methods, paths }: HostGrant, use: NetworkUse, matches: PathMatcher | undefined): boolean => {
+/** A use in one reading of its path. */
+type OneUse = Exclude<NetworkUse, { kind: 'http' }> | { readonly kind: 'http'; readonly method: string; readonly path: AbsolutePath | 'ambiguous' }
+
+const usesOf = (use: NetworkUse): readonly OneUse[] => {
+  if (use.kind !== 'http') return [use]
+  const { kind, method, paths } = use
+  return paths === 'ambiguous' ? [{ kind, method, path: paths }] : paths.map((path) => ({ kind, method, path }))
+}
+
+const coversUse = ({ action, methods, paths }: HostGrant, use: OneUse, matches: PathMatcher | undefined): boolean => {
   const isDenial = action === 'deny'
   switch (use.kind) {
     case 'direct':
@@ -80,17 +94,15 @@ const coversUse = ({ action, methods, paths }: HostGrant, use: NetworkUse, match
   }
 }
 
-type PathMatcher = (path: AbsolutePath) => boolean
+export type PathMatcher = (path: AbsolutePath) => boolean
 
 const MATCHED: Bits = 1
 
-/** A URL path without a wildcard grants exactly that path, and denies everything beneath it as well. */
-const matchPaths = ({ paths, action }: HostGrant): PathMatcher | undefined => {
-  if (paths.kind === 'all') return undefined
+/** Nothing for an entry that is about all paths. */
+export const matchPaths = (entry: HostGrant): PathMatcher | undefined => {
+  if (entry.paths.kind === 'all') return undefined
   const trie = createTrie<never>()
-  for (const { segments } of paths.items.flatMap(({ alternatives }) => alternatives)) {
-    trie.add(segments, { at: MATCHED, under: action === 'deny' || segments.at(-1)?.kind === 'any-depth' ? MATCHED : 0 })
-  }
+  addPaths(trie, entry, MATCHED)
   const start = startAt(trie.build())
   return (path) => {
     let active = start
@@ -100,5 +112,17 @@ const matchPaths = ({ paths, action }: HostGrant): PathMatcher | undefined => {
       active = stepInto(active, name)
     }
     return bitsAt(active, under) !== 0
+  }
+}
+
+/** A URL path without a wildcard grants exactly that path. It denies everything beneath it as well, in upper and lower case. */
+export const addPaths = (trie: TrieBuilder<never>, { paths, action }: HostGrant, bits: Bits): void => {
+  if (paths.kind === 'all') {
+    trie.add([], { at: bits, under: bits })
+    return
+  }
+  for (const { segments } of paths.items.flatMap(({ alternatives }) => alternatives)) {
+    if (action === 'deny') trie.add(segments.map(inAnyCase), { at: bits, under: bits })
+    else trie.add(segments, { at: bits, under: segments.at(-1)?.kind === 'any-depth' ? bits : 0 })
   }
 }

@@ -2,6 +2,8 @@ import type { GlobCharacter } from './glob-alternatives.js'
 
 export type WildcardPart =
   | { readonly kind: 'character'; readonly character: string }
+  /** One character in either case, where denials are matched. */
+  | { readonly kind: 'letter'; readonly cases: readonly string[] }
   /** `?` */
   | { readonly kind: 'one' }
   /** `*` */
@@ -60,7 +62,7 @@ export const wildcardMatches = (parts: readonly WildcardPart[], text: string): b
       run = part
       runTakesUntil = at
       part += 1
-    } else if (wanted !== undefined && (wanted.kind === 'one' || wanted.character.codePointAt(0) === text.codePointAt(at))) {
+    } else if (wanted !== undefined && takes(wanted, text, at)) {
       part += 1
       at += sizeAt(text, at)
     } else if (run !== -1) {
@@ -72,6 +74,31 @@ export const wildcardMatches = (parts: readonly WildcardPart[], text: string): b
     }
   }
   return parts.slice(part).every(({ kind }) => kind === 'run')
+}
+
+const takes = (part: Exclude<WildcardPart, { kind: 'run' }>, text: string, at: number): boolean => {
+  switch (part.kind) {
+    case 'one':
+      return true
+    case 'character':
+      return part.character.codePointAt(0) === text.codePointAt(at)
+    case 'letter':
+      return part.cases.some((character) => character.codePointAt(0) === text.codePointAt(at))
+  }
+}
+
+/** The same segment for names in any case. Many servers find `/Admin` where `/admin` is asked for. */
+export const inAnyCase = (segment: Segment): Segment => {
+  if (segment.kind === 'any-depth') return segment
+  const parts = (segment.kind === 'wildcard' ? segment.parts : Array.from(segment.name, (character): WildcardPart => ({ kind: 'character', character }))).map(letterOf)
+  return parts.some(({ kind }) => kind !== 'character') ? { kind: 'wildcard', parts } : segment
+}
+
+const letterOf = (part: WildcardPart): WildcardPart => {
+  if (part.kind !== 'character') return part
+  const { character } = part
+  const cases = [...new Set([character, character.toLowerCase(), character.toUpperCase()])].filter((each) => Array.from(each).length === 1)
+  return cases.length === 1 ? part : { kind: 'letter', cases }
 }
 
 /** A character beyond the first 65,536 takes two places in a string. */
@@ -101,5 +128,7 @@ const renderPart = (part: WildcardPart): string => {
       return '?'
     case 'character':
       return escapeGlob(part.character)
+    case 'letter':
+      return `{${part.cases.map(escapeGlob).join(',')}}`
   }
 }

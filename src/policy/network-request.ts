@@ -1,18 +1,18 @@
-import type { AbsolutePath } from './absolute-path.js'
 import type { HostName } from './host-name.js'
 import { parseHostName } from './host-name.js'
 import type { IpAddress } from './ip-address.js'
 import { parseIpAddress } from './ip-address.js'
+import type { PathReadings } from './url-path.js'
 
 export type RequestHost = { readonly kind: 'name'; readonly name: HostName } | { readonly kind: 'address'; readonly address: IpAddress }
 
 /**
- * - `http`: one request that the proxy reads; `path` is `ambiguous` where servers could disagree about it
+ * - `http`: one request that the proxy reads; every one of its `paths` must be allowed, because some server reads it so
  * - `stream`: a connection that may carry anything
  * - `direct`: a connection that the proxy does not look into
  */
 export type NetworkUse =
-  | { readonly kind: 'http'; readonly method: string; readonly path: AbsolutePath | 'ambiguous' }
+  | { readonly kind: 'http'; readonly method: string; readonly paths: PathReadings }
   | { readonly kind: 'stream' }
   | { readonly kind: 'direct' }
 

@@ -1,5 +1,5 @@
 import type { Boundary } from './boundary.js'
-import { compileNetwork, speaksOfPort } from './compile-network.js'
+import { addPaths, compileNetwork, speaksOfPort } from './compile-network.js'
 import { hostRepresentatives, methodRepresentatives, portRepresentatives } from './destination-classes.js'
 import type { Effort } from './effort.js'
 import { newEffort, spend } from './effort.js'
@@ -43,6 +43,8 @@ export const networkBeyond = (a: Network, b: Network): Witness | undefined => {
       }
       for (const method of methods) {
         const found = pathBeyond({ network: a, entries: ofA }, { network: b, entries: ofB }, method, effort)
+        const unreadable = { host, port, use: { kind: 'http', method, paths: 'ambiguous' } } as const
+        if (found.kind === 'none' && networkOfA.answer(unreadable).kind === 'allowed' && networkOfB.answer(unreadable).kind === 'denied') return witnessOf({ kind: 'http', method, path: 'ambiguous' })
         if (found.kind === 'path') return witnessOf({ kind: 'http', method, path: found.path })
         if (found.kind === 'undecided') return { kind: 'undecided', section: 'network' }
       }
@@ -75,13 +77,9 @@ const pathBeyond = (a: Opinion, b: Opinion, method: string, effort: Effort): Pat
     const isOpen = network.kind !== 'none' && egressClass.level !== 'none' && (egressClass.level === 'write' || SAFE_METHODS.includes(method))
     if (!isOpen) return
     if (network.kind === 'all') trie.add([], { at: grant, under: grant })
-    for (const { action, methods, paths } of entries) {
-      if (methods.kind === 'list' && !methods.items.includes(method)) continue
-      const bits = action === 'deny' ? deny : grant
-      if (paths.kind === 'all') trie.add([], { at: bits, under: bits })
-      for (const { segments } of paths.kind === 'all' ? [] : paths.items.flatMap(({ alternatives }) => alternatives)) {
-        trie.add(segments, { at: bits, under: action === 'deny' || segments.at(-1)?.kind === 'any-depth' ? bits : 0 })
-      }
+    for (const entry of entries) {
+      if (entry.methods.kind === 'list' && !entry.methods.items.includes(method)) continue
+      addPaths(trie, entry, entry.action === 'deny' ? deny : grant)
     }
   }
   add(a, GRANT_A, DENY_A)

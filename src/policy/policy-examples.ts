@@ -8,7 +8,7 @@ import type { NetworkRequest } from './network-request.js'
 import type { PolicyNode } from './policy-node.js'
 import { invalid, itemsOf, mappingOf, rootNode, sourceOf, textOf } from './policy-node.js'
 import { resolveNetwork } from './resolve-policy.js'
-import { parseUrlPath } from './url-path.js'
+import { readUrlPath } from './url-path.js'
 
 export interface PolicyExample {
   readonly text: string
@@ -54,7 +54,7 @@ const readRequest = (text: string, node: PolicyNode): Pick<PolicyExample, 'reque
   const host = parseRequestHost(name)
   if (host === undefined) throw invalid(node, FORM, 'write it like GET https://api.example.org/v1/items')
   const isTls = scheme === 'https'
-  const request: NetworkRequest = { host, port: port === undefined ? (isTls ? 443 : 80) : Number(port), use: method === undefined ? { kind: 'stream' } : { kind: 'http', method, path: parseUrlPath(path) ?? 'ambiguous' } }
+  const request: NetworkRequest = { host, port: port === undefined ? (isTls ? 443 : 80) : Number(port), use: method === undefined ? { kind: 'stream' } : { kind: 'http', method, paths: readUrlPath(path) } }
   return { request, isTls }
 }
 

@@ -53,7 +53,7 @@ export const automatonOf = (wildcards: readonly Wildcard[]): WildcardAutomaton =
       const reached: number[] = []
       for (const at of state) {
         const part = places[at]?.part
-        if (part === undefined || (part.kind === 'character' && part.character !== character)) continue
+        if (part === undefined || (part.kind === 'character' && part.character !== character) || (part.kind === 'letter' && !part.cases.includes(character))) continue
         reached.push(part.kind === 'run' ? at : at + 1)
       }
       return closed(reached)
@@ -63,6 +63,7 @@ export const automatonOf = (wildcards: readonly Wildcard[]): WildcardAutomaton =
       for (const at of state) {
         const part = places[at]?.part
         if (part?.kind === 'character') characters.add(part.character)
+        if (part?.kind === 'letter') for (const character of part.cases) characters.add(character)
       }
       return characters
     },

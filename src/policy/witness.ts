@@ -19,7 +19,7 @@ export interface RequestWitness {
   /** A name, or an IP address. */
   readonly host: string
   readonly port: number
-  readonly use: { readonly kind: 'http'; readonly method: string; readonly path: AbsolutePath } | { readonly kind: 'stream' } | { readonly kind: 'direct' }
+  readonly use: { readonly kind: 'http'; readonly method: string; readonly path: AbsolutePath | 'ambiguous' } | { readonly kind: 'stream' } | { readonly kind: 'direct' }
 }
 
 /** One line for a person: "can write /srv/x". */
@@ -50,7 +50,7 @@ const describeRequest = ({ host, port, use }: RequestWitness): string => {
   const place = `${host.includes(':') ? `[${host}]` : host}:${port}`
   switch (use.kind) {
     case 'http':
-      return `can send ${use.method} ${use.path} to ${place}`
+      return `can send ${use.method} ${use.path === 'ambiguous' ? 'with a path that servers read differently' : use.path} to ${place}`
     case 'stream':
       return `can talk any protocol to ${place}`
     case 'direct':

@@ -5,7 +5,7 @@ import type { SandboxOptions } from '../sandbox/index.js'
 
 import { DURABILITIES } from './audit/audit-log.js'
 import type { AuditSettings } from './audit/audit-log.js'
-import type { CallOptions, CordonOptions } from './cordon-options.js'
+import type { CallOptions, CordonOptions, OwnFilesOption } from './cordon-options.js'
 import type { EventContext } from './events/event.js'
 import type { RecordSettings } from './events/recorded-arguments.js'
 import type { AskedWith } from './ledger/asked-with.js'
@@ -75,6 +75,9 @@ const entriesOf = (value: unknown, place: OptionPlace, expected: string, fix: st
 }
 
 const VAULT: ChecksOf<VaultAccess> = { address: such('the address of Vault', (value) => typeof value === 'string' && /^https?:\/\//.test(value), 'write it like https://vault.example.org:8200'), token: aText('a token'), namespace: aText('a name'), authorities: certificates }
+
+const absolutePaths = listOf(such('an absolute path', (value) => typeof value === 'string' && value.startsWith('/'), 'make it absolute, for example with resolve() of node:path'), 'a list of absolute paths', 'write it like ["/srv/agent/state.key"]')
+const OWN_FILES: ChecksOf<OwnFilesOption> = { withheld: absolutePaths, readOnly: absolutePaths }
 
 // Names and addresses are read with errors of their own.
 const EGRESS: ChecksOf<EgressOptions> = {
@@ -157,6 +160,7 @@ const CORDON: ChecksOf<CordonOptions> = {
   state: mappingWith({ options: STATE, required: ['key'], expected: 'a mapping with a key', fix: 'write it like state: { key }' }),
   telemetry: oneOf(['auto', 'off']),
   registry,
+  ownFiles: mappingWith({ options: OWN_FILES, required: [], expected: 'a mapping', fix: 'write it like ownFiles: { withheld: ["/srv/agent/state.key"], readOnly: ["/srv/agent/rules.yaml"] }' }),
   egress: mappingWith({ options: EGRESS, required: [], expected: 'a mapping', fix: 'write it like egress: { secrets: { "github-token": "env:GITHUB_TOKEN" }, pins: { "db.internal": ["10.0.0.5"] } }' }),
   sandbox: mappingWith({ options: SANDBOX, required: [], expected: 'a mapping', fix: 'write it like sandbox: { form: "auto" }' }),
 }

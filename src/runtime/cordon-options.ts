@@ -45,6 +45,16 @@ export interface CordonOptions extends RuleOptions {
   readonly registry?: LedgerSettings
   /** The way to granted hosts. */
   readonly egress?: EgressOptions
+  /** Files and folders of the host that no tool gets, whatever it is granted. Those that Cordon knows of need not be named. */
+  readonly ownFiles?: OwnFilesOption
+}
+
+/** Absolute paths. */
+export interface OwnFilesOption {
+  /** Such as the file of a key (`state.key`). */
+  readonly withheld?: readonly string[]
+  /** Such as rule files that were read with `loadRules`. */
+  readonly readOnly?: readonly string[]
 }
 
 /** A hook of the host; of the session, unless it says otherwise. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { homedir } from 'node:os'
+import { join } from 'node:path'
 
 import { fail } from '../errors/index.js'
 import { createGate } from '../gate/index.js'
@@ -13,7 +14,7 @@ import { APPROVAL_DEFAULTS } from './approvals.js'
 import type { ApprovalSettings } from './approvals.js'
 import type { AuditLog } from './audit/audit-log.js'
 import { openAuditLog } from './audit/audit-log.js'
-import { foldersOf, shieldAudit } from './audit/shield-audit.js'
+import { auditOwnFiles } from './audit/audit-own-files.js'
 import type { CallServices } from './call-services.js'
 import { checkCallOptions, checkCordonOptions } from './check-options.js'
 import type { EventType } from './events/event.js'
@@ -26,10 +27,12 @@ import { createExecutor } from './execute.js'
 import { createFunctionCells } from './function-cells.js'
 import { requirePortable } from './function-source.js'
 import { recordHook } from './hook-events.js'
-import { mechanismsIfAny, openLedger, registeredCalls, shieldBooks } from './ledger/index.js'
+import { mechanismsIfAny, openLedger, registeredCalls, storeOwnFiles } from './ledger/index.js'
 import type { CallLedger, LedgerSettings, RegisteredCalls } from './ledger/index.js'
 import { liveCall } from './life-of-a-call.js'
 import { createCallNetworks, openNetwork, pinsOf, refusePassing, refuseSlips, secretHostOf, sourcesOf, withoutSecrets } from './network/index.js'
+import { configFiles, credentialFiles, namedFiles, shieldOwnFiles, stateFiles } from './own-files/index.js'
+import type { OwnFile } from './own-files/index.js'
 import { createProcessCells } from './process-cells.js'
 import { registerTool } from './registered-tool.js'
 import type { RegisteredTool } from './registered-tool.js'
@@ -99,10 +102,11 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
   const books = ledger === undefined ? undefined : registeredCalls(ledger)
   const places = { workspace: parseAbsolutePath(options.workspace, 'workspace'), home: parseAbsolutePath(options.home ?? homedir(), 'home') }
   const mode = options.mode ?? 'default'
+  const sources = sourcesOf(options.egress?.secrets ?? {})
+  const ownFiles = [...(audit === undefined ? [] : auditOwnFiles(audit.places)), ...ownFilesOf(options, sources, places)]
   const register = (definition: ToolDefinition): RegisteredTool => {
     const registered = registerTool(definition, places, mode)
-    const ownBoundary = shieldBooks(registered.gate.boundary, options.registry)
-    const boundary = audit === undefined ? ownBoundary : shieldAudit(ownBoundary, audit.places)
+    const boundary = shieldOwnFiles(registered.gate.boundary, ownFiles, registered.cwd)
     return { ...registered, gate: { ...registered.gate, boundary } }
   }
   const registered = options.tools.map(register)
@@ -137,7 +141,6 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
 
   let opening: Promise<Sandbox> | undefined
   const sandbox = () => (opening ??= openSandbox(options.sandbox))
-  const sources = sourcesOf(options.egress?.secrets ?? {})
   refuseSlips(options.egress ?? {}, registered.map(({ gate: { boundary } }) => boundary))
   const given = options.environment ?? {}
   // What a value is read from is nothing that a policy could pass on.
@@ -149,7 +152,7 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
     events,
     tools,
     register,
-    withheld: audit === undefined ? [] : foldersOf(audit.places),
+    withheld: ownFiles.map(({ path }) => parseAbsolutePath(path)),
     executor: createExecutor({ processes: createProcessCells(sandbox, environment, networks), functions: createFunctionCells(sandbox, environment, networks) }, Date.now),
     approval: approvalOf(options, books),
     registered: books,
@@ -218,6 +221,17 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
     },
   }
 }
+
+/** What this runtime reads and keeps. Values of variables are kept from tools apart. */
+const ownFilesOf = ({ tools, registry, configFolder, environment, ownFiles: { withheld = [], readOnly = [] } = {} }: CordonOptions, sources: ReturnType<typeof sourcesOf>, { home }: { readonly home: string }): readonly OwnFile[] => [
+  ...storeOwnFiles(registry),
+  ...credentialFiles(sources, { folder: process.cwd(), home, searchPath: environment?.['PATH'] }),
+  ...configFiles(configFolder ?? join(home, '.config', 'cordon')),
+  ...stateFiles(join(home, '.local', 'state', 'cordon')),
+  ...namedFiles(tools.flatMap(({ policyFile }) => policyFile ?? []), 'the policy of a tool'),
+  ...withheld.map((path): OwnFile => ({ path, access: 'withheld', what: 'named in ownFiles', fix: 'grant something else' })),
+  ...readOnly.map((path): OwnFile => ({ path, access: 'read-only', what: 'named in ownFiles', fix: 'grant something else' })),
+]
 
 /** Records that the session began, and asks the hooks that want to know. One that objects, or fails, lets no session begin. */
 const begin = async ({ gate, events }: CallServices, telemetry: Telemetry | undefined, resumedFrom: string | undefined): Promise<readonly string[]> => {

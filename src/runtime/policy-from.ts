@@ -1,5 +1,6 @@
 // A policy file, or one that came with this package, for the option `policy` of a tool.
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { fail } from '../errors/index.js'
@@ -18,7 +19,17 @@ export const policyFrom = (word: string): Readonly<Record<string, unknown>> => {
   const [source, text] = isFile ? [word, read(word)] : [`bundled:${word}`, read(bundledPath(word))]
   const { hostsFrom } = loadPolicyFile(text, source)
   if (hostsFrom !== undefined) throw fail('client-unreadable', { client: hostsFrom, problem: `${source} takes its hosts from the configuration of that program, which only cordon run asks for`, fix: 'name the hosts in a policy of your own: network: [ registry.example.org ]' })
-  return policyOfFile(text, source)
+  const policy = policyOfFile(text, source)
+  return isFile ? { ...policy, [POLICY_FILE]: resolve(word) } : policy
+}
+
+/** Stays with a policy that is taken apart and put together again. */
+const POLICY_FILE = Symbol('the file of a policy')
+
+/** The file that a policy was read from, where it was read by `policyFrom`. */
+export const policyFileOf = (policy: unknown): string | undefined => {
+  const file = typeof policy === 'object' && policy !== null ? (policy as Readonly<Record<symbol, unknown>>)[POLICY_FILE] : undefined
+  return typeof file === 'string' ? file : undefined
 }
 
 const bundledPath = (name: string): string => {

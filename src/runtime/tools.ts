@@ -5,6 +5,7 @@ import { parsePolicy } from '../policy/index.js'
 import type { ToolPolicy } from '../policy/index.js'
 
 import { checkFunctionToolOptions, checkProcessToolOptions } from './check-tool-options.js'
+import { policyFileOf } from './policy-from.js'
 import type { CommonToolOptions, FunctionToolOptions, ProcessToolOptions, ToolContext } from './tool-options.js'
 
 interface CommonDefinition {
@@ -12,6 +13,8 @@ interface CommonDefinition {
   readonly description: string
   readonly schema: StandardSchema | JsonSchema | undefined
   readonly policy: ToolPolicy
+  /** Where the policy was read from a file (`policyFrom`). */
+  readonly policyFile: string | undefined
   readonly constraints: Constraints
   readonly cwd: string | undefined
   readonly destructive: DestructiveFacts | ((input: JsonValue) => DestructiveFacts | undefined) | undefined
@@ -77,6 +80,7 @@ const common = <Input>(options: CommonToolOptions<Input>): CommonDefinition => (
   description: options.description ?? '',
   schema: options.input,
   policy: parsePolicy(options.policy ?? {}, `policy of the tool ${options.name}`),
+  policyFile: policyFileOf(options.policy),
   constraints: parseConstraints(options.constraints ?? {}, `constraints of the tool ${options.name}`),
   cwd: options.cwd,
   destructive: options.destructive as CommonDefinition['destructive'],

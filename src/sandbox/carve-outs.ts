@@ -16,9 +16,13 @@ export interface CarveOuts {
 export const surveyCarveOuts = (boundary: Boundary, granted: readonly Place[]): CarveOuts => {
   const real = realBoundary(boundary)
   const carved = [...real.read, ...real.write].filter(({ negated }) => negated).flatMap((pattern) => placesOf(pattern, granted))
+  const hidden = carved.filter(({ judged }) => !isReadable(real, judged))
+  const folders = hidden.filter(({ object }) => object === 'directory')
+  // Within a hidden folder nothing is left to be hidden or sealed.
+  const isGone = (path: AbsolutePath) => folders.some((folder) => folder.path !== path && isWithinPath(path, folder.path))
   return {
-    hidden: carved.filter(({ judged }) => !isReadable(real, judged)),
-    sealed: carved.filter(({ judged }) => isReadable(real, judged)),
+    hidden: hidden.filter(({ path }) => !isGone(path)),
+    sealed: carved.filter(({ path, judged }) => isReadable(real, judged) && !isGone(path)),
   }
 }
 

@@ -20,7 +20,7 @@ export const layOutLandlock = (input: LayoutInput): readonly Rule[] => {
   const files = system.files.map(({ path }): Place => ({ path, object: 'file' }))
   const readRoots = outermost([...system.places, ...files, ...survey.read, ...survey.write, ...input.loaded])
   const rules: Rule[] = [
-    ...readRoots.flatMap((root) => around(root, hidden, letters('r'))),
+    ...readRoots.flatMap((root) => [...around(root, hidden, letters('r')), ...listing(root, survey.hidden)]),
     ...outermost(survey.write).flatMap((root) => around(root, [...hidden, ...sealed], letters('rw'))),
     ...(execute.kind === 'only' ? execute.files.map((path) => ({ access: 'rx' as const, path })) : []),
     ...BORROWED_PROC_RULES,
@@ -32,6 +32,15 @@ export const layOutLandlock = (input: LayoutInput): readonly Rule[] => {
   ]
   if (rules.length > MOST_RULES) throw fail('plan-rejected', { problem: `${String(rules.length)} Landlock rules, more than ${String(MOST_RULES)}` })
   return rules.filter(({ path }) => path === temporary || path.startsWith('/proc/') || isThere(path))
+}
+
+/**
+ * A folder out of which single files are taken can be listed: their names are no secret in this form, and to list is not to
+ * read. The right goes down the tree, so that it would also show what is in a folder that is taken out.
+ */
+const listing = (root: Place, hidden: readonly Place[]): readonly Rule[] => {
+  const inside = hidden.filter(({ path }) => isWithinPath(path, root.path))
+  return root.object === 'directory' && inside.length > 0 && inside.every(({ object }) => object === 'file') ? [{ access: 'l', path: root.path }] : []
 }
 
 /** Inside another cell /dev/random, for one, is a link to what has a rule already. */

@@ -35,8 +35,11 @@ describe('a request passes only where the policy says so:', () => {
   test('paths, in every spelling', async () => {
     const url = await set((port) => [{ host: `api.test:${port}`, paths: ['/v1/**'] }])
     expect(await statusOf(`${url}/v1/a?x=../../y`)).toBe('200')
-    for (const path of ['/v2', '/v1/../v2', '/v1/%2e%2e/v2', '/v1//x', '/v1/..%2fv2', '/v1/%5c..', '/v1/..;/v2', '/v1/%2e%2e%3bx/v2', '/v1/%252e%252e/v2']) expect(await statusOf('--path-as-is', `${url}${path}`), path).toBe('403')
+    for (const path of ['/v2', '/v1/../v2', '/v1/%2e%2e/v2', '/v1/..%0a/v2', '//v1/x', '/v1%2f..%2fv2', '/v1/..%2fv2', '/v1/%5c..', '/v1/..;/v2', '/v1/%2e%2e%3bx/v2', '/v1/%252e%252e/v2']) expect(await statusOf('--path-as-is', `${url}${path}`), path).toBe('403')
+    for (const path of ['/v1//x', '/v1/group%2Fname', '/v1/a;x=1/b', '/v1/a%3f']) expect(await statusOf('--path-as-is', `${url}${path}`), path).toBe('200')
     expect(await statusOf('-H', 'X-Original-URL: /v2', `${url}/v1/a`)).toBe('403')
+    expect(await statusOf('--path-as-is', `${url}/v1;x/a`)).toBe('403')
+    expect(stage.violations().at(-1)?.because).toBe('servers read its path in more than one way, and not every reading is granted: /v1;x/a, /v1/a, /v1')
   })
 
   test('paths in headers, in the spellings that servers take for them', async () => {
@@ -75,7 +78,8 @@ describe('a request passes only where the policy says so:', () => {
     const url = await set((port) => [`api.test:${port}`, { host: `api.test:${port}`, paths: ['/admin'], action: 'deny' }])
     expect(await statusOf(`${url}/a`)).toBe('200')
     expect(await statusOf(`${url}/admin/x`)).toBe('403')
-    expect(await statusOf('--path-as-is', `${url}/x/../admin`)).toBe('403')
+    for (const path of ['/x/../admin', '/admin;x=1/users', '/admin;/users', '/admin%3bx/users', '/x//..%2fadmin', '/ADMIN/x', '/admin.%20/x']) expect(await statusOf('--path-as-is', `${url}${path}`), path).toBe('403')
+    for (const path of ['/admins;x=1/users', '/x%3badmin/users', '/x//admin']) expect(await statusOf('--path-as-is', `${url}${path}`), path).toBe('200')
     expect(stage.violations()[0]).toMatchObject({ reason: 'denied', allow: null })
   })
 

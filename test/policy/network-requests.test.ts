@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
-import { compileNetwork, parseIpAddress, parseRequestHost, parseUrlPath } from '../../src/policy/index.js'
+import { compileNetwork, parseIpAddress, parseRequestHost, readUrlPath } from '../../src/policy/index.js'
+import type { NetworkRequest } from '../../src/policy/index.js'
 
 import { boundaryOf } from './places.js'
 import { request } from './requests.js'
@@ -93,20 +94,67 @@ describe('a request', () => {
   })
 })
 
-describe('a path that servers could read differently', () => {
-  it.each(['/a/../b', '/a/%2e%2e/b', '/a%2fb', '/a%5cb', '/a\\b', '//a', '/a//b', '/%', '/%ff', '/a%00', 'a', ''])('is none: %j', (text) => {
-    expect(parseUrlPath(text)).toBeUndefined()
+describe('a path that servers read differently', () => {
+  it.each([
+    ...['/a/../b', '/a/%2e%2e/b', '/a/..;/b', '/a/..;x=1/b', '/a/%2e%2e%3bx/b', '/a/..%0a/b', '/a/..%0d%0a/b', '/a/..%09/b', '/a/.. /b', '/a/..%20/b', '/a/.%2e./b', '/a/%252e%252e/b', '/a/..%2fb', '/a/..%252fb', '/a/%25%32%65%25%32%65/b'],
+    ...['/a/\uff0e\uff0e/b', '/a/%ef%bc%8e%ef%bc%8e/b', '/a/%c0%ae%c0%ae/b', '/a%c0%afb', '/a%e0%80%afb', '/a%u002fb', '/a%5cb', '/a\\b', '/a%255cb', '/a%00', '/a%2500', '/a%7f', '/a%c2%85', '/a%e2%80%a8'],
+    ...['//a', '/%2fa', '/%252fa', '/%', '/%ff', '/%25ff', '/a:$i30:$INDEX_ALLOCATION/b', '/a::$DATA', '/%25252520', `/${'%20'.repeat(3000)}`, `/${'%3b/%252f'.repeat(9)}`, 'a', ''],
+  ])('has no reading that an honest client means: %j', (text) => {
+    expect(readUrlPath(text)).toBe('ambiguous')
   })
 
-  it.each([['/', '/'], ['/a/', '/a'], ['/a%20b', '/a b'], ['/a?x=/../', '/a'], ['/a#b', '/a'], ['/%61', '/a'], ['/.well-known/x', '/.well-known/x']])('%s is %s', (text, expected) => {
-    expect(parseUrlPath(text)).toBe(expected)
+  it.each([['/', '/'], ['/a/', '/a'], ['/a%20b', '/a b'], ['/a?x=/../', '/a'], ['/a#b', '/a'], ['/%61', '/a'], ['/.well-known/x', '/.well-known/x'], ['/a..b/...c', '/a..b/...c'], ['/v1/x:run', '/v1/x:run'], ['/caf%C3%A9', '/café']])('%s is %s', (text, expected) => {
+    expect(readUrlPath(text)).toEqual([expected])
   })
 
-  it('matches no grant of paths and every denial of paths', () => {
-    const ambiguous = { ...request('GET a.org'), use: { kind: 'http', method: 'GET', path: 'ambiguous' } } as const
+  it.each([
+    ['/admin;x=1/users', ['/admin;x=1/users', '/admin/users', '/admin']],
+    ['/admin;/users', ['/admin;/users', '/admin/users', '/admin']],
+    ['/admin%3bx/users', ['/admin;x/users', '/admin/users', '/admin']],
+    ['/a;b%2fc/d', ['/a;b%2Fc/d', '/a;b/c/d', '/a/d', '/a', '/a/c/d']],
+    ['/projects/group%2fname', ['/projects/group%2Fname', '/projects/group/name']],
+    ['/a%252fb', ['/a%2fb', '/a%2Fb', '/a/b']],
+    ['/a//b', ['/a/ /b', '/a/b']],
+    ['/a%3fb', ['/a?b', '/a']],
+    ['/a./b', ['/a./b', '/a/b']],
+    ['/a%20/b', ['/a /b', '/a/b']],
+    ['/a%2520b', ['/a%20b', '/a b']],
+    ['/100%25', ['/100%']],
+    ['/%E2%84%A2', ['/™', '/TM']],
+  ])('has all of its readings: %s', (text, expected) => {
+    expect(new Set(readUrlPath(text))).toEqual(new Set(expected))
+  })
+
+  const byText = (text: string): NetworkRequest => ({ ...request('GET a.org'), use: { kind: 'http', method: 'GET', paths: readUrlPath(text) } })
+  const isAllowedIn = (entries: unknown, text: string) => network(entries).answer(byText(text)).kind === 'allowed'
+
+  it.each(['/admin;x=1/users', '/admin;/users', '/admin%3bx/users', '/admin%253b/users', '/x//admin', '/x/..%0a/admin', '/admin./users', '/admin%20/users', '/ADMIN/users', '/%41dmin', '/admin%2fusers', '/admin%3fx', '/%EF%BC%A1dmin'])('is denied where one of them is denied: %s', (text) => {
+    const entries = ['a.org', { host: 'a.org', paths: ['/admin/**', '/x/admin'], action: 'deny' }, { host: 'a.org', paths: ['/admin'], action: 'deny' }]
+    expect(isAllowedIn(entries, text)).toBe(false)
+    expect(isAllowedIn(['a.org'], text)).toBe(true)
+    expect(isAllowedIn(entries, text.replace(/(?:a|%41|%EF%BC%A1)dmin/i, 'other').replace('..%0a', 'other'))).toBe(true)
+  })
+
+  it('passes a grant only where every one of them is granted', () => {
+    const grant = (...paths: readonly string[]) => [{ host: 'a.org', paths }]
+    for (const text of ['/v1/a;x=1/b', '/v1/group%2Fname', '/v1//a', '/v1/a%3f', '/v1/a%2520b', '/v1/A.']) expect(isAllowedIn(grant('/v1/**'), text), text).toBe(true)
+    for (const text of ['/v1;x/a', '/v1%2fa', '/v1/..%0a/admin', '/v1/..;/admin']) expect(isAllowedIn(grant('/v1/a'), text), text).toBe(false)
+    expect(isAllowedIn(grant('/v1/*'), '/v1/group%2Fname')).toBe(false)
+    expect(isAllowedIn([...grant('/v1/*'), ...grant('/v1/group/name')], '/v1/group%2Fname')).toBe(true)
+    expect(isAllowedIn(grant('/v1/**'), '/V1/a')).toBe(false)
+  })
+
+  it('with no honest reading matches no grant of paths and every denial of paths', () => {
+    const ambiguous = byText('/a/../b')
     expect(network([{ host: 'a.org', paths: ['/**', '/'] }]).answer(ambiguous).kind).toBe('denied')
     expect(network(['a.org']).answer(ambiguous).kind).toBe('allowed')
     expect(network(['a.org', { host: 'a.org', paths: ['/admin'], action: 'deny' }]).answer(ambiguous).kind).toBe('denied')
+  })
+
+  it('is not taken apart where it is longer than any honest one, and a long plain path is', () => {
+    for (const piece of ['./', ';', '%2f', '%252f', '/', ' ', '%cc%81', 'x;/', './']) expect(readUrlPath(`/${piece.repeat(9_000)}x`)).toBe('ambiguous')
+    expect(readUrlPath(`/${'a/'.repeat(9_000)}x`)).toHaveLength(1)
+    expect(readUrlPath(`/a;${'.'.repeat(8_000)}x`)).toHaveLength(2)
   })
 })
 

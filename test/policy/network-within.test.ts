@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
 import { CordonError } from '../../src/errors/index.js'
-import { compileNetwork, isWithin } from '../../src/policy/index.js'
+import { compileNetwork, isWithin, readUrlPath } from '../../src/policy/index.js'
 import type { Boundary, NetworkRequest } from '../../src/policy/index.js'
 
 import { hostEntry, network } from './arbitrary-policy.js'
@@ -47,6 +47,9 @@ describe('one network within another', () => {
     [[{ host: 'a.org', paths: ['/v1/**'] }], [{ host: 'a.org', paths: ['/v1/*'] }], 'GET a.org:443/v1/x/x'],
     [[{ host: 'a.org', paths: ['/**', '/'] }], [{ host: 'a.org', paths: ['/', '/*', '/*/**'] }], undefined],
     [['a.org'], [{ host: 'a.org', paths: ['/', '/**'] }], 'stream a.org:443'],
+    [[{ host: 'a.org', methods: ['GET'] }], [{ host: 'a.org', methods: ['GET'], paths: ['/', '/**'] }], 'GET a.org:443ambiguous'],
+    [['a.org', { host: 'a.org', paths: ['/x'], action: 'deny' }], ['a.org', { host: 'a.org', paths: ['/X'], action: 'deny' }], undefined],
+    [[{ host: 'a.org', paths: ['/x/**'] }], [{ host: 'a.org', paths: ['/x/**'] }, { host: 'a.org', paths: ['/X/Y'], action: 'deny' }], 'GET a.org:443/x/Y'],
     [[{ host: 'a.org', action: 'direct' }], ['a.org'], 'direct a.org:443'],
     [['a.org'], [{ host: 'a.org', action: 'direct' }], undefined],
     [['*.a.org'], ['*.a.org', { host: 'b.a.org', action: 'deny' }], 'stream b.a.org:443'],
@@ -80,9 +83,10 @@ const anyNetwork = network.map((value) => {
 const HOSTS = ['a.org', 'b.a.org', 'c.b.a.org', 'd.a.org', 'z.c.b.a.org', 'other.net', '10.1.2.3', '10.1.9.9', '10.9.9.9', '11.0.0.1', '[::1]', '[fd00::1]']
 const VERBS = ['GET', 'HEAD', 'POST', 'DELETE', 'PROPFIND', 'stream', 'direct']
 const PATHS = ['/', '/a', '/a/b', '/a/b/c', '/b', '/ab', '/c/b']
+const ODD_PATHS = ['/A', '/a;x/b', '/a%2fb', '/a//b', '/a/../b', '/%2541', '/a./B', '/b%3fa', '/ab%2520']
 const EVERY_REQUEST: readonly NetworkRequest[] = HOSTS.flatMap((host) =>
   [443, 80, 22, 8080].flatMap((port) => VERBS.flatMap((verb) => (verb === 'stream' || verb === 'direct' ? ['/'] : PATHS).map((path) => request(`${verb} ${host}:${port}${path}`)))),
-)
+).concat(HOSTS.flatMap((host) => ['GET', 'POST'].flatMap((method) => ODD_PATHS.map((path) => ({ ...request(`GET ${host}`), use: { kind: 'http', method, paths: readUrlPath(path) } as const })))))
 
 const isAllowed = (boundary: Boundary) => {
   const { answer } = compileNetwork(boundary)

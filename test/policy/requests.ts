@@ -14,6 +14,10 @@ const hostOf = (text: string): NetworkRequest['host'] => {
 }
 
 const useOf = (verb: string, path: string): NetworkUse =>
-  verb === 'stream' || verb === 'direct' ? { kind: verb } : { kind: 'http', method: verb, path: parseAbsolutePath(path) }
+  verb === 'stream' || verb === 'direct' ? { kind: verb } : { kind: 'http', method: verb, paths: [parseAbsolutePath(path)] }
 
-export const requestOf = ({ host, port, use }: RequestWitness): NetworkRequest => ({ host: hostOf(host), port, use })
+export const requestOf = ({ host, port, use }: RequestWitness): NetworkRequest => ({
+  host: hostOf(host),
+  port,
+  use: use.kind === 'http' ? { kind: 'http', method: use.method, paths: use.path === 'ambiguous' ? 'ambiguous' : [use.path] } : use,
+})

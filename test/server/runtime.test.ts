@@ -63,7 +63,7 @@ test('what a call is expected to cost, and for how long it may wait, reaches the
 })
 
 test('a tool whose grant begins in the store is refused', async () => {
-  await expect(createCordon(look('store/data', 'true'))).rejects.toMatchObject({ code: 'store-exposed' })
+  await expect(createCordon(look('store/data', 'true'))).rejects.toMatchObject({ code: 'own-file-exposed' })
 })
 
 describe('a tool by the name of a registered one', () => {

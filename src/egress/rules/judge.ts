@@ -1,5 +1,5 @@
-import { compileNetwork, coversHost, parseUrlPath } from '../../policy/index.js'
-import type { Boundary, CompiledNetwork, HostGrant, NetworkAnswer } from '../../policy/index.js'
+import { compileNetwork, coversHost, readUrlPath } from '../../policy/index.js'
+import type { Boundary, CompiledNetwork, HostGrant, NetworkAnswer, PathReadings } from '../../policy/index.js'
 import type { Endpoint } from '../endpoint.js'
 import type { HeaderList } from '../http/header-list.js'
 import { headersLike, looseName } from '../http/header-list.js'
@@ -64,23 +64,21 @@ export const createJudge = ({ network, writeApproval }: Terms): Judge => {
   }
 }
 
-/** Dots before a semicolon, which some servers cut off, and what becomes a dot or a slash when it is decoded twice. */
-const OFTEN_MISREAD = /(?:^|\/)(?:\.|%2e){1,2}(?:;|%3b)|%25(?:2e|2f|5c|3b)/i
-
 const judgeRequest = (compiled: CompiledNetwork, endpoint: Endpoint, { method, target, headers, wantsWebSocket }: JudgedRequest, isUnapproved: boolean): RequestGrant | Denial => {
   if (method === 'TRACE' || method === 'CONNECT') return denial('protocol', `the method ${method} is never passed on`)
-  const path = target.replace(/\?.*$/s, '')
+  const end = target.indexOf('?')
+  const path = end === -1 ? target : target.slice(0, end)
   const otherPath = headersLike(headers, PATH_OVERRIDES)[0]?.[0]
-  const asked = otherPath !== undefined || OFTEN_MISREAD.test(path) ? 'ambiguous' : parseUrlPath(path) ?? 'ambiguous'
+  const asked = otherPath !== undefined ? 'ambiguous' : readUrlPath(path)
   const methods = new Set([
     method,
     ...otherMethods(target, headers),
     // What comes after the handshake can change as much as any request.
     ...(wantsWebSocket ? ['POST'] : []),
   ])
-  const answers = [...methods].map((each) => compiled.answer({ ...endpoint, use: { kind: 'http', method: each, path: asked } }))
+  const answers = [...methods].map((each) => compiled.answer({ ...endpoint, use: { kind: 'http', method: each, paths: asked } }))
   const refused = answers.find((answer) => answer.kind === 'denied')
-  if (refused !== undefined) return explain(refused, endpoint, { method, path, otherPath, isAmbiguous: asked === 'ambiguous' }, isUnapproved)
+  if (refused !== undefined) return explain(refused, endpoint, { method, path, otherPath, readings: asked }, isUnapproved)
   return { kind: 'grant', rule: ruleOf(answers[0]) }
 }
 
@@ -102,7 +100,7 @@ const renderRule = ({ text, methods, paths }: HostGrant): string => {
 
 const deniedBy = (entry: HostGrant): Denial => denial('denied', `an entry of the policy denies it: ${renderRule(entry)}`)
 
-const explain = (answer: Extract<NetworkAnswer, { kind: 'denied' }>, endpoint: Endpoint, asked: { method: string; path: string; otherPath: string | undefined; isAmbiguous: boolean }, isUnapproved: boolean): Denial => {
+const explain = (answer: Extract<NetworkAnswer, { kind: 'denied' }>, endpoint: Endpoint, asked: { method: string; path: string; otherPath: string | undefined; readings: PathReadings }, isUnapproved: boolean): Denial => {
   if (answer.because === 'entry') return deniedBy(answer.entry)
   if (answer.because === 'read-only') {
     return isUnapproved
@@ -110,6 +108,9 @@ const explain = (answer: Extract<NetworkAnswer, { kind: 'denied' }>, endpoint: E
       : denial('read-only', `only GET, HEAD and OPTIONS are granted`, 'egress_class: write')
   }
   if (asked.otherPath !== undefined) return denial('not-granted', `its header ${asked.otherPath} may name another path, and only some paths are granted`)
-  if (asked.isAmbiguous) return denial('not-granted', 'its path can be read in more than one way, and only some paths are granted')
+  if (asked.readings === 'ambiguous') return denial('not-granted', 'its path can be read in more than one way, and only some paths are granted')
+  if (asked.readings.length > 1) return denial('not-granted', `servers read its path in more than one way, and not every reading is granted: ${shortListOf(asked.readings)}`)
   return denial('not-granted', 'this request is not granted', grantLine(endpoint, asked))
 }
+
+const shortListOf = (paths: readonly string[]): string => `${paths.slice(0, 4).map((path) => path.slice(0, 100)).join(', ')}${paths.length > 4 ? ', …' : ''}`

@@ -2,4 +2,4 @@
 export { anchorOf } from './audit-files.js'
 export { openAuditLog } from './audit-log.js'
 export type { AuditLog, AuditSettings } from './audit-log.js'
-export { shieldAudit } from './shield-audit.js'
+export { auditOwnFiles } from './audit-own-files.js'

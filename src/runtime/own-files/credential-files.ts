@@ -1,0 +1,70 @@
+// The files that the values of credentials are read from. A variable is kept from tools elsewhere (secret-settings.ts).
+import { accessSync, constants, statSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+
+import type { SecretSource } from '../../egress/index.js'
+
+import type { OwnFile } from './own-file.js'
+
+export interface CredentialPlaces {
+  /** Where relative paths begin. */
+  readonly folder: string
+  readonly home: string
+  /** Where programs are looked up. */
+  readonly searchPath: string | undefined
+}
+
+export const credentialFiles = (sources: ReadonlyMap<string, SecretSource>, places: CredentialPlaces): readonly OwnFile[] =>
+  [...sources].flatMap(([id, source]) => filesOf(source, places).map((path) => ({ path, access: 'withheld' as const, what: `what the credential "${id}" is read from`, fix: `grant something else, or keep the value elsewhere: the proxy puts it into requests, and no tool needs the file` })))
+
+const filesOf = (source: SecretSource, { folder, home, searchPath }: CredentialPlaces): readonly string[] => {
+  switch (source.kind) {
+    case 'file':
+      return [resolve(folder, source.path)].filter((path) => kindOf(path) !== 'other')
+    case 'command': {
+      const [program = '', ...words] = source.argv
+      const found = program.includes('/') ? resolve(folder, program) : lookUp(program, searchPath)
+      // The program is run outside of every cell: who changes it, or what it reads, runs there.
+      return [...(found === undefined ? [] : [found]), ...words.flatMap(pathsIn).map((word) => resolve(folder, word)).filter((path) => isFile(path, folder)), ...(basename(program) === VAULT ? [join(home, VAULT_TOKEN)] : [])]
+    }
+    case 'vault':
+      return [join(home, VAULT_TOKEN)]
+    case 'environment':
+    case 'keyring':
+    case 'store':
+      return []
+  }
+}
+
+const VAULT = 'vault'
+/** Where Vault's own program keeps its token. */
+const VAULT_TOKEN = '.vault-token'
+
+/** A word, and what stands in it after `=` or `@`: --file=PATH, @PATH. */
+const pathsIn = (word: string): readonly string[] => [word, word.slice(word.indexOf('=') + 1), word.slice(word.lastIndexOf('@') + 1)].filter((path, at, all) => path !== '' && all.indexOf(path) === at)
+
+/** Pipes and devices hold nothing that a tool could read a second time. */
+const kindOf = (path: string): 'file' | 'folder' | 'none' | 'other' => {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false })
+    return found === undefined ? 'none' : found.isFile() ? 'file' : found.isDirectory() ? 'folder' : 'other'
+  } catch {
+    return 'none'
+  }
+}
+
+/** A folder beneath this one may hold what the command reads; this one and those above it hold everything else, too. */
+const isFile = (path: string, folder: string): boolean => {
+  const kind = kindOf(path)
+  return kind === 'file' || (kind === 'folder' && path.startsWith(`${folder}/`))
+}
+
+const lookUp = (program: string, searchPath: string | undefined): string | undefined =>
+  (searchPath ?? '').split(':').filter((folder) => folder.startsWith('/')).map((folder) => join(folder, program)).find((path) => {
+    try {
+      accessSync(path, constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })

@@ -1,0 +1,60 @@
+// Files that Cordon itself reads or writes, in the working directory of a command that is granted that directory.
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { describe, expect, test } from 'vitest'
+
+import { cordon, describeForms, temporaryFolder } from './cordon.js'
+
+const VALUE = 'value-of-a-credential-51cc'
+const CREDENTIAL = (id: string) => `  - { id: ${id}, inject: { host: api.test, header: X-${id} } }\n`
+const OWN = { 'token': `${VALUE}-file\n`, 'deep/key': `${VALUE}-key\n`, 'get.sh': `#!/bin/sh\necho ${VALUE}-command\n`, 'service.yaml': `network: [ api.test ]\ncredentials:\n${['a', 'b', 'c'].map(CREDENTIAL).join('')}`, 'rules.yaml': 'rules: []\n' }
+const WORDS = ['--policy', './service.yaml', '--rules', 'rules.yaml', '--secret', 'a=file:token', '--secret', 'b=file:deep/key', '--secret', 'c=command:./get.sh']
+
+const stage = (): string => {
+  const folder = temporaryFolder()
+  mkdirSync(join(folder, 'deep'))
+  for (const [name, text] of Object.entries({ ...OWN, beside: 'beside\n' })) writeFileSync(join(folder, name), text, { mode: name === 'get.sh' ? 0o755 : 0o600 })
+  return folder
+}
+const contents = (folder: string) => Object.fromEntries(Object.keys(OWN).map((name) => [name, existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8') : undefined]))
+
+const ATTACK = `for f in ${Object.keys(OWN).join(' ')}; do cat $f; echo x >> $f; true > $f; mv $f $f.moved; ln $f $f.linked; cat $f.linked; rm -f $f; echo forged > $f; cp -f beside $f; done
+mv deep shallow; cat shallow/key; mkdir -p deep; echo forged > deep/key; chmod 777 token; cat /proc/self/cwd/token; echo changed >> beside`
+
+describeForms('a command that is granted the folder of what Cordon reads', (run) => {
+  test('cannot read a value nor change what it comes from, a policy or a rule file, and can change what lies beside', () => {
+    const folder = stage()
+    const ran = run([...WORDS, '--write', '.', '--', 'sh', '-c', ATTACK], { cwd: folder })
+    expect(ran.stdout).not.toContain(VALUE)
+    // Policies and rules are no secret.
+    expect(ran.stdout).toContain('network: [ api.test ]')
+    expect(contents(folder)).toEqual(OWN)
+    expect(readFileSync(join(folder, 'beside'), 'utf8')).toBe('beside\nchanged\n')
+  })
+
+  test('can list it and read the rest of it, and is told why not the value', () => {
+    const folder = stage()
+    expect(run([...WORDS, '--read', '.', '--', 'ls'], { cwd: folder })).toMatchObject({ status: 0, stdout: expect.stringMatching(/^beside\ndeep\n/) as string })
+    const ran = run([...WORDS, '--read', '.', '--', 'cat', 'beside', 'token'], { cwd: folder })
+    expect(ran).toMatchObject({ status: 1, stdout: 'beside\n', stderr: expect.stringMatching(/token is withheld \(!\/.*token\): a policy carves it out, or Cordon itself uses it/) as string })
+  })
+
+  test('cannot read the audit log that lies there, and can read the rest', () => {
+    const folder = stage()
+    chmodSync(folder, 0o700)
+    const logged = { cwd: folder, environment: { CORDON_AUDIT: './audit.jsonl' } }
+    const ran = run(['--read', '.', '--', 'sh', '-c', 'cat audit.jsonl*; cat beside'], logged)
+    expect(ran).toMatchObject({ status: 0, stdout: 'beside\n' })
+    expect(readFileSync(join(folder, 'audit.jsonl'), 'utf8')).toContain('"type":"tool.completed"')
+    expect(run(['--write', '.', '--', 'true'], logged)).toMatchObject({ status: 125, stderr: expect.stringMatching(/own-file-exposed: .*audit log.*\nfix: give the log a folder of its own/) as string })
+  })
+})
+
+describe('a command that is granted the file of a credential itself', () => {
+  test('does not run, and a folder beside it lets it run', () => {
+    const folder = stage()
+    for (const grant of ['--read', '--write']) expect(cordon(['run', ...WORDS, grant, 'token', '--', 'cat', 'token'], { cwd: folder })).toMatchObject({ status: 125, stdout: '', stderr: expect.stringContaining('own-file-exposed') as string })
+    expect(cordon(['run', ...WORDS, '--read', 'beside', '--', 'cat', 'beside'], { cwd: folder })).toMatchObject({ status: 0, stdout: 'beside\n' })
+  })
+})
