@@ -50,6 +50,25 @@ void open_up(struct territory *territory, const char *path)
 	give_back(territory, path);
 }
 
+void note_root(struct territory *territory)
+{
+	struct stat now;
+
+	if (!territory->calls && fstat(territory->fd, &now) == 0)
+		territory->mode = now.st_mode;
+}
+
+void keep_root_open(struct territory *territory)
+{
+	char descriptor[64];
+	struct stat now;
+
+	if (fstat(territory->fd, &now) < 0 || now.st_uid != geteuid() || (now.st_mode & territory->mode & 0700) == (territory->mode & 0700))
+		return;
+	snprintf(descriptor, sizeof descriptor, "/proc/self/fd/%d", territory->fd);
+	(void)!chmod(descriptor, (now.st_mode & 07777) | (territory->mode & 0700));
+}
+
 int open_beneath(struct territory *territory, const char *path, int flags)
 {
 	int object = try_beneath(territory, path, flags);
@@ -60,14 +79,23 @@ int open_beneath(struct territory *territory, const char *path, int flags)
 	return try_beneath(territory, path, flags);
 }
 
-char kind_at(struct territory *territory, const char *path)
+bool status_at(struct territory *territory, const char *path, struct statx *status)
 {
 	CLOSE_ON_RETURN int object = open_beneath(territory, path, O_PATH);
-	struct stat status;
 
-	if (object < 0 || fstat(object, &status) < 0)
-		return 0;
-	return S_ISDIR(status.st_mode) ? 'd' : S_ISLNK(status.st_mode) ? 'l' : 'f';
+	return object >= 0 && statx(object, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT, STATX_BASIC_STATS | STATX_BTIME, status) == 0;
+}
+
+char kind_of(const struct statx *status)
+{
+	return S_ISDIR(status->stx_mode) ? 'd' : S_ISLNK(status->stx_mode) ? 'l' : 'f';
+}
+
+char kind_at(struct territory *territory, const char *path)
+{
+	struct statx status;
+
+	return status_at(territory, path, &status) ? kind_of(&status) : 0;
 }
 
 void add_path(struct paths *paths, const char *path)
@@ -126,27 +154,32 @@ struct walk {
 	struct paths folders;
 };
 
-static void look_at(struct walk *walk, const char *path, char kind, bool in_git)
+static void look_at(struct walk *walk, const char *path, char kind)
 {
-	bool is_protected = is_protected_name(walk->names, path, kind);
-	bool is_known = find(&walk->territory->found, path);
-
-	if (is_protected && !is_known) {
+	if (is_protected_name(walk->names, path, kind) && !find(&walk->territory->found, path)) {
 		/* Judged before it is remembered: a link that was put there just now must not be taken for the one that was. */
 		if (walk->observer->appeared(walk->territory, path, true, walk->observer->context))
 			return;
 		remember(walk->territory, path, kind);
 	}
-	/* What was protected as a whole before is not looked into: nothing can change in it. What a call made is. */
-	if (kind == 'd' && !in_git && (!is_protected || (walk->territory->calls && !is_known)))
+	/* Also in what is protected as a whole: a policy may permit it, and its files may have other names. */
+	if (kind == 'd')
 		add_path(&walk->folders, path);
+}
+
+/* A file that was put into a new folder before that was watched. At the first look everything is looked through for such. */
+static void look_for_other_name(struct walk *walk, int folder, const struct dirent *entry, const char *path)
+{
+	struct statx status;
+
+	if (walk->territory->turn == 1 || entry->d_type == DT_LNK)
+		return;
+	if (statx(folder, entry->d_name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_BASIC_STATS, &status) == 0 && has_other_names(&status))
+		note_other_name(walk->territory, path);
 }
 
 static void look_into(struct walk *walk, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	/* Objects and references of git: many folders, no protected names. Its own folder is looked into, no deeper. */
-	bool in_git = strcmp(slash ? slash + 1 : path, ".git") == 0;
 	int folder = open_beneath(walk->territory, path, O_RDONLY | O_DIRECTORY);
 	char below[PATH_MAX];
 
@@ -161,7 +194,9 @@ static void look_into(struct walk *walk, const char *path)
 			continue;
 		}
 		char kind = entry->d_type == DT_DIR ? 'd' : entry->d_type == DT_LNK ? 'l' : entry->d_type == DT_UNKNOWN ? kind_at(walk->territory, below) : 'f';
-		look_at(walk, below, kind, in_git);
+		if (kind == 'f')
+			look_for_other_name(walk, folder, entry, below);
+		look_at(walk, below, kind);
 	}
 	if (entries)
 		closedir(entries);
@@ -172,6 +207,7 @@ void explore(struct territory *territory, const char *from, const struct names *
 {
 	struct walk walk = { territory, names, observer, { 0 } };
 
+	territory->grown = territory->turn;
 	add_path(&walk.folders, from);
 	for (size_t i = 0; i < walk.folders.count; i++) {
 		if (i == MOST_FOLDERS) {

@@ -23,13 +23,15 @@ bool ends_in_name(const char *path, const char *name)
 
 const char *behind_git(const char *path)
 {
+	const char *behind = NULL;
+
 	for (const char *part = path; part; part = strchr(part, '/')) {
 		part += *part == '/';
 		size_t length = strcspn(part, "/");
 		if (length == 4 && strncmp(part, ".git", 4) == 0)
-			return part + 4;
+			behind = part + 4;
 	}
-	return NULL;
+	return behind;
 }
 
 bool leads_to_name(const char *path, const char *name, const char **rest)
@@ -53,10 +55,49 @@ bool means_name(const char *path, const char *name, char kind)
 	return ends_in_name(path, name) || (kind == 'l' && leads_to_name(path, name, &rest));
 }
 
+static uint64_t hash_until(const char *text, const char *end);
+
+static uint64_t *ending_of(uint64_t *endings, const char *name, const char *end, uint64_t *bit)
+{
+	uint64_t hash = hash_until(name, end) >> 32;
+
+	*bit = 1ull << (hash & 63);
+	return &endings[hash >> 6 & 15];
+}
+
+void add_ending(struct names *names, const char *name)
+{
+	uint64_t bit;
+
+	/* A link of the name `.config` leads to the `fish` of `.config/fish`: every part counts. */
+	for (const char *part = name; part; part = strchr(part, '/')) {
+		part += *part == '/';
+		*ending_of(names->endings, part, part + strcspn(part, "/"), &bit) |= bit;
+	}
+}
+
+static bool may_be_protected(const struct names *names, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	uint64_t bit;
+
+	return *ending_of((uint64_t *)names->endings, name, name + strlen(name), &bit) & bit;
+}
+
+/* A branch may have any name that does not begin with a dot; in a repository those are names of git's own. */
+static bool is_name_of_git(const char *path, const char *name)
+{
+	const char *git = behind_git(path), *slash = strrchr(path, '/');
+
+	return git && *git && slash && slash[1] != '.' && strncmp(name, ".git/", 5) != 0;
+}
+
 bool is_protected_name(const struct names *names, const char *path, char kind)
 {
+	if (!may_be_protected(names, path))
+		return false;
 	for (size_t i = 0; i < names->count; i++) {
-		if (!means_name(path, names->list[i].path, kind))
+		if (!means_name(path, names->list[i].path, kind) || is_name_of_git(path, names->list[i].path))
 			continue;
 		switch (names->list[i].scope) {
 		case SCOPE_ANYWHERE:
@@ -79,13 +120,18 @@ bool is_protected_name(const struct names *names, const char *path, char kind)
 }
 
 /* FNV-1a. A tool that seeks collisions slows only the look at what it made itself. */
-static size_t hash_of(const char *path)
+static uint64_t hash_until(const char *text, const char *end)
 {
 	uint64_t hash = 14695981039346656037u;
 
-	for (; *path; path++)
-		hash = (hash ^ (unsigned char)*path) * 1099511628211u;
+	for (; text < end; text++)
+		hash = (hash ^ (unsigned char)*text) * 1099511628211u;
 	return hash;
+}
+
+static size_t hash_of(const char *path)
+{
+	return hash_until(path, path + strlen(path));
 }
 
 static size_t *slot_of(const struct findings *found, const char *path)
@@ -102,6 +148,29 @@ struct found *find(const struct findings *found, const char *path)
 	size_t position = found->index_room ? *slot_of(found, path) : 0;
 
 	return position ? &found->list[position - 1] : NULL;
+}
+
+/* A call that has more sealed than this is refused, so that no event is held against more. */
+#define MOST_COMPARED 4096
+
+const struct found *find_object(const struct findings *found, const struct statx *status)
+{
+	struct identity identity = identity_of(status);
+
+	for (size_t i = 0; i < found->count && i < MOST_COMPARED; i++)
+		if (found->list[i].kind == 'f' && is_same_object(&found->list[i].identity, &identity))
+			return &found->list[i];
+	return NULL;
+}
+
+static void note_object(struct territory *territory, struct found *found)
+{
+	struct statx status;
+
+	if (!status_at(territory, found->path, &status))
+		return;
+	found->identity = identity_of(&status);
+	found->names = status.stx_nlink;
 }
 
 static void build_index(struct findings *found)
@@ -138,6 +207,7 @@ bool remember(struct territory *territory, const char *path, char kind)
 	found->list[found->count++] =
 		(struct found){ .path = strdup(path), .kind = kind, .target = kind == 'l' ? read_link(territory, path) : NULL, .seen = territory->turn };
 	*slot_of(found, path) = found->count;
+	note_object(territory, &found->list[found->count - 1]);
 	return true;
 }
 
@@ -184,12 +254,17 @@ static void keep_only(struct territory *territory, bool wanted(struct territory 
 
 static bool is_there(struct territory *territory, struct found *found)
 {
-	char kind = kind_at(territory, found->path);
+	struct statx status;
+	char kind = status_at(territory, found->path, &status) ? kind_of(&status) : 0;
 
 	if (kind)
 		found->kind = kind;
 	if (territory->calls)
 		return kind || found->target;
+	if (kind) {
+		found->identity = identity_of(&status);
+		found->names = status.stx_nlink;
+	}
 	/* Nobody but its user changed it: that is what it is now. */
 	free(found->target);
 	found->target = kind == 'l' ? read_link(territory, found->path) : NULL;

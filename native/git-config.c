@@ -24,7 +24,7 @@ static bool is_harmless(const char *section, const char *key)
 {
 	static const char *const harmless[] = {
 		"core.repositoryformatversion", "core.filemode", "core.bare", "core.logallrefupdates", "core.ignorecase",
-		"core.precomposeunicode", "core.symlinks", "core.autocrlf", "core.eol", "core.abbrev", "core.compression",
+		"core.precomposeunicode", "core.sparsecheckout", "core.sparsecheckoutcone", "index.sparse", "core.symlinks", "core.autocrlf", "core.eol", "core.abbrev", "core.compression",
 		"remote.url", "remote.fetch", "remote.tagopt", "remote.prune", "remote.pushurl", "remote.promisor", "remote.partialclonefilter",
 		"branch.remote", "branch.merge", "branch.rebase", "branch.description", "submodule.url", "submodule.active", "submodule.branch",
 		"extensions.objectformat", "extensions.partialclone", "extensions.worktreeconfig", "extensions.refstorage",
@@ -76,7 +76,18 @@ static bool names_a_program(const char *value)
 	return false;
 }
 
-static bool line_is_harmless(char *line, char *section, size_t room)
+/* The folder that a repository belongs to, where the caller has seen that it does. */
+static bool is_work_tree(const char *section, const char *key, const char *line, const char *work_tree)
+{
+	const char *value = strchr(line, '=');
+
+	if (!work_tree || !value || strcasecmp(section, "core") != 0 || strcasecmp(key, "worktree") != 0)
+		return false;
+	value += 1 + strspn(value + 1, BLANKS);
+	return strcmp(value, work_tree) == 0;
+}
+
+static bool line_is_harmless(char *line, char *section, size_t room, const char *work_tree)
 {
 	char *at = line + strspn(line, BLANKS), key[128];
 	size_t length = strlen(at);
@@ -91,10 +102,10 @@ static bool line_is_harmless(char *line, char *section, size_t room)
 	if (*at == '[')
 		return read_section(at, section, room);
 	snprintf(key, sizeof key, "%.*s", (int)strcspn(at, " \t="), at);
-	return is_harmless(section, key) && !names_a_program(at);
+	return (is_harmless(section, key) || is_work_tree(section, key, at, work_tree)) && !names_a_program(at);
 }
 
-bool config_is_harmless(char *text, size_t length)
+bool config_is_harmless(char *text, size_t length, const char *work_tree)
 {
 	char section[128] = "";
 
@@ -106,14 +117,14 @@ bool config_is_harmless(char *text, size_t length)
 		char *end = strchr(line, '\n');
 		if (end)
 			*end = '\0';
-		if (!line_is_harmless(line, section, sizeof section))
+		if (!line_is_harmless(line, section, sizeof section, work_tree))
 			return false;
 		line = end ? end + 1 : NULL;
 	}
 	return true;
 }
 
-bool config_file_is_harmless(int file)
+bool config_file_is_harmless(int file, const char *work_tree)
 {
 	FREE_ON_RETURN char *text = malloc(LARGEST_CONFIG + 1);
 	struct stat status;
@@ -125,5 +136,5 @@ bool config_file_is_harmless(int file)
 	while (text && length < LARGEST_CONFIG && (got = read(file, text + length, LARGEST_CONFIG - length)) > 0)
 		length += got;
 	/* One that fills the room may go on behind it. */
-	return text && got == 0 && length < LARGEST_CONFIG && config_is_harmless(text, length);
+	return text && got == 0 && length < LARGEST_CONFIG && config_is_harmless(text, length, work_tree);
 }

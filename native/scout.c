@@ -9,7 +9,14 @@
  *      does not exist yet (`!PATH` below the root) -> F, what is protected there
  *   H  a call begins: its number, then paths anywhere that it must not get at
  *      when somebody replaces them -> D
- *   X  a call has ended: its number -> D, after everything was looked at
+ *   L  the call's roots (`r` before each) and what is sealed in them (`s`) -> F, the
+ *      other names that files of these have there
+ *   G  from now on the tool runs: the call's number, then folders in which it can
+ *      make nothing (`-PATH` below the root); no answer. What appears before this
+ *      is somebody else's, and only told
+ *   X  a call has ended: its number, and `unused` where its tool never ran -> D,
+ *      after everything was looked at; then, if something was made in the root,
+ *      what is protected there now
  * In between, A tells of something protected that was touched: the number of the
  * call, the path, what was done about it (enum deed), the new name where it has one.
  */
@@ -43,6 +50,7 @@ enum deed {
 	PUT_BACK = 'b',  /* a link that was removed is there again */
 	LEFT = 'l',      /* it could not be moved */
 	UNSEEN = 'u',    /* the root holds more than is looked through */
+	SEPARATED = 's', /* it had another name; it is a file of its own now */
 	REPLACED = 'r',  /* nothing: somebody else replaced, moved or removed it, and with it its seal */
 };
 
@@ -116,17 +124,29 @@ static bool remove_for(struct scout *scout, const struct watch_order *order, con
 	return true;
 }
 
+/* The tool does not run yet: its cell is planned anew, with this sealed. */
+static void tell_if_disturbed(const struct watch_order *order, const char *path, bool is_protected)
+{
+	if ((is_protected && !is_exempt(order, path) && !find(&order->territory->found, path)) || is_carved_out(order, path))
+		tell(order, REPLACED, path, NULL);
+}
+
 /* At once, not at the end: in between somebody else could run it. */
 static bool on_appearance(struct territory *territory, const char *path, bool is_protected, void *context)
 {
 	struct scout *scout = context;
 
 	for (struct watch_order *order = scout->orders; order; order = order->next) {
-		if (order->territory != territory)
+		if (order->territory != territory || is_out_of_reach(order, path))
 			continue;
+		if (!order->running) {
+			tell_if_disturbed(order, path, is_protected);
+			continue;
+		}
 		bool unwanted = is_guarded_link(order, path) ||
 				(is_protected && must_not_appear(&scout->names, order, path, kind_at(territory, path)));
-		if ((is_carved_out(order, path) || (unwanted && !link_is_unchanged(territory, path))) && !was_sealed(order, path))
+		if ((is_carved_out(order, path) || (unwanted && !link_is_unchanged(territory, path))) && !was_sealed(order, path) &&
+		    !is_sealed_object(order, path))
 			return remove_for(scout, order, path) && !find(&territory->found, path);
 	}
 	return false;
@@ -135,6 +155,20 @@ static bool on_appearance(struct territory *territory, const char *path, bool is
 static void refresh(struct scout *scout, struct territory *territory, enum thoroughness how)
 {
 	refresh_territory(territory, &scout->names, how, &(struct observer){ on_appearance, on_replacement, scout });
+}
+
+static void answer_linked(struct scout *scout, const char *words, const char *end)
+{
+	char *payload = NULL;
+	size_t length = 0;
+	FILE *list = open_memstream(&payload, &length);
+
+	if (!list)
+		abort();
+	list_other_names(list, &scout->territories, words, end);
+	fclose(list);
+	write_frame(HOST_FD, SCOUT_FOUND, payload, length);
+	free(payload);
 }
 
 static void answer_begin(struct scout *scout, unsigned long number, const char *root, char *exempt, char *end)
@@ -150,6 +184,8 @@ static void answer_begin(struct scout *scout, unsigned long number, const char *
 	const char *problem = cannot_guard(territory, exempt, end);
 	if (!problem) {
 		refresh(scout, territory, EVERYTHING);
+		forget_vanished(territory);
+		note_root(territory);
 		problem = cannot_guard_all(territory);
 	}
 	if (problem) {
@@ -159,10 +195,12 @@ static void answer_begin(struct scout *scout, unsigned long number, const char *
 	} else {
 		territory->used = ++scout->requests;
 		territory->calls++;
-		*order = (struct watch_order){ .number = number, .territory = territory, .since = territory->turn, .next = scout->orders };
+		*order = (struct watch_order){ .number = number, .territory = territory, .since = territory->turn, .made = scout->territories.several.made, .next = scout->orders };
 		for (; exempt < end; exempt += strlen(exempt) + 1)
 			add_word(order, exempt);
 		scout->orders = order;
+		fprintf(list, "@%llu", (unsigned long long)scout->territories.several.changes);
+		fputc(0, list);
 		list_guarded(list, order, &scout->names);
 	}
 	fclose(list);
@@ -205,8 +243,43 @@ static void mend_link(struct scout *scout, const struct watch_order *order, cons
 		tell(order, PUT_BACK, link->path, NULL);
 }
 
+static void on_own_copy(const char *path, bool could, void *context)
+{
+	const struct disarming *disarming = context;
+
+	if (could)
+		tell(disarming->order, SEPARATED, path, NULL);
+	else
+		remove_for(disarming->scout, disarming->order, path);
+}
+
+/*
+ * Whatever the tool made under a protected name has that name alone. Otherwise a later call could write to it by
+ * another one, also one whose write roots hold only that.
+ */
+static void end_other_names(struct scout *scout, const struct watch_order *order, const struct found *found)
+{
+	struct statx status;
+
+	if (scout->territories.several.made == order->made)
+		return;
+	if (found->seen <= order->since) {
+		/* Permitted by the policy, and given one more name; what its user linked before stays linked. */
+		if (found->kind != 'f' || !is_exempt(order, found->path) || !status_at(order->territory, found->path, &status) || status.stx_nlink <= found->names)
+			return;
+	} else if (is_exempt(order, found->path) && found->kind != 'f') {
+		return;
+	}
+	FREE_ON_RETURN char *path = strdup(found->path);
+	give_own_copies(order->territory, path, on_own_copy, &(struct disarming){ scout, order });
+}
+
 static void look_at_found(struct scout *scout, struct watch_order *order, const struct found *found)
 {
+	if (found->seen > order->since && (is_out_of_reach(order, found->path) || was_sealed_elsewhere(order, found)))
+		return;
+	if (!must_not_appear(&scout->names, order, found->path, found->kind))
+		end_other_names(scout, order, found);
 	if (is_exempt(order, found->path))
 		return;
 	if (found->seen <= order->since) {
@@ -237,18 +310,41 @@ static void remove_carved_out(struct scout *scout, const struct watch_order *ord
 	remove_for(scout, order, path);
 }
 
-static void finish_order(struct scout *scout, struct watch_order *order)
+static void look_at_what_is_left(struct scout *scout, struct watch_order *order)
 {
 	struct territory *territory = order->territory;
 
+	keep_root_open(territory);
 	refresh(scout, territory, EVERYTHING);
 	for (size_t i = 0; i < order->word_count; i++)
 		if (order->words[i][0] == '!')
 			remove_carved_out(scout, order, order->words[i] + 1);
 	for (size_t i = 0; i < territory->found.count; i++)
 		look_at_found(scout, order, &territory->found.list[i]);
+	forget_vanished(territory);
 	if (territory->too_large)
 		tell(order, UNSEEN, "", NULL);
+}
+
+/* What the next call there would have to seal; nothing where nothing was made. */
+static void list_for_next(FILE *list, struct scout *scout, struct watch_order *order)
+{
+	if (!order->running || order->territory->grown <= order->since)
+		return;
+	fputc('+', list);
+	fputc(0, list);
+	list_guarded(list, order, &scout->names);
+}
+
+/* `next`: gets what the next call there would have to seal. */
+static void finish_order(struct scout *scout, struct watch_order *order, FILE *next)
+{
+	struct territory *territory = order->territory;
+
+	if (order->running)
+		look_at_what_is_left(scout, order);
+	if (next)
+		list_for_next(next, scout, order);
 	territory->calls--;
 	for (struct watch_order **at = &scout->orders; *at; at = &(*at)->next) {
 		if (*at == order) {
@@ -282,6 +378,27 @@ static void finish_held(struct scout *scout, unsigned long number)
 	release_names(&scout->held, number);
 }
 
+static void answer_end(struct scout *scout, unsigned long number, struct watch_order *order, bool used)
+{
+	char *payload = NULL;
+	size_t length = 0;
+	FILE *words = open_memstream(&payload, &length);
+
+	if (!words)
+		abort();
+	fprintf(words, "%lu", number);
+	fputc(0, words);
+	if (order) {
+		order->running = order->running && used;
+		finish_order(scout, order, words);
+	} else {
+		finish_held(scout, number);
+	}
+	fclose(words);
+	write_frame(HOST_FD, SCOUT_DONE, payload, length);
+	free(payload);
+}
+
 /* A host that says what we do not understand would believe that we do: better that it hears of our end. */
 static _Noreturn void refuse_host(void)
 {
@@ -298,6 +415,7 @@ static void take_names(struct scout *scout, char *words, char *end)
 		if (!names->list)
 			abort();
 		names->list[names->count++] = (struct name){ words[0], words + 1 };
+		add_ending(names, words + 1);
 	}
 }
 
@@ -319,12 +437,17 @@ static void answer(struct scout *scout, struct frame *frame)
 	case SCOUT_HOLD:
 		answer_hold(scout, number, words + strlen(words) + 1, end);
 		break;
-	case SCOUT_END:
+	case SCOUT_LINKED:
+		answer_linked(scout, words + strlen(words) + 1, end);
+		break;
+	case SCOUT_GO:
+		for (words += strlen(words) + 1; order && words < end; words += strlen(words) + 1)
+			add_word(order, words);
 		if (order)
-			finish_order(scout, order);
-		else
-			finish_held(scout, number);
-		write_frame(HOST_FD, SCOUT_DONE, words, strlen(words) + 1);
+			order->running = true;
+		break;
+	case SCOUT_END:
+		answer_end(scout, number, order, words + strlen(words) + 1 >= end);
 		break;
 	default:
 		refuse_host();
@@ -350,18 +473,20 @@ int serve_scout(void)
 			polled[2 + i] = (struct pollfd){ .fd = scout.territories.list[i]->inotify, .events = scout.territories.list[i]->calls ? POLLIN : 0 };
 		if (poll(polled, 2 + scout.territories.count, -1) < 0 && errno != EINTR)
 			return EXIT_REFUSED;
-		for (size_t i = 0; i < scout.territories.count; i++)
-			if (polled[2 + i].revents & POLLIN)
-				refresh(&scout, scout.territories.list[i], WHAT_HAPPENED);
-		if (polled[1].revents & POLLIN)
-			take_held_events(&scout.held, on_held_replacement);
-		if (!polled[0].revents)
+		/* First, because a tool does something only after we were told that it runs. */
+		if (!polled[0].revents) {
+			for (size_t i = 0; i < scout.territories.count; i++)
+				if (polled[2 + i].revents & POLLIN)
+					refresh(&scout, scout.territories.list[i], WHAT_HAPPENED);
+			if (polled[1].revents & POLLIN)
+				take_held_events(&scout.held, on_held_replacement);
 			continue;
+		}
 		if (!read_frame(HOST_FD, &frame)) {
 			/* The host is gone, and its cells go now; what they leave behind is still ours to look at. */
 			usleep(300000);
 			while (scout.orders)
-				finish_order(&scout, scout.orders);
+				finish_order(&scout, scout.orders, NULL);
 			return 0;
 		}
 		answer(&scout, &frame);

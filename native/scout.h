@@ -2,7 +2,7 @@
  * The scout's own structures: scout.c (requests), watch-order.c (what a call may
  * make appear), held.c (single names), territories.c (write roots), territory.c
  * (what happens in one), explore.c (walking it), found.c (the protected names found in it), links.c (those that are links),
- * aside.c and git-config.c (what is put aside).
+ * other-names.c (hard links to them), aside.c, git-folders.c and git-config.c (what is put aside).
  */
 #ifndef CORDON_SCOUT_H
 #define CORDON_SCOUT_H
@@ -10,6 +10,7 @@
 #include "cell.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 
 /* Frames between the scout and its host, see scout.c. */
 enum scout_frame {
@@ -17,6 +18,8 @@ enum scout_frame {
 	SCOUT_NAMES = 'N',
 	SCOUT_BEGIN = 'B',
 	SCOUT_HOLD = 'H',
+	SCOUT_LINKED = 'L',
+	SCOUT_GO = 'G',
 	SCOUT_END = 'X',
 	/* to the host */
 	SCOUT_FOUND = 'F',
@@ -41,10 +44,18 @@ struct name {
 struct names {
 	struct name *list;
 	size_t count;
+	uint64_t endings[16]; /* a bit for the hash of each name that a protected path can end in: most paths end in none */
 };
 
 struct folder {
 	char *path; /* below the root; "" is the root itself */
+};
+
+/* One object of a file system, however it is named. */
+struct identity {
+	uint32_t device_major, device_minor;
+	uint64_t inode;
+	int64_t born; /* nanoseconds; 0 where the file system does not say. Numbers of inodes are given again. */
 };
 
 struct found {
@@ -53,6 +64,8 @@ struct found {
 	bool closed;   /* a folder that its own user may not read: sealed as a whole, because nobody knows what is in it */
 	char *target;  /* of a link: a link cannot be sealed by a mount, so it is put back when it was changed */
 	bool on_the_way; /* no protected name itself, but a link that is one leads through it, or there */
+	struct identity identity;
+	uint32_t names; /* of a file: how many it had */
 	uint64_t seen; /* the turn in which it was found */
 };
 
@@ -69,6 +82,15 @@ struct paths {
 	size_t count, room;
 };
 
+/*
+ * Files with several names, of all write roots together: such a file may have a name in each. `made` counts names that
+ * were made for a file that had one already. `changes` counts those that stayed, and looks at what nobody had watched:
+ * as long as it is the same, an answer about other names is still true.
+ */
+struct several_names {
+	uint64_t made, changes;
+};
+
 /* One write root: its folders under watch, and the protected names found in them. */
 struct territory {
 	char *root;
@@ -78,10 +100,14 @@ struct territory {
 	size_t folder_room, folder_count;
 	struct findings found;
 	struct paths unexplored; /* folders that were made or moved in, to be walked once the events have been read */
+	struct several_names *several;
+	struct paths linked; /* names that were made for files which had one already */
+	mode_t mode; /* of the root itself, when no call ran in it */
 	bool unwatched; /* more folders than can be watched: looked through anew when a call begins and ends */
 	bool too_large; /* more folders than are looked through */
 	unsigned calls; /* that run in it: what appears may be theirs */
 	uint64_t turn;
+	uint64_t grown; /* the turn in which something was made in it, as far as we saw */
 	uint64_t used; /* when, in requests: the one unused for longest makes room */
 };
 
@@ -98,6 +124,7 @@ struct territory {
 struct territories {
 	struct territory *list[MOST_TERRITORIES];
 	size_t count;
+	struct several_names several;
 };
 
 /* NULL with errno when it cannot be had. */
@@ -108,7 +135,7 @@ const char *cannot_guard(const struct territory *territory, const char *word, co
 const char *cannot_guard_all(const struct territory *territory);
 
 /* territory.c */
-struct territory *open_territory(const char *root);
+struct territory *open_territory(const char *root, struct several_names *several);
 void close_territory(struct territory *territory);
 /* Who wants to know what happens in a territory. */
 struct observer {
@@ -120,21 +147,45 @@ struct observer {
 };
 
 enum thoroughness { WHAT_HAPPENED, EVERYTHING };
-/* Takes in what has happened. EVERYTHING also looks where nothing can be watched, and forgets what is gone. */
+/* Takes in what has happened. EVERYTHING also looks where nothing can be watched. */
 void refresh_territory(struct territory *territory, const struct names *names, enum thoroughness how, const struct observer *observer);
 
 /* explore.c */
 int open_beneath(struct territory *territory, const char *path, int flags);
 /* Gives folders on the way to `path` (and that one) back to their owner, whom the tool closed them to. */
 void open_up(struct territory *territory, const char *path);
+/* Without following a link. False when nothing is there. */
+bool status_at(struct territory *territory, const char *path, struct statx *status);
+char kind_of(const struct statx *status);
+/* How the root itself is before a call; and afterwards: */
+void note_root(struct territory *territory);
+/* Gives the root itself back to its owner: closed, it would be of no use to the next call. */
+void keep_root_open(struct territory *territory);
 char kind_at(struct territory *territory, const char *path);
 void explore(struct territory *territory, const char *from, const struct names *names, const struct observer *observer);
 void add_path(struct paths *paths, const char *path);
 void free_paths(struct paths *paths);
 
+/* other-names.c: hard links to what is protected */
+bool has_other_names(const struct statx *status);
+struct identity identity_of(const struct statx *status);
+bool is_same_object(const struct identity *left, const struct identity *right);
+/* A name was made for a file that has another. */
+void note_other_name(struct territory *territory, const char *path);
+/* Which of the noted names are still there. */
+void settle_other_names(struct territory *territory);
+/* The names, in the roots, of files that are sealed by another name. `words`: `r` or `s` before the path of a root or of what is sealed in one. */
+void list_other_names(FILE *list, struct territories *all, const char *words, const char *end);
+/* Puts a copy into the place of a file that has other names. Calls `gave` for each file at `path`, or in the folder there. */
+typedef void gave_copy(const char *path, bool could, void *context);
+void give_own_copies(struct territory *territory, const char *path, gave_copy *gave, void *context);
+
 /* found.c */
+void add_ending(struct names *names, const char *name);
 bool is_protected_name(const struct names *names, const char *path, char kind);
 struct found *find(const struct findings *found, const char *path);
+/* A file that was found before, by whatever name. */
+const struct found *find_object(const struct findings *found, const struct statx *status);
 /* False when it was known already (it stays as it was first seen, and what replaced it is judged against that), or there are too many. */
 bool remember(struct territory *territory, const char *path, char kind);
 void remember_closed(struct territory *territory, const char *path);
@@ -150,7 +201,7 @@ bool ends_in_name(const char *path, const char *name);
 bool leads_to_name(const char *path, const char *name, const char **rest);
 /* Whether a path is this name or, as a link, leads to it. */
 bool means_name(const char *path, const char *name, char kind);
-/* Behind the component `.git` of a path (at a slash or the end), or NULL when it has none. */
+/* Behind the last component `.git` of a path (at a slash or the end), or NULL when it has none. */
 const char *behind_git(const char *path);
 
 /* links.c */
@@ -158,9 +209,12 @@ char *read_link(struct territory *territory, const char *path);
 /* Whether the link that was at `path` before is there now (also: put back). */
 bool link_is_unchanged(struct territory *territory, const char *path);
 
-/* git-config.c: whether git runs nothing because of this configuration of a repository */
-bool config_is_harmless(char *text, size_t length); /* changes the text; it has room for a NUL behind `length` */
-bool config_file_is_harmless(int file);
+/*
+ * git-config.c: whether git runs nothing because of this configuration of a repository. `work_tree`: what
+ * core.worktree may say, or NULL.
+ */
+bool config_is_harmless(char *text, size_t length, const char *work_tree); /* changes the text; it has room for a NUL behind `length` */
+bool config_file_is_harmless(int file, const char *work_tree);
 
 /* aside.c */
 enum put_aside { NOTHING_THERE, PUT_ASIDE, LEFT_THERE };
@@ -171,6 +225,14 @@ enum put_aside put_aside(struct territory *territory, const char *path, char *as
 /* Puts aside what would run in a repository that appeared; calls `moved` for each; without a new name when it could not be moved. */
 typedef void was_put_aside(struct territory *territory, const char *path, const char *aside, void *context);
 void disarm(struct territory *territory, const struct found *found, was_put_aside *moved, void *context);
+void move_and_tell(struct territory *territory, const char *path, was_put_aside *moved, void *context);
+void disarm_hooks(struct territory *territory, const char *path, was_put_aside *moved, void *context);
+
+/* git-folders.c: repositories of submodules and work trees */
+/* Whether a `.git` file leads to a repository that Cordon looks after by its name, and that leads back. */
+bool leads_to_own_repository(struct territory *territory, const char *path);
+/* Puts aside what would run in the repositories at or below this folder. */
+void disarm_repositories(struct territory *territory, const char *folder, was_put_aside *moved, void *context);
 
 /* ---- watch-order.c --------------------------------------------------------- */
 
@@ -178,6 +240,8 @@ struct watch_order {
 	unsigned long number;
 	struct territory *territory;
 	uint64_t since; /* what was found in later turns appeared during the call */
+	uint64_t made; /* of several_names, when it began */
+	bool running; /* before that, nothing that happens is the tool's doing */
 	char **words; /* of the policy: exemptions and carve-outs */
 	size_t word_count;
 	struct watch_order *next;
@@ -190,6 +254,11 @@ bool is_exempt(const struct watch_order *order, const char *path);
 bool is_carved_out(const struct watch_order *order, const char *path);
 /* There before the call, and no link: sealed in its cell. If it was replaced, then by somebody else. */
 bool was_sealed(const struct watch_order *order, const char *path);
+/* In a folder that is sealed for this call, or in which the tool can make nothing: whatever appears there is somebody else's. */
+bool is_out_of_reach(const struct watch_order *order, const char *path);
+bool is_sealed_object(const struct watch_order *order, const char *path);
+/* The very object that was sealed for this call under another name: its user moved it. */
+bool was_sealed_elsewhere(const struct watch_order *order, const struct found *found);
 bool lies_in(const char *path, const char *folder);
 /* Whether something that is sealed for this call is at this path, or in the folder there. */
 bool has_seal_in(const struct watch_order *order, const char *path);

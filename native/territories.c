@@ -40,13 +40,13 @@ static void forget_idle(struct territories *all, size_t most)
 /* Instances of inotify are a user's, not ours: when they are used up, those that only wait for a next call are given back. */
 static struct territory *open_watched(struct territories *all, const char *root)
 {
-	struct territory *territory = open_territory(root);
+	struct territory *territory = open_territory(root, &all->several);
 
 	if (!territory || territory->inotify >= 0)
 		return territory;
 	close_territory(territory);
 	forget_idle(all, 0);
-	return open_territory(root);
+	return open_territory(root, &all->several);
 }
 
 struct territory *territory_of(struct territories *all, const char *root)

@@ -18,12 +18,13 @@
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
 
-struct territory *open_territory(const char *root)
+struct territory *open_territory(const char *root, struct several_names *several)
 {
 	struct territory *territory = calloc(1, sizeof *territory);
 
 	if (!territory)
 		return NULL;
+	territory->several = several;
 	territory->root = strdup(root);
 	territory->fd = open_how(AT_FDCWD, root, O_PATH | O_DIRECTORY, CORDON_RESOLVE_NO_SYMLINKS);
 	/* Without one (a user has 128, in all containers together) nothing can be watched, and every call looks anew. */
@@ -47,8 +48,19 @@ void close_territory(struct territory *territory)
 	free(territory->folders);
 	free_findings(&territory->found);
 	free_paths(&territory->unexplored);
+	free_paths(&territory->linked);
 	free(territory->root);
 	free(territory);
+}
+
+/* A sealed file that somebody else gives another name is open to the tool by that. */
+static void take_other_name(struct territory *territory, const char *path, const struct statx *status, const struct observer *observer)
+{
+	const struct found *sealed = find_object(&territory->found, status);
+
+	note_other_name(territory, path);
+	if (sealed && strcmp(sealed->path, path) != 0)
+		observer->replaced(territory, sealed->path, observer->context);
 }
 
 /* Only notes which folders must be walked: a tool that moves a large one to and fro must not have us walk it each time. */
@@ -57,6 +69,8 @@ static void take_event(struct territory *territory, const struct inotify_event *
 	char path[PATH_MAX];
 
 	if (event->mask & IN_Q_OVERFLOW) {
+		territory->several->made++;
+		territory->several->changes++;
 		add_path(&territory->unexplored, "");
 		return;
 	}
@@ -79,15 +93,20 @@ static void take_event(struct territory *territory, const struct inotify_event *
 	bool is_old_folder = event->mask & IN_ISDIR && !(event->mask & IN_CREATE);
 	if (is_old_folder || find(&territory->found, path))
 		observer->replaced(territory, path, observer->context);
-	char kind = event->mask & (IN_CREATE | IN_MOVED_TO) ? kind_at(territory, path) : 0;
-	if (!kind)
+	struct statx status;
+	if (!(event->mask & (IN_CREATE | IN_MOVED_TO)) || !status_at(territory, path, &status))
 		return;
+	char kind = kind_of(&status);
+	territory->grown = territory->turn;
+	if (has_other_names(&status))
+		take_other_name(territory, path, &status, observer);
 	bool is_protected = is_protected_name(names, path, kind);
 	/* Judged before it is remembered: a link that was put there just now must not be taken for the one that was. */
 	if (observer->appeared(territory, path, is_protected, observer->context))
 		return;
-	bool is_new = is_protected && remember(territory, path, kind);
-	if (kind != 'd' || ends_in_name(folder, ".git") || (is_protected && !(territory->calls && is_new)))
+	if (is_protected)
+		remember(territory, path, kind);
+	if (kind != 'd')
 		return;
 	/* More than are looked into at once: then all of it is. */
 	if (territory->unexplored.count == MOST_FOLDERS) {
@@ -146,12 +165,14 @@ void refresh_territory(struct territory *territory, const struct names *names, e
 	territory->turn++;
 	if (how == EVERYTHING) {
 		forget_opened(territory);
-		if (territory->turn == 1 || territory->unwatched || territory->too_large)
+		if (territory->turn == 1 || territory->unwatched || territory->too_large) {
+			territory->several->changes++;
 			add_path(&territory->unexplored, "");
+		}
 		territory->too_large = false;
 	}
 	read_events(territory, names, observer);
 	explore_the_new(territory, names, observer);
 	if (how == EVERYTHING)
-		forget_vanished(territory);
+		settle_other_names(territory);
 }

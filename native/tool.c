@@ -54,6 +54,9 @@ static struct command wait_for_command(int host)
 
 	if (!read_frame(host, &frame))
 		_exit(EXIT_REFUSED); /* the host gave the cell up before it was used */
+	/* Ended while it was built: there is nobody to tell, and nothing to do. */
+	if (frame.kind == FRAME_KILL)
+		_exit(EXIT_REFUSED);
 	errno = EINVAL;
 	if (frame.kind != FRAME_COMMAND)
 		die("command", "expected a command");

@@ -42,6 +42,62 @@ bool was_sealed(const struct watch_order *order, const char *path)
 	return known && known->seen <= order->since && !known->target;
 }
 
+/* Words `-PATH`: folders in which nothing can be made. */
+static bool is_closed_to_tool(const struct watch_order *order, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	size_t length = slash ? slash - path : 0;
+
+	for (size_t i = 0; i < order->word_count; i++)
+		if (order->words[i][0] == '-' && strlen(order->words[i]) == length + 1 && strncmp(order->words[i] + 1, path, length) == 0)
+			return true;
+	return false;
+}
+
+bool is_out_of_reach(const struct watch_order *order, const char *path)
+{
+	char folder[PATH_MAX];
+
+	for (const char *end = strchr(path, '/'); end; end = strchr(end + 1, '/')) {
+		snprintf(folder, sizeof folder, "%.*s", (int)(end - path), path);
+		const struct found *known = find(&order->territory->found, folder);
+		if (known && known->kind == 'd' && !known->on_the_way && was_sealed(order, folder) && !is_exempt(order, folder))
+			return true;
+	}
+	return is_closed_to_tool(order, path);
+}
+
+/* What is sealed was found before all else, and of more than a thousand seals no call is begun. */
+#define MOST_COMPARED 4096
+
+static bool has_sealed(const struct watch_order *order, const struct identity *identity, const char *except)
+{
+	const struct findings *all = &order->territory->found;
+
+	for (size_t i = 0; i < all->count && i < MOST_COMPARED; i++) {
+		const struct found *sealed = &all->list[i];
+		if (sealed->seen <= order->since && !sealed->target && is_same_object(&sealed->identity, identity) &&
+		    strcmp(sealed->path, except) != 0 && !is_exempt(order, sealed->path))
+			return true;
+	}
+	return false;
+}
+
+bool was_sealed_elsewhere(const struct watch_order *order, const struct found *found)
+{
+	return has_sealed(order, &found->identity, found->path);
+}
+
+bool is_sealed_object(const struct watch_order *order, const char *path)
+{
+	struct statx status;
+
+	if (!status_at(order->territory, path, &status))
+		return false;
+	struct identity identity = identity_of(&status);
+	return has_sealed(order, &identity, path);
+}
+
 bool lies_in(const char *path, const char *folder)
 {
 	size_t length = strlen(folder);
@@ -91,6 +147,9 @@ static bool in_old_repository(const struct names *names, const struct watch_orde
 bool must_not_appear(const struct names *names, const struct watch_order *order, const char *path, char kind)
 {
 	if (is_exempt(order, path))
+		return false;
+	/* Submodules and work trees: judged by what is in them, like a new repository. */
+	if (kind == 'd' && (ends_in_name(path, ".git/modules") || ends_in_name(path, ".git/worktrees")))
 		return false;
 	if (behind_git(path))
 		return in_old_repository(names, order, path);

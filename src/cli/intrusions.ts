@@ -25,7 +25,7 @@ export const intrusionErrors = ({ violations }: CallResult, { write }: Boundary)
 
 const unsealed = (path: string): CordonError =>
   fail('protected-name-touched', {
-    what: `${path}, which the command may not change, was replaced or removed by another program while it ran, and the command was ended`,
+    what: `${path}, which the command may not change, was replaced, removed or linked by another program while it ran, and the command was ended`,
     fix: 'look at it before you use the folder, then run the command again',
   })
 
@@ -35,11 +35,18 @@ const errorFor = (violation: ProtectedTouched, protection: Protection | undefine
   const permit = protection === undefined ? 'remove the carve-out' : `name it exactly: --write ${asWord(escapeGlob(protection.path))}`
   switch (violation.deed) {
     case 'set-aside':
-      return fail('protected-name-touched', { what: `the command made ${what}; it was renamed to ${violation.aside}`, fix: `look at it before you use it; to permit it, ${permit}` })
+      return fail('protected-name-touched', {
+        what: `the command, or another program while it ran, made ${what}; it was renamed to ${violation.aside}`,
+        fix: `look at it; if it is yours: ${violation.restore}; to let the command make it, ${permit}`,
+      })
     case 'left':
       return fail('protected-name-touched', { what: `the command made ${what}; it could not be renamed and is still there`, fix: `remove it before anything uses it; to permit it, ${permit}` })
     case 'put-back':
       return fail('protected-name-touched', { what: `the command removed ${what}; it was put back`, fix: `to permit it, ${permit}` })
+    case 'separated':
+      return fail('protected-name-touched', { what: `the command gave another name (a hard link) to ${what}; it is a file of its own now`, fix: 'look at it before you use it' })
+    case 'unusable':
+      return fail('protected-name-touched', { what: `the command, or another program while it ran, left ${path} so that no other call can be given it: ${violation.problem}`, fix: 'do that before the next call' })
     case 'unseen':
       return fail('protected-name-touched', { what: `the write root ${path} grew beyond what is looked through, so protected names may be in it`, fix: 'look through it before you use it; grant smaller folders' })
   }

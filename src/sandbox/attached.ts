@@ -9,10 +9,10 @@ import type { CallNetwork, Door } from './doors.js'
 import { buildEnvironment } from './environment.js'
 import type { Environment } from './environment.js'
 import { networkVariables } from './network-environment.js'
-import type { CallPatrol } from './patrols.js'
 import type { PlannedCell } from './plan-cell.js'
 import type { Stdio, Stream } from './plan.js'
 import type { OpenedCell } from './ready-cell.js'
+import type { WatchedRun } from './watched-run.js'
 import type { CellSettings } from './sandbox.js'
 
 /** What the caller can do while the command runs. */
@@ -52,11 +52,12 @@ export const openDoor = (door: Door | undefined, network: CallNetwork | undefine
   door?.open(network ?? bug('a call with granted hosts, and nobody who takes its connections'))
 }
 
-export const runAttached = async ({ cell, door }: OpenedCell, planned: PlannedCell, request: AttachedRequest, patrol: CallPatrol): Promise<CallResult> => {
+export const runAttached = async ({ cell, door }: OpenedCell, planned: PlannedCell, request: AttachedRequest, watched: WatchedRun): Promise<CallResult> => {
   try {
     await cell.ready
     openDoor(door, request.network)
     const environment = environmentOf(planned, request, request.network)
+    watched.go()
     const running = cell.start({ program: planned.program.path, argv: request.argv, environment }, undefined, {
       onStdout: (bytes) => {
         request.onOutput('out', bytes)
@@ -69,7 +70,7 @@ export const runAttached = async ({ cell, door }: OpenedCell, planned: PlannedCe
     if (request.foreground) cell.takeTerminal()
     request.onStart(cell)
     const end = await running
-    const found = await patrol.end()
+    const found = await watched.end()
     return describeEnd(end, { planned, boundary: request.boundary, found }, new Uint8Array(), new Uint8Array())
   } finally {
     cell.discard()

@@ -25,7 +25,7 @@ export const allBegun = async (
   } catch (error) {
     void waiting.then((ready) => ready?.cell.discard())
     await begun.then(({ connection }) => connection?.destroy(), () => undefined)
-    await patrol.then(({ end }) => end(), () => undefined)
+    await patrol.then(({ giveUp }) => giveUp(), () => undefined)
     throw error
   }
 }

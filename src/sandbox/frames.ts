@@ -4,7 +4,7 @@ import { bug } from '../errors/index.js'
 
 export const TO_CELL = { headStart: 'H', plan: 'P', command: 'C', input: 'I', kill: 'K', signal: 'S', window: 'W', takeTerminal: 'T', begin: 'B' } as const
 export const FROM_CELL = { event: 'E', stdout: 'o', stderr: 'e' } as const
-export const TO_SCOUT = { names: 'N', begin: 'B', hold: 'H', end: 'X' } as const
+export const TO_SCOUT = { names: 'N', begin: 'B', hold: 'H', linked: 'L', go: 'G', end: 'X' } as const
 export const FROM_SCOUT = { found: 'F', done: 'D', aside: 'A' } as const
 
 type LetterOf<Frames> = Frames[keyof Frames]

@@ -1,7 +1,7 @@
 // The same boundary as Landlock rules alone, for where no mount namespace can be had.
 import { fail } from '../errors/index.js'
 import type { AbsolutePath } from '../policy/index.js'
-import { isWithinPath } from '../policy/index.js'
+import { isWithinPath, parentOf } from '../policy/index.js'
 
 import { entriesIn } from './file-names.js'
 import { BORROWED_PROC_RULES, outermost } from './layout.js'
@@ -9,6 +9,7 @@ import type { LayoutInput } from './layout.js'
 import { objectAt } from './object-at.js'
 import type { Access, Rule } from './plan.js'
 import type { Place } from './object-at.js'
+import { quotedWord } from './quoted-word.js'
 
 const MOST_RULES = 4_000
 
@@ -30,7 +31,11 @@ export const layOutLandlock = (input: LayoutInput): readonly Rule[] => {
     // Its own terminal by its name is added by the launcher; the others in /dev/pts are other people's.
     ...(input.terminal ? [{ access: 'rwd' as const, path: '/dev/tty' as AbsolutePath }] : []),
   ]
-  if (rules.length > MOST_RULES) throw fail('plan-rejected', { problem: `${String(rules.length)} Landlock rules, more than ${String(MOST_RULES)}` })
+  if (rules.length > MOST_RULES) {
+    const folder = fullestFolder(rules)
+    const problem = `${String(rules.length)} Landlock rules, more than ${String(MOST_RULES)}: most are for what lies in ${folder}, beside something protected; move that to another folder, or what is protected there (ls -A ${quotedWord(folder)})`
+    throw fail('plan-rejected', { problem })
+  }
   return rules.filter(({ path }) => path === temporary || path.startsWith('/proc/') || isThere(path))
 }
 
@@ -41,6 +46,13 @@ export const layOutLandlock = (input: LayoutInput): readonly Rule[] => {
 const listing = (root: Place, hidden: readonly Place[]): readonly Rule[] => {
   const inside = hidden.filter(({ path }) => isWithinPath(path, root.path))
   return root.object === 'directory' && inside.length > 0 && inside.every(({ object }) => object === 'file') ? [{ access: 'l', path: root.path }] : []
+}
+
+/** The folder that most rules are for entries of. */
+const fullestFolder = (rules: readonly Rule[]): AbsolutePath => {
+  const counts = new Map<AbsolutePath, number>()
+  for (const { path } of rules) counts.set(parentOf(path), (counts.get(parentOf(path)) ?? 0) + 1)
+  return [...counts].reduce((most, each) => (each[1] > most[1] ? each : most))[0]
 }
 
 /** Inside another cell /dev/random, for one, is a link to what has a rule already. */

@@ -1,13 +1,15 @@
-import { fail } from '../errors/index.js'
+import { CordonError } from '../errors/index.js'
 import type { AbsolutePath, Boundary } from '../policy/index.js'
 import { PROTECTED_NAMES, isNamedBy, isWithinPath } from '../policy/index.js'
 
 import { realBoundary } from './carve-outs.js'
 import { createRedirects } from './git-redirects.js'
-import { objectAt } from './object-at.js'
+import { objectAt, placeAt } from './object-at.js'
+import type { Place } from './object-at.js'
+import { createOtherNames } from './other-names.js'
 import { refuseUngrantable } from './resolve-grant.js'
 import type { FoundName, Patrol, Scout } from './scout.js'
-import type { Place } from './object-at.js'
+import { refuseTooManySeals } from './too-many-seals.js'
 import type { Violation } from './violations.js'
 
 /** The watch over the write roots of one call. */
@@ -16,14 +18,31 @@ export interface CallPatrol {
   readonly sealed: readonly Place[]
   /** Also watches what the policy carves out, there already or not. */
   readonly hold: (carved: readonly AbsolutePath[]) => Promise<void>
-  readonly end: () => Promise<readonly Violation[]>
+  /** The tool runs from now on. `closed`: folders in which it can make nothing. */
+  readonly go: (closed: readonly AbsolutePath[]) => void
+  readonly end: () => Promise<EndedPatrol>
+  /** For a call whose tool never ran: whatever happened in its write roots is somebody else's. */
+  readonly giveUp: () => Promise<void>
 }
 
-const MOST_SEALED = 1_000
+export interface EndedPatrol {
+  readonly violations: readonly Violation[]
+  /** Where something was made: what the next call would have to seal, or the reason why it would be refused. */
+  readonly next: readonly Place[] | CordonError | undefined
+}
 
 const redirects = createRedirects()
+const otherNames = createOtherNames()
 
-export const NO_PATROL: CallPatrol = { sealed: [], hold: () => Promise.resolve(), end: () => Promise.resolve([]) }
+const NOTHING: EndedPatrol = { violations: [], next: undefined }
+
+export const NO_PATROL: CallPatrol = {
+  sealed: [],
+  hold: () => Promise.resolve(),
+  go: () => undefined,
+  end: () => Promise.resolve(NOTHING),
+  giveUp: () => Promise.resolve(),
+}
 
 export const beginPatrol = async (scout: Scout, boundary: Boundary, onAppearance: () => void): Promise<CallPatrol> => {
   const real = realBoundary(boundary)
@@ -34,45 +53,59 @@ export const beginPatrol = async (scout: Scout, boundary: Boundary, onAppearance
   const patrols = begun.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
   const failed = begun.find((each) => each.status === 'rejected')
   if (failed !== undefined) {
-    // One that was never ended would go on to set aside what the user makes.
-    await Promise.allSettled(patrols.map((patrol) => patrol.end()))
+    await Promise.allSettled(patrols.map((patrol) => patrol.end('unused')))
     throw failed.reason
   }
   let held: Pick<Patrol, 'end'> | undefined
-  let ending: Promise<readonly Violation[]> | undefined
-  const endAll = async () => (await Promise.all([...patrols, ...(held === undefined ? [] : [held])].map((patrol) => patrol.end()))).flat()
+  let ending: Promise<EndedPatrol> | undefined
+  const files = writeFiles(real, folders)
+  const links = patrols.map((patrol) => patrol.links).join()
+  const redirectedIn = (found: readonly FoundName[]) => redirects.of(found, folders).filter(({ path }) => isBelow(folders, path))
+  const toSeal = (found: readonly FoundName[], redirected: readonly Place[]): readonly Place[] => {
+    const sealed = withoutRepeats([...found, ...redirected].flatMap((name) => sealable(real, name)))
+    refuseTooManySeals(sealed, folders)
+    return sealed
+  }
+  const endAll = async (use: 'used' | 'unused'): Promise<EndedPatrol> => {
+    const ended = await Promise.all([...patrols, ...(held === undefined ? [] : [held])].map((patrol) => patrol.end(use)))
+    const violations = ended.flatMap((each) => each.violations)
+    if (!ended.some(({ found }) => found !== undefined)) return { violations, next: undefined }
+    // Roots in which nothing was made hold what they held.
+    const found = patrols.flatMap((patrol, at) => ended[at]?.found ?? patrol.found)
+    return { violations, next: attempt(() => toSeal(found, redirectedIn(found))) }
+  }
   // A call that is refused after it has ended asks twice; what it left is looked at once.
-  const end = () => (ending ??= endAll())
+  const end = (use: 'used' | 'unused') => (ending ??= endAll(use))
   try {
     const found = patrols.flatMap((patrol) => patrol.found)
-    const redirected = redirects.of(found, folders).filter(({ path }) => isBelow(folders, path))
-    const sealed = withoutRepeats([...found, ...redirected].flatMap((name) => sealable(real, name)))
-    if (sealed.length > MOST_SEALED) {
-      const problem = `the write roots hold ${String(sealed.length)} protected names, more than ${String(MOST_SEALED)} (${describeMost(sealed)}); remove them, or grant smaller folders`
-      throw fail('plan-rejected', { problem })
-    }
+    const redirected = redirectedIn(found)
+    const named = toSeal(found, redirected)
+    const others = await otherNames.of(scout, links, [...folders, ...files], named)
+    const sealed = others.length === 0 ? named : withoutRepeats([...named, ...others])
+    refuseTooManySeals(sealed, folders)
     const hold = async (carved: readonly AbsolutePath[]) => {
+      if (carved.length > 0) await otherNames.refuse(scout, links, [...folders, ...files], carved, sealed)
       // The scout knows the protected names, and what their links lead to; the rest it must be told.
-      const names = [...carved, ...redirected.map(({ path }) => path), ...missingElsewhere(real, folders)]
+      const names = [...carved, ...[...redirected, ...others].map(({ path }) => path), ...missingElsewhere(real, folders)]
       if (names.length > 0) held = await scout.hold(names, onAppearance)
     }
-    return { sealed, hold, end }
+    const go = (closed: readonly AbsolutePath[]) => {
+      for (const patrol of patrols) patrol.go(closed)
+    }
+    return { sealed, hold, go, end: () => end('used'), giveUp: async () => void (await end('unused')) }
   } catch (error) {
-    await end()
+    await end('unused')
     throw error
   }
 }
 
-/** Which names there are so many of, and one of each. */
-const describeMost = (sealed: readonly Place[]): string => {
-  const byName = new Map<string, { readonly example: AbsolutePath; readonly count: number }>()
-  for (const { path } of sealed) {
-    const name = path.slice(path.lastIndexOf('/') + 1)
-    const known = byName.get(name)
-    byName.set(name, { example: known?.example ?? path, count: (known?.count ?? 0) + 1 })
+const attempt = <Value>(compute: () => Value): Value | CordonError => {
+  try {
+    return compute()
+  } catch (error) {
+    if (error instanceof CordonError) return error
+    throw error
   }
-  const most = [...byName].sort(([, left], [, right]) => right.count - left.count).slice(0, 3)
-  return most.map(([name, { example, count }]) => `${String(count)} × ${name}, such as ${example}`).join('; ')
 }
 
 /** Carved out, not there yet, and in no write root, where the scout has an eye on it anyway. */
@@ -91,6 +124,12 @@ const writeFolders = (boundary: Boundary): readonly AbsolutePath[] => {
   const unique = [...new Set(folders)]
   return unique.filter((folder) => !unique.some((other) => other !== folder && isWithinPath(folder, other)))
 }
+
+/** Single files that may be written and lie in no write root. */
+const writeFiles = (boundary: Boundary, folders: readonly AbsolutePath[]): readonly AbsolutePath[] =>
+  boundary.write
+    .filter(({ negated, kind, base }) => !negated && kind !== 'pattern' && !isBelow(folders, base) && placeAt(base).some(({ object }) => object === 'file'))
+    .map(({ base }) => base)
 
 /** A link cannot be sealed by a mount; the scout puts it back when it was changed. */
 const sealable = (boundary: Boundary, { path, object }: FoundName): readonly Place[] => {

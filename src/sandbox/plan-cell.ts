@@ -55,6 +55,8 @@ export interface PlannedCell {
   readonly ground: readonly AbsolutePath[]
   /** What the policy takes out of what it grants, and is there. */
   readonly carved: readonly AbsolutePath[]
+  /** Folders of the write roots in which the tool can make nothing. */
+  readonly closed: readonly AbsolutePath[]
 }
 
 const DEFAULT_PROCESSES = 1024
@@ -110,7 +112,7 @@ export const planCell = (request: CellRequest, host: HostFacts, system: SystemVi
     closed: form === 'landlock' ? closedFolders(survey.write, [...sealed, ...survey.hidden].map(({ path }) => path)) : [],
   }
   const ground = paths([...granted.read, ...granted.write, ...granted.hidden, ...granted.sealed, ...protectedPlaces, ...input.loaded])
-  return { plan, encoded: encodedOnce(plan), program, profile: describeProfile(plan, host, roots, variables), ground: [...ground, cwd], carved: paths([...granted.hidden, ...granted.sealed]) }
+  return { plan, encoded: encodedOnce(plan), program, profile: describeProfile(plan, host, roots, variables), ground: [...ground, cwd], carved: paths([...granted.hidden, ...granted.sealed]), closed: roots.closed }
 }
 
 /** Links are followed: a working directory grants nothing, so nothing is moved by one. */

@@ -12,6 +12,8 @@ export interface Planner {
   readonly plan: (request: CellRequest, sealed: readonly Place[]) => PlannedCell
   /** Whether a plan made earlier is the one that would be made now. */
   readonly agrees: (planned: PlannedCell, request: CellRequest, sealed: readonly Place[]) => boolean
+  /** Throws where a call that seals `next` would be refused. Looks only where that may differ from what was planned. */
+  readonly tryNext: (request: CellRequest, sealed: readonly Place[], next: readonly Place[]) => void
   readonly forget: () => void
 }
 
@@ -47,6 +49,10 @@ export const createPlanner = (host: HostFacts): Planner => {
   return {
     agrees: (planned, request, sealed) =>
       !dependsOnContents(request, sealed) || essenceOf(planned) === essenceOf(planCell(request, host, viewOf(request.boundary), sealed)),
+    tryNext: (request, sealed, next) => {
+      const isSame = sealed.length === next.length && sealed.every(({ path }, at) => path === next[at]?.path)
+      if (!isSame || dependsOnContents(request, next)) planCell(request, host, viewOf(request.boundary), next)
+    },
     forget: () => {
       remembered.clear()
     },

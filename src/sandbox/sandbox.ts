@@ -36,6 +36,8 @@ import type { OpenedCell, ReadyCell, StartedProgram } from './ready-cell.js'
 import { heldMechanisms, refuseMissingMechanisms } from './requirements.js'
 import { startScout } from './scout.js'
 import type { Scout } from './scout.js'
+import { DISTURBED, createEnder, untilUndisturbed, watchRun } from './watched-run.js'
+import type { Ender, WatchedRun } from './watched-run.js'
 
 export interface SandboxOptions {
   /** `auto` takes the strongest form that this host holds. */
@@ -183,7 +185,26 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
     if (scout?.isAlive() !== true) scout = startScout(launcher)
     return beginPatrol(scout, boundary, onAppearance)
   }
-  const run = async (settings: CellSettings, input: RunInput, waiting: Promise<ReadyCell | undefined>): Promise<CallResult> => {
+  /** The cell did not come about. Where somebody changed what it was made for, another is built. */
+  const failedAttempt = async (error: unknown, patrol: CallPatrol, ender: Ender, request: CellRequest): Promise<typeof DISTURBED> => {
+    if (!(error instanceof CordonError && error.code === 'setup-failed')) {
+      await patrol.end()
+      throw error
+    }
+    // The program did not start: nothing in the write roots is its doing. And the scout has told what it saw until now.
+    await patrol.giveUp()
+    planner.forget()
+    if (ender.isWanted()) {
+      refuseClosed()
+      return DISTURBED
+    }
+    // Something that the plan was made of is no longer as it was. A new one says which, or serves the next call.
+    planner.plan(request, patrol.sealed)
+    throw error
+  }
+  const run = (settings: CellSettings, input: RunInput, waiting: Promise<ReadyCell | undefined>): Promise<CallResult> =>
+    untilUndisturbed((isFirst) => tryRun(settings, input, isFirst ? waiting : NO_CELL))
+  const tryRun = async (settings: CellSettings, input: RunInput, waiting: Promise<ReadyCell | undefined>): Promise<CallResult | typeof DISTURBED> => {
     const ender = createEnder()
     // All at once: the scout looks, the pool does, and a launcher enters its namespaces.
     const asked = patrolFor(settings, ender.end)
@@ -195,41 +216,38 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
       if (!usable) ready?.cell.discard()
       const planned = usable ? ready.planned : planner.plan(request, patrol.sealed)
       await patrol.hold(planned.carved)
+      if (ender.isWanted()) throw disturbed()
       const opened = usable ? ready : open(planned, connection?.destroyed === false ? connection : connect(request.proxy !== undefined))
       const cell = ender.of(opened.cell)
       const started = usable ? ready.started : startedIn(cell, planned, settings)
-      return await untilClosed(cell, runIn(opened, planned, settings, input, patrol, started))
+      return await untilClosed(cell, runIn(opened, planned, settings, input, watchRun(patrol, planner, request, planned), started))
     } catch (error) {
       connection?.destroy()
       ready?.cell.discard()
-      await patrol.end()
-      if (error instanceof CordonError && error.code === 'setup-failed') {
-        // Something that the plan was made of is no longer as it was. A new one says which, or serves the next call.
-        planner.forget()
-        planner.plan(request, patrol.sealed)
-      }
-      throw error
+      return failedAttempt(error, patrol, ender, request)
     }
   }
-  const attach = async (request: AttachedRequest): Promise<CallResult> => {
+  const attach = (request: AttachedRequest): Promise<CallResult> => untilUndisturbed(() => tryAttach(request))
+  const tryAttach = async (request: AttachedRequest): Promise<CallResult | typeof DISTURBED> => {
     const ender = createEnder()
+    const stdio = attachedStdio(request)
+    const cellRequest = requestOf(request, programOf(request.argv), { stdio, foreground: request.foreground })
     const patrol = await patrolFor(request, ender.end)
     try {
-      const stdio = attachedStdio(request)
-      const planned = planner.plan(requestOf(request, programOf(request.argv), { stdio, foreground: request.foreground }), patrol.sealed)
+      const planned = planner.plan(cellRequest, patrol.sealed)
       await patrol.hold(planned.carved)
+      if (ender.isWanted()) throw disturbed()
       const opened = open(planned, spawnLauncher(launcher, stdio, brokeredOf(planned.plan) === undefined ? undefined : doors.receive))
       const cell = ender.of(opened.cell)
-      return await untilClosed(cell, runAttached(opened, planned, request, patrol))
+      return await untilClosed(cell, runAttached(opened, planned, request, watchRun(patrol, planner, cellRequest, planned)))
     } catch (error) {
-      await patrol.end()
-      throw error
+      return failedAttempt(error, patrol, ender, cellRequest)
     }
   }
   const prepare = async (settings: CellSettings, program: string): Promise<ReadyCell> => {
     const patrol = await patrolFor(settings, () => undefined)
     // Watched again from the moment it is used: what the user does meanwhile is the user's.
-    await patrol.end()
+    await patrol.giveUp()
     const request = requestOf(settings, program)
     const planned = planner.plan(request, patrol.sealed)
     const ground = groundOf(planned.ground)
@@ -264,22 +282,8 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
 
 const NO_CELL = Promise.resolve(undefined)
 
-/** Ends the cell of a call, also one that is opened only after that was wanted. */
-const createEnder = () => {
-  let cell: Cell | undefined
-  let isWanted = false
-  return {
-    end: () => {
-      isWanted = true
-      cell?.kill()
-    },
-    of: (opened: Cell): Cell => {
-      cell = opened
-      if (isWanted) cell.kill()
-      return opened
-    },
-  }
-}
+/** As the launcher says it of a setup that fails. */
+const disturbed = (): CordonError => fail('setup-failed', { stage: 'root', errno: 'EBUSY', detail: 'a protected name was changed while the cell was planned', fix: 'run it again' })
 
 const withOutputLimit = (boundary: Boundary): Boundary =>
   boundary.limits.output === undefined ? { ...boundary, limits: { ...boundary.limits, output: DEFAULT_OUTPUT_LIMIT } } : boundary
@@ -299,7 +303,7 @@ const commandOf = (planned: PlannedCell, settings: CellSettings, argv: readonly 
   environment: environmentOf(planned, settings, network),
 })
 
-const runIn = async ({ cell, door }: OpenedCell, planned: PlannedCell, settings: CellSettings, input: RunInput, patrol: CallPatrol, started: StartedProgram | undefined): Promise<CallResult> => {
+const runIn = async ({ cell, door }: OpenedCell, planned: PlannedCell, settings: CellSettings, input: RunInput, watched: WatchedRun, started: StartedProgram | undefined): Promise<CallResult> => {
   const stdout = collect(input.onStdout)
   const stderr = collect(input.onStderr)
   const { signal } = input
@@ -311,9 +315,10 @@ const runIn = async ({ cell, door }: OpenedCell, planned: PlannedCell, settings:
   try {
     if (isCancelled()) throw fail('cancelled', {}, signal?.reason)
     openDoor(door, input.network)
+    watched.go()
     const [stdin, streams] = [bytesOf(input.stdin), { onStdout: stdout.take, onStderr: stderr.take }]
     const end = await (started?.begin(stdin, streams) ?? cell.start(commandOf(planned, settings, input.argv, input.network), stdin, streams))
-    const found = await patrol.end()
+    const found = await watched.end()
     const result = describeEnd(end, { planned, boundary: settings.boundary, found }, stdout.bytes(), stderr.bytes())
     if (isCancelled()) throw interrupted(fail('cancelled', {}, signal?.reason), result)
     return result

@@ -10,6 +10,7 @@ import { FROM_SCOUT, TO_SCOUT, createFrameReader, encodeFrame } from './frames.j
 import type { FrameToScout } from './frames.js'
 import { objectAt } from './object-at.js'
 import type { ObjectKind } from './object-at.js'
+import { quotedWord } from './quoted-word.js'
 import type { Violation } from './violations.js'
 
 export interface FoundName {
@@ -20,8 +21,19 @@ export interface FoundName {
 export interface Patrol {
   /** The protected names that exist in the write root now. */
   readonly found: readonly FoundName[]
-  /** Looks once more at what the call left; settles with everything that it should not have touched, and what fell open to it. */
-  readonly end: () => Promise<readonly Violation[]>
+  /** The same number: no file in a write root has got another name since. */
+  readonly links: string
+  /** From now on the tool runs: what appears may be its doing, but for these folders, in which it can make nothing. */
+  readonly go: (closed: readonly AbsolutePath[]) => void
+  /** Looks once more at what the call left. Where its tool never ran, nothing there is its doing. */
+  readonly end: (use: 'used' | 'unused') => Promise<PatrolEnd>
+}
+
+export interface PatrolEnd {
+  /** Everything that the call should not have touched, and what fell open to it. */
+  readonly violations: readonly Violation[]
+  /** Where something was made in the root: the protected names that exist in it now. */
+  readonly found: readonly FoundName[] | undefined
 }
 
 /** Knows every write root in use: which protected names exist in it, and which appear. */
@@ -29,6 +41,8 @@ export interface Scout {
   readonly begin: (root: AbsolutePath, boundary: Pick<Boundary, 'read' | 'write'>, onAppearance: () => void) => Promise<Patrol>
   /** Watches single names that a call must not get at when somebody replaces or makes them. */
   readonly hold: (names: readonly AbsolutePath[], onReplacement: () => void) => Promise<Pick<Patrol, 'end'>>
+  /** The other names that files of what is sealed have in the write roots. */
+  readonly otherNames: (roots: readonly AbsolutePath[], sealed: readonly AbsolutePath[]) => Promise<readonly FoundName[]>
   readonly isAlive: () => boolean
   readonly close: () => void
 }
@@ -39,7 +53,7 @@ const letterOf = ({ scope, object }: ProtectedName): string => (object === 'file
 
 const KINDS: Readonly<Record<string, ObjectKind>> = { d: 'directory', f: 'file', l: 'link' }
 
-export const DEED_LETTERS = { m: 'set-aside', b: 'put-back', l: 'left', u: 'unseen', r: 'replaced' } as const
+export const DEED_LETTERS = { m: 'set-aside', b: 'put-back', l: 'left', u: 'unseen', s: 'separated', r: 'replaced' } as const
 
 const isDeed = (letter: string): letter is keyof typeof DEED_LETTERS => letter in DEED_LETTERS
 
@@ -47,8 +61,11 @@ const violationOf = (path: string, letter: string, aside: string): Violation => 
   if (!isDeed(letter)) return bug(`the scout did ${JSON.stringify(letter)}, which nobody knows`)
   const deed = DEED_LETTERS[letter]
   if (deed === 'replaced') return { kind: 'unsealed', path }
-  return deed === 'set-aside' ? { kind: 'protected', deed, path, aside } : { kind: 'protected', deed, path }
+  return deed === 'set-aside' ? { kind: 'protected', deed, path, aside, restore: restoring(path, aside) } : { kind: 'protected', deed, path }
 }
+
+/** Not over what its user has made there since. */
+const restoring = (path: string, aside: string): string => `mv -nT -- ${quotedWord(aside)} ${quotedWord(path)}`
 
 export const startScout = (launcher: string): Scout => {
   const child = spawn(launcher, ['scout'], { stdio: ['ignore', 'ignore', 'ignore', 'pipe'], env: {} })
@@ -109,7 +126,7 @@ export const startScout = (launcher: string): Scout => {
   line.write(encodeFrame(TO_SCOUT.names, wordsOf(PROTECTED_NAMES.map((entry) => `${letterOf(entry)}${entry.name}`))))
 
   /** Asks it to watch something for a call, by a number of its own. It answers with words, or with `!` and why it cannot. */
-  const order = async (kind: FrameToScout, subject: string, words: readonly string[], onAppearance: () => void): Promise<Pick<Patrol, 'end'> & { readonly answer: readonly string[] }> => {
+  const order = async (kind: FrameToScout, subject: string, words: readonly string[], onAppearance: () => void): Promise<Pick<Patrol, 'end' | 'go'> & { readonly answer: readonly string[] }> => {
     lastNumber += 1
     const number = lastNumber
     const list: Violation[] = []
@@ -118,20 +135,33 @@ export const startScout = (launcher: string): Scout => {
     const [first = ''] = answer
     if (first.startsWith('!')) asides.delete(number)
     if (first.startsWith('!')) throw fail('plan-rejected', { problem: `${subject}: ${first.slice(1)}` })
-    const end = async () => {
-      await ask(TO_SCOUT.end, [String(number)])
-      asides.delete(number)
-      return list
+    const go = (closed: readonly AbsolutePath[]) => {
+      if (!gone) line.write(encodeFrame(TO_SCOUT.go, wordsOf([String(number), ...closed.map((path) => `-${path}`)])))
     }
-    return { answer, end }
+    const end = async (use: 'used' | 'unused') => {
+      const [, grown, ...found] = await ask(TO_SCOUT.end, use === 'used' ? [String(number)] : [String(number), use])
+      asides.delete(number)
+      return { violations: list, found: grown === undefined ? undefined : found.map(foundName) }
+    }
+    return { answer, go, end }
   }
 
   return {
     begin: async (root, boundary, onAppearance) => {
       const words = [root, ...exemptions(root, boundary.write), ...missingCarveOuts(root, boundary)]
-      const { answer, end } = await order(TO_SCOUT.begin, `the write root ${root} cannot be looked into`, words, onAppearance)
-      return { found: answer.map((word) => ({ path: word.slice(1) as AbsolutePath, object: KINDS[word[0] ?? ''] ?? 'other' })), end }
+      const { answer, go, end } = await order(TO_SCOUT.begin, `the write root ${root} cannot be looked into`, words, onAppearance)
+      const [links = '', ...found] = answer
+      const below = (paths: readonly AbsolutePath[]) => paths.filter((path) => isWithinPath(path, root)).map((path) => path.slice(root.length + 1) as AbsolutePath)
+      return {
+        found: found.map(foundName),
+        links,
+        go: (closed) => {
+          go(below(closed))
+        },
+        end,
+      }
     },
+    otherNames: async (roots, sealed) => (await ask(TO_SCOUT.linked, ['0', ...roots.map((path) => `r${path}`), ...sealed.map((path) => `s${path}`)])).map(foundName),
     hold: async (names, onReplacement) => order(TO_SCOUT.hold, 'what is carved out cannot be watched', names, onReplacement),
     isAlive: () => !gone,
     close: () => {
@@ -139,6 +169,8 @@ export const startScout = (launcher: string): Scout => {
     },
   }
 }
+
+const foundName = (word: string): FoundName => ({ path: word.slice(1) as AbsolutePath, object: KINDS[word[0] ?? ''] ?? 'other' })
 
 const wordsOf = (words: readonly string[]): Buffer => bytesOfName(words.map((word) => `${word}\0`).join(''))
 

@@ -13,14 +13,18 @@ export type SocketAddress =
 
 /** A protected name in a write root that the call touched, and what was done about it. */
 export type Intrusion =
-  /** It appeared, and was renamed so that nothing runs it. */
-  | { readonly deed: 'set-aside'; readonly path: string; readonly aside: string }
+  /** It appeared, and was renamed so that nothing runs it. Nobody can tell whether the tool or its user made it: `restore` is the command that gives it back. */
+  | { readonly deed: 'set-aside'; readonly path: string; readonly aside: string; readonly restore: string }
   /** It is a link, was removed, and is there again. */
   | { readonly deed: 'put-back'; readonly path: string }
   /** It appeared and could not be renamed. */
   | { readonly deed: 'left'; readonly path: string }
   /** The write root grew beyond what is looked through. */
   | { readonly deed: 'unseen'; readonly path: string }
+  /** It had another name, by a hard link. It is a file of its own now. */
+  | { readonly deed: 'separated'; readonly path: string }
+  /** The call left something in its write roots for which the next call there is refused. */
+  | { readonly deed: 'unusable'; readonly path: string; readonly problem: string }
 
 /** A boundary that was touched: what was tried, and against what. */
 export type Violation =
@@ -99,7 +103,7 @@ export const describeViolation = (violation: Violation): string => {
     case 'protected':
       return describeIntrusion(violation)
     case 'unsealed':
-      return `${violation.path} was replaced or removed by somebody else while the call ran, which opened it; the call was ended`
+      return `${violation.path} was replaced, removed or linked by another program while the call ran, which opened it; the call was ended`
     case 'memory':
       if (violation.effect === 'refused') return `refused shared memory: ${asSize(violation.used)} would be beyond its memory limit of ${asSize(violation.limit)}`
       return `ended by its memory limit of ${asSize(violation.limit)}: ${asSize(violation.used)} used`
@@ -140,13 +144,17 @@ export const describeAddress = (at: SocketAddress): string => {
 const describeIntrusion = (intrusion: Intrusion): string => {
   switch (intrusion.deed) {
     case 'set-aside':
-      return `protected name ${intrusion.path}: set aside as ${intrusion.aside}`
+      return `protected name ${intrusion.path}: made while the call ran, by it or by another program, and set aside; if it is yours: ${intrusion.restore}`
     case 'put-back':
       return `protected link ${intrusion.path}: it was removed, and put back`
     case 'left':
       return `protected name ${intrusion.path}: it could not be set aside; look at it before you use the folder`
     case 'unseen':
       return `${intrusion.path} holds more than is looked through for protected names; look at what the command made there before you use it`
+    case 'separated':
+      return `protected name ${intrusion.path}: it had another name (a hard link); it is a file of its own now`
+    case 'unusable':
+      return `${intrusion.path} cannot be granted to another call as it is now: ${intrusion.problem}`
   }
 }
 

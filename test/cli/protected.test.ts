@@ -20,8 +20,8 @@ describeForms('a protected name that the command makes', (run, form) => {
   const REASON = 'direnv and its kin run it on entering the folder'
   const said = (path: string, stderr: string) => {
     const [first = '', second = '', ...rest] = stderr.trimEnd().split('\n')
-    expect(first).toMatch(new RegExp(`^cordon: protected-name-touched: the command made ${path}, which is protected \\(${REASON}\\); it was renamed to ${path}\\.set-aside-by-cordon-`))
-    expect(second).toBe(`fix: look at it before you use it; to permit it, name it exactly: --write ${path}`)
+    expect(first).toMatch(new RegExp(`^cordon: protected-name-touched: the command, or another program while it ran, made ${path}, which is protected \\(${REASON}\\); it was renamed to ${path}\\.set-aside-by-cordon-`))
+    expect(second).toMatch(new RegExp(`^fix: look at it; if it is yours: mv -nT -- '${path}\\.set-aside-by-cordon-[0-9a-f]+' '${path}'; to let the command make it, name it exactly: --write ${path}$`))
     return rest
   }
 
@@ -52,7 +52,7 @@ describeForms('a protected name that the command makes', (run, form) => {
     const script = 'git init -q new && printf "#!/bin/sh\\n" > new/.git/hooks/pre-commit && chmod +x new/.git/hooks/pre-commit; exit 3'
     const { status, stderr } = run(['--write', '.', '--', 'sh', '-c', script], { cwd: place })
     expect(status).toBe(3)
-    expect(stderr).toContain(`cordon: protected-name-touched: the command made ${place}/new/.git/hooks/pre-commit, which is protected (git runs hooks`)
+    expect(stderr).toContain(`cordon: protected-name-touched: the command, or another program while it ran, made ${place}/new/.git/hooks/pre-commit, which is protected (git runs hooks`)
     expect(stderr).toContain(`name it exactly: --write ${place}/new/.git/hooks\n`)
   })
 
@@ -87,8 +87,8 @@ describeForms('a protected name that the command makes', (run, form) => {
     const place = project(`${form}-carved`)
     const { status, stderr } = run(['--write', '.', '--write', '!later', '--', 'sh', '-c', 'echo x > later; sleep 40'], { cwd: place })
     expect(status).toBe(125)
-    expect(stderr).toContain(`the command made ${place}/later, which is protected (the policy carves it out)`)
-    expect(stderr).toContain('to permit it, remove the carve-out')
+    expect(stderr).toContain(`the command, or another program while it ran, made ${place}/later, which is protected (the policy carves it out)`)
+    expect(stderr).toContain('to let the command make it, remove the carve-out')
   })
 })
 
