@@ -111,6 +111,7 @@ enum trap {
 	TRAP_EXEC = 4,     /* refused programs are reported (Landlock refuses them) */
 	TRAP_OPEN = 8,     /* refused opens are reported (--observe) */
 	TRAP_NAME = 256,   /* refused removals and renamings are reported, see refused-names.c */
+	TRAP_WRITE = 512,  /* terminals, and what is written where Landlock cannot tell apart: by the keeper, see opening.c */
 	TRAP_SIGNAL = 128, /* signals are sent by the keeper, for where Landlock does not scope them */
 	TRAP_SOCKET = 64,  /* internet sockets lead nowhere, for where listen() cannot be judged */
 	TRAP_MEMORY_FILE = 32, /* memory files are made by the keeper, and counted; shared mappings are charged */
@@ -161,6 +162,12 @@ struct plan {
 	size_t step_count;
 	struct rule *rules;
 	size_t rule_count;
+	const char **kept; /* write roots in which the keeper acts for the tool, see kept.c */
+	size_t kept_count;
+	const char **sealed; /* what it leaves as it is there */
+	size_t sealed_count;
+	const char **hidden; /* what it does not even read there */
+	size_t hidden_count;
 	const char **programs; /* what may be executed, when that is limited */
 	size_t program_count;
 	const char *cwd;
@@ -215,6 +222,7 @@ bool tell_fallen_seal(const struct plan *plan, int supervisor);
 
 /* ---- confine.c, landlock.c, filter.c ------------------------------------ */
 
+void disable_core_dumps(void);
 void drop_privileges(void);
 void apply_resource_limits(const struct plan *plan);
 void limit_descriptors(const struct plan *plan);

@@ -1,6 +1,6 @@
 /*
  * Fuzz target: plans and commands.
- * needs: plan.c reach.c report.c frames.c
+ * needs: plan.c words.c reach.c report.c frames.c
  *
  * The first byte chooses which of the two the rest is. Beyond memory errors:
  * what is accepted is whole, and no part of it would have been accepted.

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -70,6 +71,9 @@ static bool reap(const struct plan *plan, pid_t tool, int *status, int superviso
 	int found;
 
 	for (pid_t pid; (pid = waitpid(-1, &found, WNOHANG | (plan->terminal ? WUNTRACED : 0))) > 0;) {
+		/* A process that asked to be traced by its parent, and that is us: it goes on untraced. */
+		if (WIFSTOPPED(found) && ptrace(PTRACE_DETACH, pid, NULL, (long)(WSTOPSIG(found) == SIGTRAP ? 0 : WSTOPSIG(found))) == 0)
+			continue;
 		if (pid != tool)
 			continue;
 		if (WIFSTOPPED(found)) {

@@ -152,6 +152,7 @@ int run_cell(int host, int channel)
 	gid_t gid = getegid();
 
 	report_to(host);
+	disable_core_dumps();
 	signal(SIGPIPE, SIG_IGN);
 	struct frame first = expect_frame(host);
 	bool early = first.kind == FRAME_HEAD_START;

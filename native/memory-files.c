@@ -15,13 +15,8 @@
 #include <linux/seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-
-#ifndef SECCOMP_ADDFD_FLAG_SEND
-#define SECCOMP_ADDFD_FLAG_SEND (1UL << 1)
-#endif
 
 void answer_memory_file(const struct notification *call)
 {
@@ -46,13 +41,7 @@ void answer_memory_file(const struct notification *call)
 		return;
 	}
 	send_packet(call->supervisor, PACKET_MEMORY_FILE, 0, NULL, kept);
-	struct seccomp_notif_addfd addition = {
-		.id = call->request->id, .flags = SECCOMP_ADDFD_FLAG_SEND, .srcfd = given,
-		.newfd_flags = flags & MFD_CLOEXEC ? O_CLOEXEC : 0,
-	};
-	/* Adding and answering in one step: otherwise a descriptor could stay with a tool that was interrupted. */
-	if (ioctl(call->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &addition) < 0)
-		respond(call, 0, errno == EMFILE ? EMFILE : EPERM);
+	hand_over(call, given, flags & MFD_CLOEXEC ? O_CLOEXEC : 0);
 }
 
 void keep_memory_file(struct memory_files *files, int file)

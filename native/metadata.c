@@ -1,5 +1,5 @@
 /*
- * chmod, chown, utime and xattr in the fallback, and truncate where Landlock is older than ABI 3.
+ * chmod, chown, utime and xattr in the fallback, truncate where Landlock is older than ABI 3, and set-group-id folders.
  *
  * Landlock does not see these calls, so that an owner could change files it was
  * never granted. Where no mount namespace hides those files, the keeper looks
@@ -94,6 +94,8 @@ static bool in_write_root(const struct plan *plan, int object)
 	/* Its rule has the right to devices, too, see landlock.c; devices themselves are nobody's to change. */
 	if (is_beneath(path, plan->scratch))
 		return true;
+	if (is_kept(plan, path))
+		return may_write(plan, path) && !is_second_name(plan, object, false);
 	for (size_t i = 0; i < plan->rule_count; i++)
 		if ((plan->rules[i].access & (ACCESS_WRITE | ACCESS_DEVICE)) == ACCESS_WRITE && is_beneath(path, plan->rules[i].path))
 			return true;
@@ -156,6 +158,16 @@ static int change_attribute(const struct notification *call, const char *object,
 	return setxattr(object, name, value, arguments[3], arguments[4]) < 0 ? errno : 0;
 }
 
+/* A set-group-id file is a way up for whoever runs it; a folder is none. */
+static int change_mode(const char *object, mode_t mode)
+{
+	struct stat status;
+
+	if (mode & S_ISGID && (stat(object, &status) < 0 || !S_ISDIR(status.st_mode)))
+		return EPERM;
+	return chmod(object, mode) < 0 ? errno : 0;
+}
+
 static int carry_out(const struct notification *call, const char *object)
 {
 	const __u64 *arguments = call->request->data.args;
@@ -165,12 +177,12 @@ static int carry_out(const struct notification *call, const char *object)
 		return truncate(object, arguments[1]) < 0 ? errno : 0;
 	case __NR_fchmodat:
 	case __NR_fchmodat2:
-		return chmod(object, arguments[2]) < 0 ? errno : 0;
+		return change_mode(object, arguments[2]);
 #ifdef __x86_64__
 	case __NR_chmod:
 #endif
 	case __NR_fchmod:
-		return chmod(object, arguments[1]) < 0 ? errno : 0;
+		return change_mode(object, arguments[1]);
 	case __NR_fchownat:
 		return chown(object, arguments[2], arguments[3]) < 0 ? errno : 0;
 #ifdef __x86_64__
@@ -211,7 +223,8 @@ bool answer_metadata(const struct notification *call)
 		respond(call, 0, errno);
 		return true;
 	}
-	if (!in_write_root(call->plan, object)) {
+	/* With a mount namespace its read-only mounts decide, for us as for the tool. */
+	if (call->plan->form == FORM_LANDLOCK && !in_write_root(call->plan, object)) {
 		char path[PATH_MAX] = "?";
 		path_of_descriptor(object, path, sizeof path);
 		report_path_violation(call, "metadata", path);

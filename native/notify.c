@@ -284,6 +284,12 @@ void answer_notification(const struct plan *plan, int listener, int supervisor, 
 	case SYS_socket:
 		answer_socket(&call);
 		break;
+	case SYS_ioctl:
+		answer_ioctl(&call);
+		break;
+	case SYS_socketpair:
+		answer_socket_pair(&call);
+		break;
 	case SYS_listen:
 		answer_listen(&call);
 		break;
@@ -307,8 +313,14 @@ void answer_notification(const struct plan *plan, int listener, int supervisor, 
 		answer_name(&call);
 		break;
 	default:
+		if (answer_metadata(&call))
+			break;
+		if (makes_names(request.data.nr)) {
+			if (!answer_making(&call))
+				let_through(&call);
+			break;
+		}
 		/* Trapped by the filter and forgotten here: not there, rather than let through. */
-		if (!answer_metadata(&call))
-			respond(&call, 0, ENOSYS);
+		respond(&call, 0, ENOSYS);
 	}
 }

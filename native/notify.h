@@ -37,6 +37,7 @@ void report_path_violation(const struct notification *call, const char *kind, co
 
 void answer_connect(const struct notification *call);
 void answer_socket(const struct notification *call);
+void answer_socket_pair(const struct notification *call);
 void answer_signal(const struct notification *call);
 void answer_listen(const struct notification *call);
 void answer_open(const struct notification *call);
@@ -45,6 +46,43 @@ void report_open(const struct notification *call, const char *path, bool writes,
 void answer_name(const struct notification *call);
 void answer_memory_file(const struct notification *call);
 void answer_shared_mapping(const struct notification *call);
+/* opening.c: gives the tool a descriptor of ours as its answer; `flags`: O_CLOEXEC */
+void hand_over(const struct notification *call, int descriptor, int flags);
+struct opening {
+	int at;
+	uint64_t pointer; /* to the path */
+	int flags;
+	mode_t mode;
+};
+/* False, and unanswered, when it is none that the keeper carries out. */
+bool carry_out_open(const struct notification *call, const struct opening *opening);
+
+/* kept.c */
+struct place {
+	int folder; /* O_PATH; the caller closes it */
+	char name[256];
+	char path[8192]; /* where it really lies */
+	bool names_folder; /* a slash behind it */
+};
+bool find_place(const struct notification *call, int at, uint64_t pointer, struct place *place);
+/* Whether a path lies in a write root in which the keeper acts for the tool. */
+bool is_kept(const struct plan *plan, const char *path);
+/* The same, and nothing hidden. */
+bool may_read(const struct plan *plan, const char *path);
+/* The same, and nothing protected. */
+bool may_write(const struct plan *plan, const char *path);
+/* The same, and nothing protected lies in it. */
+bool may_move(const struct plan *plan, const char *path);
+bool is_second_name(const struct plan *plan, int object, bool reads);
+mode_t without_umask(const struct notification *call, mode_t mode);
+/* making.c: false, and unanswered, when it is none of these calls, or elsewhere */
+bool answer_making(const struct notification *call);
+bool makes_names(int number);
+
+/* terminals.c: false, and unanswered, when it is no terminal of the tool's own */
+bool open_terminal_for(const struct notification *call, int object, int flags);
+void answer_ioctl(const struct notification *call);
+
 /* False, and unanswered, when it is none of these calls. */
 bool answer_metadata(const struct notification *call);
 

@@ -1,6 +1,6 @@
 /*
- * --observe: which opens were refused. Watching only: the kernel decides, the
- * call is always let through, and the host works out from the policy and its own
+ * --observe: which opens were refused. Watching only: the kernel decides (or opening.c,
+ * where the keeper opens for the tool), and the host works out from the policy and its own
  * view of the files whether a path that is missing here was withheld.
  */
 #include "cell.h"
@@ -85,28 +85,38 @@ void report_open(const struct notification *call, const char *path, bool writes,
 	send_packet(call->supervisor, PACKET_EVENT, 0, line, -1);
 }
 
-void answer_open(const struct notification *call)
+static struct opening opening_of(const struct notification *call)
 {
 	const __u64 *arguments = call->request->data.args;
-	int at = AT_FDCWD, flags;
-	uint64_t pointer;
-	char path[4096], absolute[8192];
 
-	if (call->request->data.nr == SYS_openat) {
-		at = arguments[0];
-		pointer = arguments[1];
-		flags = arguments[2];
-	} else {
-		pointer = arguments[0];
-		flags = arguments[1];
-#ifdef SYS_creat
-		if (call->request->data.nr == SYS_creat)
-			flags = O_CREAT | O_WRONLY | O_TRUNC;
+	switch (call->request->data.nr) {
+#ifdef SYS_open
+	case SYS_open:
+		return (struct opening){ AT_FDCWD, arguments[0], arguments[1], arguments[2] };
+	case SYS_creat:
+		return (struct opening){ AT_FDCWD, arguments[0], O_CREAT | O_WRONLY | O_TRUNC, arguments[1] };
 #endif
+	default:
+		return (struct opening){ arguments[0], arguments[1], arguments[2], arguments[3] };
 	}
-	bool writes = (flags & O_ACCMODE) != O_RDONLY || flags & (O_CREAT | O_TRUNC);
-	if (read_tool_string(call, pointer, path, sizeof path) && absolute_path(call, at, path, absolute, sizeof absolute) &&
+}
+
+static void observe(const struct notification *call, const struct opening *opening)
+{
+	char path[4096], absolute[8192];
+	bool writes = (opening->flags & O_ACCMODE) != O_RDONLY || opening->flags & (O_CREAT | O_TRUNC);
+
+	if (read_tool_string(call, opening->pointer, path, sizeof path) && absolute_path(call, opening->at, path, absolute, sizeof absolute) &&
 	    (writes || is_withheld(call->plan, absolute)))
 		report_open(call, absolute, writes, !writes || lacks_folder(call->plan, absolute));
-	let_through(call);
+}
+
+void answer_open(const struct notification *call)
+{
+	struct opening opening = opening_of(call);
+
+	if (call->plan->traps & TRAP_OPEN)
+		observe(call, &opening);
+	if (!carry_out_open(call, &opening))
+		let_through(call);
 }

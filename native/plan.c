@@ -4,40 +4,10 @@
  * weaker boundary: every word is checked, and the last one must be `end`.
  */
 #include "cell.h"
+#include "words.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct words {
-	char *at, *end;
-};
-
-static char *next_word(struct words *words)
-{
-	if (words->at >= words->end)
-		return NULL;
-	char *word = words->at;
-	char *stop = memchr(word, '\0', words->end - word);
-	if (!stop) /* a word that is not terminated was cut */
-		return NULL;
-	words->at = stop + 1;
-	return word;
-}
-
-static bool absolute(const char *path)
-{
-	if (!path || path[0] != '/')
-		return false;
-	/* The host resolves paths; a dot component here would be resolved again, elsewhere. */
-	for (const char *part = path; part; part = strchr(part + 1, '/')) {
-		const char *name = part + 1;
-		size_t length = strcspn(name, "/");
-		if ((length == 1 && name[0] == '.') || (length == 2 && name[0] == '.' && name[1] == '.'))
-			return false;
-	}
-	return true;
-}
 
 static bool parse_access(const char *letters, unsigned *access)
 {
@@ -55,17 +25,6 @@ static bool parse_access(const char *letters, unsigned *access)
 		}
 	}
 	return true;
-}
-
-static bool parse_number(const char *text, uint64_t *number)
-{
-	char *end;
-
-	if (!text || *text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	*number = strtoull(text, &end, 10);
-	return errno == 0 && *end == '\0';
 }
 
 static void *grow(void *array, size_t count, size_t size)
@@ -137,7 +96,7 @@ static const char *parse_trap(struct words *words, struct plan *plan)
 		{ "connect", TRAP_CONNECT }, { "fork", TRAP_FORK }, { "exec", TRAP_EXEC },
 		{ "open", TRAP_OPEN }, { "metadata", TRAP_METADATA },
 		{ "memory-file", TRAP_MEMORY_FILE }, { "socket", TRAP_SOCKET }, { "signal", TRAP_SIGNAL },
-		{ "name", TRAP_NAME },
+		{ "name", TRAP_NAME }, { "write", TRAP_WRITE },
 	};
 	const char *name = next_word(words);
 
@@ -200,18 +159,38 @@ static const char *parse_rule(struct words *words, struct plan *plan)
 	return NULL;
 }
 
-static const char *parse_program(struct words *words, struct plan *plan)
+static const char *parse_listed(struct words *words, const char ***list, size_t *count)
 {
 	const char *path;
 	const char *wrong = parse_path(words, &path);
 
 	if (wrong)
 		return wrong;
+	*list = grow(*list, *count, sizeof path);
+	(*list)[(*count)++] = path;
+	return NULL;
+}
+
+static const char *parse_program(struct words *words, struct plan *plan)
+{
 	if (!plan->exec_limited)
 		return "program: without `exec only` before it";
-	plan->programs = grow(plan->programs, plan->program_count, sizeof path);
-	plan->programs[plan->program_count++] = path;
-	return NULL;
+	return parse_listed(words, &plan->programs, &plan->program_count);
+}
+
+static const char *parse_kept(struct words *words, struct plan *plan)
+{
+	return parse_listed(words, &plan->kept, &plan->kept_count);
+}
+
+static const char *parse_sealed(struct words *words, struct plan *plan)
+{
+	return parse_listed(words, &plan->sealed, &plan->sealed_count);
+}
+
+static const char *parse_hidden(struct words *words, struct plan *plan)
+{
+	return parse_listed(words, &plan->hidden, &plan->hidden_count);
 }
 
 static const char *parse_cwd(struct words *words, struct plan *plan)
@@ -297,7 +276,7 @@ static const struct { const char *name; parse_words *parse; } settings[] = {
 
 static const struct { const char *name; parse_words *parse; } statements[] = {
 	{ "allow", parse_rule }, { "program", parse_program }, { "limit", parse_limit }, { "trap", parse_trap },
-	{ "proxy", parse_proxy }, { "reach", parse_destination },
+	{ "proxy", parse_proxy }, { "reach", parse_destination }, { "kept", parse_kept }, { "sealed", parse_sealed }, { "hidden", parse_hidden },
 };
 
 static const char *parse_statement(const char *word, struct words *words, struct plan *plan, unsigned *said)
@@ -358,6 +337,9 @@ void free_plan(struct plan *plan)
 	free(plan->steps);
 	free(plan->rules);
 	free(plan->programs);
+	free(plan->kept);
+	free(plan->sealed);
+	free(plan->hidden);
 	free(plan->broker.reaches);
 	*plan = (struct plan){ 0 };
 }

@@ -2,8 +2,8 @@
  * Removing, replacing or renaming a sealed name. The kernel refuses that (it is a
  * mount point, or beneath one that is read-only), and many a program goes on as
  * if nothing had happened: git changes the branch and leaves the file. So it is
- * told. Watching only: the call is always let through, and the host says from
- * the policy whether the name is a protected one.
+ * told. Watching only: the call is let through (unless making.c carries it out),
+ * and the host says from the policy whether the name is a protected one.
  */
 #include "cell.h"
 #include "kernel.h"
@@ -74,6 +74,8 @@ void answer_name(const struct notification *call)
 {
 	const __u64 *arguments = call->request->data.args;
 
+	if (answer_making(call))
+		return;
 	switch (call->request->data.nr) {
 	case SYS_unlinkat:
 		look_at(call, arguments[0], arguments[1]);

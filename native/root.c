@@ -241,7 +241,8 @@ static void mount_proc(int root, const struct step *step, uint64_t most_processe
 
 static void take_step(int root, const struct plan *plan, const struct step *step)
 {
-	static const char *const terminal_options[] = { "ptmxmode", "0666", "mode", "0620", NULL };
+	/* The machine has some thousand terminals for all, and most of them outside of the host's own /dev/pts. */
+	static const char *const terminal_options[] = { "ptmxmode", "0666", "mode", "0620", "max", "64", NULL };
 
 	switch (step->kind) {
 	case STEP_BIND:

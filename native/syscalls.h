@@ -18,8 +18,8 @@ CALL(pread64, ALLOW) CALL(pwrite64, ALLOW) CALL(preadv, ALLOW) CALL(pwritev, ALL
 CALL(preadv2, ALLOW) CALL(pwritev2, ALLOW) CALL(lseek, ALLOW) CALL(close, ALLOW) CALL(close_range, ALLOW)
 CALL(openat, OPEN_AT) CALL(newfstatat, ALLOW) CALL(fstat, ALLOW) CALL(statx, ALLOW)
 CALL(statfs, ALLOW) CALL(fstatfs, ALLOW) CALL(faccessat, ALLOW) CALL(faccessat2, ALLOW)
-CALL(readlinkat, ALLOW) CALL(getdents64, ALLOW) CALL(mkdirat, ALLOW) CALL(unlinkat, REMOVE)
-CALL(renameat, REMOVE) CALL(renameat2, REMOVE) CALL(linkat, ALLOW) CALL(symlinkat, ALLOW)
+CALL(readlinkat, ALLOW) CALL(getdents64, ALLOW) CALL(mkdirat, MAKE) CALL(unlinkat, REMOVE)
+CALL(renameat, REMOVE) CALL(renameat2, REMOVE) CALL(linkat, MAKE) CALL(symlinkat, MAKE)
 CALL(mknodat, NODE_AT) CALL(truncate, TRUNCATE) CALL(ftruncate, ALLOW) CALL(fallocate, ALLOW)
 CALL(chdir, ALLOW) CALL(fchdir, ALLOW) CALL(getcwd, ALLOW) CALL(umask, ALLOW)
 CALL(dup, ALLOW) CALL(dup3, ALLOW) CALL(fcntl, DESCRIPTOR) CALL(flock, ALLOW) CALL(ioctl, IOCTL)
@@ -65,10 +65,10 @@ CALL(getrusage, ALLOW) CALL(times, ALLOW) CALL(getpriority, ALLOW) CALL(ioprio_g
 CALL(sched_yield, ALLOW) CALL(sched_getaffinity, ALLOW) CALL(sched_getparam, ALLOW) CALL(sched_getscheduler, ALLOW)
 CALL(sched_getattr, ALLOW) CALL(sched_get_priority_max, ALLOW) CALL(sched_get_priority_min, ALLOW)
 CALL(sched_rr_get_interval, ALLOW)
-CALL(prlimit64, OWN_PROCESS) CALL(sched_setaffinity, OWN_PROCESS) CALL(sched_setparam, OWN_PROCESS)
+CALL(prlimit64, OWN_LIMIT) CALL(sched_setaffinity, OWN_PROCESS) CALL(sched_setparam, OWN_PROCESS)
 CALL(sched_setscheduler, OWN_PROCESS) CALL(sched_setattr, OWN_PROCESS)
 CALL(setpriority, PRIORITY) CALL(ioprio_set, IO_PRIORITY)
-CALL(getrlimit, ALLOW) CALL(setrlimit, ALLOW) CALL(sysinfo, ALLOW) CALL(uname, ALLOW)
+CALL(getrlimit, ALLOW) CALL(setrlimit, CORE_LIMIT) CALL(sysinfo, ALLOW) CALL(uname, ALLOW)
 CALL(pidfd_open, ALLOW)
 
 /* signals */
@@ -90,6 +90,9 @@ CALL(sendto, SEND_FOURTH) CALL(sendmsg, SEND_THIRD) CALL(sendmmsg, SEND_FOURTH)
 CALL(recvfrom, ALLOW) CALL(recvmsg, ALLOW) CALL(recvmmsg, ALLOW)
 CALL(setsockopt, OPTION) CALL(getsockopt, ALLOW) CALL(shutdown, ALLOW)
 
+/* debuggers: Landlock keeps them to the processes of the call, and the keeper cannot be traced by anybody */
+CALL(ptrace, ALLOW) CALL(process_vm_readv, ALLOW) CALL(process_vm_writev, ALLOW)
+
 /* a cell inside a cell can only be narrower */
 CALL(seccomp, ALLOW) CALL(landlock_create_ruleset, ALLOW) CALL(landlock_add_rule, ALLOW) CALL(landlock_restrict_self, ALLOW)
 
@@ -100,8 +103,8 @@ CALL(fsmount, REFUSE) CALL(fspick, REFUSE) CALL(mount_setattr, REFUSE) CALL(swap
 CALL(reboot, REFUSE) CALL(settimeofday, REFUSE) CALL(clock_settime, REFUSE) CALL(clock_adjtime, REFUSE)
 CALL(adjtimex, REFUSE) CALL(sethostname, REFUSE) CALL(setdomainname, REFUSE) CALL(init_module, REFUSE)
 CALL(finit_module, REFUSE) CALL(delete_module, REFUSE) CALL(kexec_load, REFUSE) CALL(kexec_file_load, REFUSE)
-CALL(bpf, REFUSE) CALL(perf_event_open, REFUSE) CALL(userfaultfd, REFUSE) CALL(ptrace, REFUSE)
-CALL(process_vm_readv, REFUSE) CALL(process_vm_writev, REFUSE) CALL(kcmp, REFUSE) CALL(pidfd_getfd, REFUSE)
+CALL(bpf, REFUSE) CALL(perf_event_open, REFUSE) CALL(userfaultfd, REFUSE)
+CALL(kcmp, REFUSE) CALL(pidfd_getfd, REFUSE)
 CALL(process_madvise, REFUSE) CALL(process_mrelease, REFUSE) CALL(move_pages, REFUSE) CALL(migrate_pages, REFUSE)
 CALL(keyctl, REFUSE) CALL(add_key, REFUSE) CALL(request_key, REFUSE) CALL(syslog, REFUSE) CALL(acct, REFUSE)
 CALL(quotactl, REFUSE) CALL(quotactl_fd, REFUSE) CALL(name_to_handle_at, REFUSE) CALL(open_by_handle_at, REFUSE)
@@ -110,8 +113,8 @@ CALL(fanotify_init, REFUSE) CALL(fanotify_mark, REFUSE) CALL(vhangup, REFUSE) CA
 #ifdef __x86_64__
 /* the older spellings, which x86_64 still has */
 CALL(open, OPEN) CALL(creat, CREATE) CALL(stat, ALLOW) CALL(lstat, ALLOW) CALL(access, ALLOW) CALL(readlink, ALLOW)
-CALL(getdents, ALLOW) CALL(mkdir, ALLOW) CALL(rmdir, REMOVE) CALL(unlink, REMOVE) CALL(rename, REMOVE) CALL(link, ALLOW)
-CALL(symlink, ALLOW) CALL(mknod, NODE) CALL(dup2, ALLOW) CALL(pipe, ALLOW)
+CALL(getdents, ALLOW) CALL(mkdir, MAKE) CALL(rmdir, REMOVE) CALL(unlink, REMOVE) CALL(rename, REMOVE) CALL(link, MAKE)
+CALL(symlink, MAKE) CALL(mknod, NODE) CALL(dup2, ALLOW) CALL(pipe, ALLOW)
 CALL(chmod, MODE_OF_FD) CALL(chown, METADATA) CALL(lchown, METADATA)
 CALL(utime, METADATA) CALL(utimes, METADATA) CALL(futimesat, METADATA)
 CALL(epoll_create, ALLOW) CALL(epoll_wait, ALLOW) CALL(epoll_ctl_old, NOT_THERE) CALL(poll, ALLOW) CALL(select, ALLOW)

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 void emit(struct program *program, unsigned short code, unsigned k, unsigned char yes, unsigned char no)
@@ -29,12 +29,12 @@ void answer_error(struct program *program, int error)
 }
 
 /* Arguments that matter here are 32 bits wide in the kernel; the upper half is ignored there too. */
-static void load_argument(struct program *program, int index)
+void load_argument(struct program *program, int index)
 {
 	emit(program, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args) + 8 * index, 0, 0);
 }
 
-static void if_equal_answer(struct program *program, unsigned value, unsigned action)
+void if_equal_answer(struct program *program, unsigned value, unsigned action)
 {
 	emit(program, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
 	answer(program, action);
@@ -46,7 +46,7 @@ void if_any_bit_answer(struct program *program, unsigned bits, unsigned action)
 	answer(program, action);
 }
 
-static void only_values(struct program *program, const unsigned *values, size_t count, int otherwise)
+void only_values(struct program *program, const unsigned *values, size_t count, int otherwise)
 {
 	for (size_t i = 0; i < count; i++)
 		if_equal_answer(program, values[i], SECCOMP_RET_ALLOW);
@@ -56,15 +56,14 @@ static void only_values(struct program *program, const unsigned *values, size_t 
 #define NAMESPACE_FLAGS 0x7e020000u /* CLONE_NEW* but NEWTIME, which clone() has no bit for */
 #define SET_ID_BITS (S_ISUID | S_ISGID)
 #define CREATING_FLAGS (0100 | 020000000) /* O_CREAT, __O_TMPFILE */
-#define FAST_OPEN 0x20000000u             /* MSG_FASTOPEN connects without connect() */
 
-static unsigned trap_or(const struct plan *plan, unsigned trap, unsigned otherwise)
+unsigned trap_or(const struct plan *plan, unsigned trap, unsigned otherwise)
 {
 	return plan->traps & trap ? SECCOMP_RET_USER_NOTIF : otherwise;
 }
 
 /* Whether Landlock alone holds the cell and does not hold yet what it does since `abi`. */
-static bool landlock_is_before(const struct plan *plan, int abi)
+bool landlock_is_before(const struct plan *plan, int abi)
 {
 	return plan->form == FORM_LANDLOCK && landlock_abi() < abi;
 }
@@ -78,39 +77,72 @@ static void check_truncation(struct program *program, int flags)
 	if_equal_answer(program, O_TRUNC | O_ACCMODE, SECCOMP_RET_ERRNO | EPERM);
 }
 
+/*
+ * What the keeper opens for the tool, see opening.c: terminals, always for reading and writing and without O_CREAT, and
+ * what is written in certain write roots.
+ */
+static void check_writing(struct program *program, const struct plan *plan, int flags)
+{
+	if (!(plan->traps & TRAP_WRITE) || plan->traps & TRAP_OPEN)
+		return;
+	load_argument(program, flags);
+	if (plan->hidden_count) {
+		answer(program, SECCOMP_RET_USER_NOTIF);
+	} else if (plan->kept_count) {
+		if_any_bit_answer(program, O_WRONLY | O_RDWR | O_CREAT | O_TRUNC, SECCOMP_RET_USER_NOTIF);
+	} else {
+		emit(program, BPF_ALU | BPF_AND | BPF_K, O_ACCMODE | O_CREAT, 0, 0);
+		if_equal_answer(program, O_RDWR, SECCOMP_RET_USER_NOTIF);
+	}
+}
+
 static void check_open(struct program *program, const struct plan *plan, int flags, int mode)
 {
-	unsigned allowed = trap_or(plan, TRAP_OPEN, SECCOMP_RET_ALLOW);
+	unsigned allowed = trap_or(plan, TRAP_OPEN, flags < 0 && plan->kept_count ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ALLOW);
 
 	if (flags >= 0) {
 		if (landlock_is_before(plan, 3))
 			check_truncation(program, flags);
 		load_argument(program, flags);
-		emit(program, BPF_JMP | BPF_JSET | BPF_K, CREATING_FLAGS, 1, 0);
-		answer(program, allowed);
+		/* The mode means nothing without: the three instructions that look at it are jumped over. */
+		emit(program, BPF_JMP | BPF_JSET | BPF_K, CREATING_FLAGS, 0, 3);
 	}
 	load_argument(program, mode);
 	if_any_bit_answer(program, SET_ID_BITS, SECCOMP_RET_ERRNO | EPERM);
+	if (flags >= 0)
+		check_writing(program, plan, flags);
 	answer(program, allowed);
 }
 
-/* A set-user-id file in a write root would be a way up for whoever runs it on the host. */
+/*
+ * A set-id file in a write root would be a way up for whoever runs it on the host. A set-group-id folder only passes its
+ * group on to new files: the keeper looks whether it is one.
+ */
 static void check_mode(struct program *program, const struct plan *plan, int mode)
 {
 	load_argument(program, mode);
-	if_any_bit_answer(program, SET_ID_BITS, SECCOMP_RET_ERRNO | EPERM);
+	if_any_bit_answer(program, S_ISUID, SECCOMP_RET_ERRNO | EPERM);
+	if_any_bit_answer(program, S_ISGID, plan->traps ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ERRNO | EPERM);
 	answer(program, trap_or(plan, TRAP_METADATA,
 				plan->form == FORM_NAMESPACES ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | EPERM));
 }
 
-static void check_node(struct program *program, int mode)
+/* Names that are made, renamed or removed: by the keeper in certain write roots, see making.c. */
+static unsigned name_action(const struct plan *plan)
+{
+	return plan->kept_count ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ALLOW;
+}
+
+static void check_node(struct program *program, const struct plan *plan, int mode)
 {
 	static const unsigned kinds[] = { 0, S_IFREG, S_IFIFO, S_IFSOCK };
 
 	load_argument(program, mode);
 	if_any_bit_answer(program, SET_ID_BITS, SECCOMP_RET_ERRNO | EPERM);
 	emit(program, BPF_ALU | BPF_AND | BPF_K, S_IFMT, 0, 0);
-	only_values(program, kinds, sizeof kinds / sizeof *kinds, EPERM);
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if_equal_answer(program, kinds[i], name_action(plan));
+	answer_error(program, EPERM);
 }
 
 static void check_ioctl(struct program *program, const struct plan *plan)
@@ -139,6 +171,8 @@ static void check_ioctl(struct program *program, const struct plan *plan)
 	emit(program, BPF_ALU | BPF_AND | BPF_K, 0xff00, 0, 0);
 	if_equal_answer(program, 0x9400, SECCOMP_RET_ERRNO | ENOTTY);
 	load_argument(program, 1);
+	if (plan->traps & TRAP_WRITE)
+		if_equal_answer(program, 0x5441 /* TIOCGPTPEER */, SECCOMP_RET_USER_NOTIF);
 	if (landlock_is_before(plan, 6)) {
 		/* Whom the kernel signals when there is something to read: anybody, without these being refused. */
 		if_equal_answer(program, 0x8901 /* FIOSETOWN */, SECCOMP_RET_ERRNO | EPERM);
@@ -169,63 +203,6 @@ static void check_personality(struct program *program)
 	only_values(program, values, sizeof values / sizeof *values, EPERM);
 }
 
-/*
- * Without a listener nobody judges addresses. Where everything but sockets of the
- * host is the tool's to reach, connect() is let through and Unix sockets do not
- * exist; elsewhere it is refused.
- */
-static bool connects_unjudged(const struct plan *plan)
-{
-	return !(plan->traps & TRAP_CONNECT) && (plan->form == FORM_NAMESPACES || plan->network_all);
-}
-
-static void check_socket(struct program *program, const struct plan *plan)
-{
-	bool datagrams = plan->form == FORM_NAMESPACES || plan->network_all;
-
-	load_argument(program, 1);
-	emit(program, BPF_ALU | BPF_AND | BPF_K, 0xf, 0, 0); /* without SOCK_CLOEXEC, SOCK_NONBLOCK */
-	emit(program, BPF_MISC | BPF_TAX, 0, 0, 0);
-	load_argument(program, 0);
-	if (connects_unjudged(plan))
-		if_equal_answer(program, AF_UNIX, SECCOMP_RET_ERRNO | EACCES);
-
-	/* AF_UNIX: streams. A datagram could be sent to any reachable socket without connect(). */
-	emit(program, BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 0, 4);
-	emit(program, BPF_MISC | BPF_TXA, 0, 0, 0);
-	emit(program, BPF_JMP | BPF_JEQ | BPF_K, SOCK_STREAM, 1, 0);
-	emit(program, BPF_JMP | BPF_JEQ | BPF_K, SOCK_SEQPACKET, 0, 1);
-	answer(program, SECCOMP_RET_ALLOW);
-	load_argument(program, 0);
-	if_equal_answer(program, AF_UNIX, SECCOMP_RET_ERRNO | EPROTONOSUPPORT);
-
-	/* AF_NETLINK: NETLINK_ROUTE, with which libc lists interfaces. */
-	emit(program, BPF_JMP | BPF_JEQ | BPF_K, AF_NETLINK, 0, 4);
-	load_argument(program, 2);
-	emit(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
-	answer(program, SECCOMP_RET_ALLOW);
-	answer_error(program, EPROTONOSUPPORT);
-
-	/* AF_INET, AF_INET6: TCP, and UDP where nothing outside can be reached by it. */
-	emit(program, BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 2, 0);
-	emit(program, BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 1, 0);
-	answer_error(program, EAFNOSUPPORT);
-	emit(program, BPF_MISC | BPF_TXA, 0, 0, 0);
-	emit(program, BPF_JMP | BPF_JEQ | BPF_K, SOCK_STREAM, 0, 4);
-	load_argument(program, 2);
-	emit(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
-	emit(program, BPF_JMP | BPF_JEQ | BPF_K, 6 /* TCP; not MPTCP, SCTP */, 0, 1);
-	/* Landlock does not see bind() before ABI 4; without a network there is no use for the socket anyway. */
-	answer(program, trap_or(plan, TRAP_SOCKET, !plan->network_all && landlock_is_before(plan, 4) ? SECCOMP_RET_ERRNO | EACCES : SECCOMP_RET_ALLOW));
-	emit(program, BPF_MISC | BPF_TXA, 0, 0, 0);
-	emit(program, BPF_JMP | BPF_JEQ | BPF_K, SOCK_DGRAM, 0, 4);
-	load_argument(program, 2);
-	emit(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
-	emit(program, BPF_JMP | BPF_JEQ | BPF_K, 17 /* UDP; not ICMP, UDP-Lite */, 0, 1);
-	answer(program, datagrams ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | EACCES);
-	answer_error(program, EPROTONOSUPPORT);
-}
-
 static void check_clone(struct program *program, const struct plan *plan)
 {
 	load_argument(program, 0);
@@ -247,6 +224,23 @@ static void check_own_process(struct program *program, const struct plan *plan, 
 	answer(program, SECCOMP_RET_ALLOW);
 }
 
+/*
+ * Setting RLIMIT_CORE does nothing, and says that it worked: with another value than ours the kernel would hand a crash
+ * to the host (see disable_core_dumps). `limits` is where the new ones are, which may be nowhere (prlimit64 only reads then).
+ */
+static void check_core_limit(struct program *program, int resource, int limits)
+{
+	unsigned low = offsetof(struct seccomp_data, args) + 8 * limits;
+
+	load_argument(program, resource);
+	emit(program, BPF_JMP | BPF_JEQ | BPF_K, RLIMIT_CORE, 0, 5);
+	emit(program, BPF_LD | BPF_W | BPF_ABS, low, 0, 0);
+	emit(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 2);
+	emit(program, BPF_LD | BPF_W | BPF_ABS, low + 4, 0, 0);
+	emit(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+	answer_error(program, 0);
+}
+
 /* `all_of_user`: the value that would mean every process of the user, also outside. */
 static void check_priority(struct program *program, const struct plan *plan, unsigned all_of_user)
 {
@@ -266,63 +260,6 @@ static void check_descriptor(struct program *program, const struct plan *plan)
 	if_equal_answer(program, 1024 /* F_SETLEASE */, SECCOMP_RET_ERRNO | EPERM);
 	if_equal_answer(program, 1026 /* F_NOTIFY */, SECCOMP_RET_ERRNO | EPERM);
 	answer(program, SECCOMP_RET_ALLOW);
-}
-
-/* Pairs of streams. One end of a pair of datagram sockets could still send to any address. */
-static void check_socket_pair(struct program *program)
-{
-	load_argument(program, 0);
-	emit(program, BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 1, 0);
-	answer_error(program, EAFNOSUPPORT);
-	load_argument(program, 1);
-	emit(program, BPF_ALU | BPF_AND | BPF_K, 0xf, 0, 0);
-	only_values(program, (unsigned[]){ SOCK_STREAM, SOCK_SEQPACKET }, 2, EPROTONOSUPPORT);
-}
-
-static void check_send(struct program *program, int flags)
-{
-	load_argument(program, flags);
-	if_any_bit_answer(program, FAST_OPEN, SECCOMP_RET_ERRNO | EOPNOTSUPP);
-	answer(program, SECCOMP_RET_ALLOW);
-}
-
-/*
- * The keeper connects the tool's own sockets to the loopback. One that is bound to
- * another interface, or routed by way of another host, would send to that instead
- * (without a network namespace, in which there is no other). One that drops what it
- * is answered would keep the keeper waiting.
- */
-static void check_option(struct program *program, const struct plan *plan)
-{
-	static const struct {
-		unsigned level, name;
-		bool everywhere;
-	} refused[] = {
-		{ 1 /* SOL_SOCKET */, 25 /* SO_BINDTODEVICE */, false }, { 1, 62 /* SO_BINDTOIFINDEX */, false },
-		{ 0 /* IPPROTO_IP */, 4 /* IP_OPTIONS */, false }, { 0, 50 /* IP_UNICAST_IF */, false },
-		{ 0, 21 /* IP_MINTTL */, true }, { 41 /* IPPROTO_IPV6 */, 73 /* IPV6_MINHOPCOUNT */, true },
-		{ 1, 26 /* SO_ATTACH_FILTER */, true }, { 1, 50 /* SO_ATTACH_BPF */, true },
-		{ 6 /* IPPROTO_TCP */, 14 /* TCP_MD5SIG */, true }, { 6, 32 /* TCP_MD5SIG_EXT */, true }, { 6, 38 /* TCP_AO_ADD_KEY */, true },
-	};
-
-	for (size_t i = 0; !plan->network_all && i < sizeof refused / sizeof *refused; i++) {
-		if (plan->form != FORM_LANDLOCK && !refused[i].everywhere)
-			continue;
-		load_argument(program, 1);
-		emit(program, BPF_JMP | BPF_JEQ | BPF_K, refused[i].level, 0, 3);
-		load_argument(program, 2);
-		if_equal_answer(program, refused[i].name, SECCOMP_RET_ERRNO | EPERM);
-	}
-	answer(program, SECCOMP_RET_ALLOW);
-}
-
-static unsigned listen_action(const struct plan *plan)
-{
-	/* In a network namespace of its own nobody else hears of it; and where no socket can be looked at, those of the internet lead nowhere. */
-	if ((plan->form == FORM_NAMESPACES && !plan->network_all) || plan->traps & TRAP_SOCKET)
-		return SECCOMP_RET_ALLOW;
-	/* Elsewhere listen() on an unbound socket takes a port that Landlock never sees, and names without a file are the host's. */
-	return trap_or(plan, TRAP_CONNECT, plan->network_all ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | EACCES);
 }
 
 static unsigned memory_file_action(const struct plan *plan)
@@ -360,8 +297,9 @@ void emit_verdict(struct program *program, const struct plan *plan, enum verdict
 	case OPEN: check_open(program, plan, 1, 2); break;
 	case OPEN_AT: check_open(program, plan, 2, 3); break;
 	case CREATE: check_open(program, plan, -1, 1); break;
-	case NODE: check_node(program, 1); break;
-	case NODE_AT: check_node(program, 2); break;
+	case NODE: check_node(program, plan, 1); break;
+	case NODE_AT: check_node(program, plan, 2); break;
+	case MAKE: answer(program, name_action(plan)); break;
 	case MODE_OF_FD: check_mode(program, plan, 1); break;
 	case MODE_AT: check_mode(program, plan, 2); break;
 	case METADATA:
@@ -380,14 +318,22 @@ void emit_verdict(struct program *program, const struct plan *plan, enum verdict
 	case FORK: answer(program, trap_or(plan, TRAP_FORK, SECCOMP_RET_ALLOW)); break;
 	/* Landlock scopes signals from ABI 6 on; a pid namespace always does. */
 	case SIGNAL: answer(program, trap_or(plan, TRAP_SIGNAL, landlock_is_before(plan, 6) ? refused : SECCOMP_RET_ALLOW)); break;
-	case REMOVE: answer(program, trap_or(plan, TRAP_NAME, SECCOMP_RET_ALLOW)); break;
-	case TRUNCATE: answer(program, landlock_is_before(plan, 3) ? trap_or(plan, TRAP_METADATA, refused) : SECCOMP_RET_ALLOW); break;
+	case REMOVE: answer(program, trap_or(plan, TRAP_NAME, name_action(plan))); break;
+	case TRUNCATE: answer(program, landlock_is_before(plan, 3) || plan->kept_count ? trap_or(plan, TRAP_METADATA, refused) : SECCOMP_RET_ALLOW); break;
+	case CORE_LIMIT:
+		check_core_limit(program, 0, 1);
+		answer(program, SECCOMP_RET_ALLOW);
+		break;
+	case OWN_LIMIT:
+		check_core_limit(program, 1, 2);
+		check_own_process(program, plan, 0);
+		break;
 	case OWN_PROCESS: check_own_process(program, plan, 0); break;
 	case PRIORITY: check_priority(program, plan, 2 /* PRIO_USER */); break;
 	case IO_PRIORITY: check_priority(program, plan, 3 /* IOPRIO_WHO_USER */); break;
 	case DESCRIPTOR: check_descriptor(program, plan); break;
 	case SOCKET: check_socket(program, plan); break;
-	case SOCKET_PAIR: check_socket_pair(program); break;
+	case SOCKET_PAIR: check_socket_pair(program, plan); break;
 	case CONNECT:
 		answer(program, trap_or(plan, TRAP_CONNECT, connects_unjudged(plan) ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | EACCES));
 		break;

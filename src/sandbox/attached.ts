@@ -8,6 +8,7 @@ import type { Cell } from './cell.js'
 import type { CallNetwork, Door } from './doors.js'
 import { buildEnvironment } from './environment.js'
 import type { Environment } from './environment.js'
+import { formVariables } from './form-environment.js'
 import { networkVariables } from './network-environment.js'
 import type { PlannedCell } from './plan-cell.js'
 import type { Stdio, Stream } from './plan.js'
@@ -45,7 +46,7 @@ export const attachedStdio = ({ terminals, boundary }: AttachedRequest): Stdio =
 }
 
 export const environmentOf = ({ plan }: PlannedCell, { boundary, hostEnvironment = {} }: CellSettings, network: CallNetwork | undefined): Environment =>
-  buildEnvironment(boundary, hostEnvironment, plan.temporary, network === undefined ? {} : { ...networkVariables(plan, network.proxySecret), ...network.variables })
+  buildEnvironment(boundary, hostEnvironment, plan.temporary, { ...formVariables(plan), ...(network === undefined ? {} : { ...networkVariables(plan, network.proxySecret), ...network.variables }) })
 
 /** Before the program begins, so that its first connection finds somebody. */
 export const openDoor = (door: Door | undefined, network: CallNetwork | undefined): void => {

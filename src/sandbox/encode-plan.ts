@@ -11,6 +11,7 @@ const STATEMENTS: Readonly<Record<keyof Plan, (plan: Plan) => readonly string[]>
   form: ({ form }) => ['form', form],
   steps: ({ steps }) => steps.flatMap(stepWords),
   rules: ({ rules }) => rules.flatMap(({ access, path }) => ['allow', access, path]),
+  kept: ({ kept }) => [...kept.roots.flatMap((path) => ['kept', path]), ...kept.sealed.flatMap((path) => ['sealed', path]), ...kept.hidden.flatMap((path) => ['hidden', path])],
   exec: ({ exec }) => (exec.kind === 'all' ? ['exec', 'all'] : ['exec', 'only', ...exec.programs.flatMap((program) => ['program', program])]),
   limits: ({ limits }) => Object.entries(limits).flatMap(([name, value]) => ['limit', name, String(Math.ceil(value))]),
   traps: ({ traps }) => traps.flatMap((trap) => ['trap', trap]),

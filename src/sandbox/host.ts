@@ -44,6 +44,7 @@ const probePlan = (form: Form, steps: readonly Step[], rules: readonly Rule[], t
   form,
   steps,
   rules,
+  kept: { roots: [], sealed: [], hidden: [] },
   exec: { kind: 'all' },
   cwd: at('/'),
   cgroup: undefined,

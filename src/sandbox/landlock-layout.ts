@@ -7,36 +7,52 @@ import { entriesIn } from './file-names.js'
 import { BORROWED_PROC_RULES, outermost } from './layout.js'
 import type { LayoutInput } from './layout.js'
 import { objectAt } from './object-at.js'
-import type { Access, Rule } from './plan.js'
+import type { Access, Plan, Rule } from './plan.js'
 import type { Place } from './object-at.js'
 import { quotedWord } from './quoted-word.js'
 
 const MOST_RULES = 4_000
 
-export const layOutLandlock = (input: LayoutInput): readonly Rule[] => {
+export interface LandlockLayout {
+  readonly rules: readonly Rule[]
+  readonly kept: Plan['kept']
+}
+
+/** With a keeper that acts for the tool, a write root with something carved out of it needs no rules around that. */
+export const layOutLandlock = (input: LayoutInput, hasKeeper: boolean): LandlockLayout => {
   const { survey, system, execute, temporary } = input
   const letters = <Base extends 'r' | 'rw'>(base: Base): Base | `${Base}x` => (execute.kind === 'all' ? `${base}x` : base)
   const hidden = survey.hidden.map(({ path }) => path)
   const sealed = [...survey.sealed, ...input.protectedPlaces].map(({ path }) => path)
+  const carved = [...hidden, ...sealed]
+  const writeRoots = outermost(survey.write)
+  const isKept = (root: Place) =>
+    hasKeeper && root.object === 'directory' && !carved.some((path) => isWithinPath(root.path, path)) && carved.some((path) => isWithinPath(path, root.path))
+  const kept = writeRoots.filter(isKept).map(({ path }) => path)
+  const inKept = (paths: readonly AbsolutePath[]) => [...new Set(paths)].filter((path) => kept.some((root) => isWithinPath(path, root)))
   const files = system.files.map(({ path }): Place => ({ path, object: 'file' }))
   const readRoots = outermost([...system.places, ...files, ...survey.read, ...survey.write, ...input.loaded])
   const rules: Rule[] = [
     ...readRoots.flatMap((root) => [...around(root, hidden, letters('r')), ...listing(root, survey.hidden)]),
-    ...outermost(survey.write).flatMap((root) => around(root, [...hidden, ...sealed], letters('rw'))),
+    ...writeRoots.filter((root) => !isKept(root)).flatMap((root) => around(root, carved, letters('rw'))),
     ...(execute.kind === 'only' ? execute.files.map((path) => ({ access: 'rx' as const, path })) : []),
     ...BORROWED_PROC_RULES,
     // One right more than any write root has: that keeps others' sockets from being moved into it, see landlock.c.
     { access: `${letters('rw')}d`, path: temporary },
     ...['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom'].map((path) => ({ access: 'rwd' as const, path: path as AbsolutePath })),
-    // Its own terminal by its name is added by the launcher; the others in /dev/pts are other people's.
-    ...(input.terminal ? [{ access: 'rwd' as const, path: '/dev/tty' as AbsolutePath }] : []),
+    // Leads to the tool's own terminal, where it has one. By their names they are added or opened by the launcher: the
+    // others in /dev/pts are other people's.
+    { access: 'rwd', path: '/dev/tty' as AbsolutePath },
   ]
   if (rules.length > MOST_RULES) {
     const folder = fullestFolder(rules)
     const problem = `${String(rules.length)} Landlock rules, more than ${String(MOST_RULES)}: most are for what lies in ${folder}, beside something protected; move that to another folder, or what is protected there (ls -A ${quotedWord(folder)})`
     throw fail('plan-rejected', { problem })
   }
-  return rules.filter(({ path }) => path === temporary || path.startsWith('/proc/') || isThere(path))
+  return {
+    rules: rules.filter(({ path }) => path === temporary || path.startsWith('/proc/') || isThere(path)),
+    kept: { roots: kept, sealed: inKept(sealed), hidden: inKept(hidden) },
+  }
 }
 
 /**

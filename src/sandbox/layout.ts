@@ -31,7 +31,8 @@ export interface LayoutInput {
   readonly ownProc: boolean
   /** Files of /proc that tell of the host and that no permission keeps from this user. */
   readonly kernelSecrets: readonly AbsolutePath[]
-  readonly terminal: boolean
+  /** Whether the host has /dev/tty, by which a program finds its terminal. */
+  readonly tty: boolean
   /** Files of the cell's own, in its private folder. */
   readonly own: readonly TextFile[]
   /** Files that the tool shall find in place of the host's, where those are bound. */
@@ -73,10 +74,9 @@ export const layOutNamespaces = (input: LayoutInput): Layout => {
   if (input.ownProc) steps.push({ kind: 'proc', path: path('/proc') }, ...input.kernelSecrets.map((at): Step => ({ kind: 'hide', path: at })))
   else steps.push({ kind: 'bind', access: 'r', path: path('/proc') })
   steps.push({ kind: 'scratch', path: temporary })
-  if (input.terminal) {
-    steps.push({ kind: 'bind', access: 'rd', path: path('/dev/tty') }, { kind: 'terminals', path: path('/dev/pts') })
-    steps.push({ kind: 'link', path: path('/dev/ptmx'), target: 'pts/ptmx' })
-  }
+  // Terminals of the cell's own, also where the caller has none: script, expect and tests of terminals make one.
+  if (input.tty) steps.push({ kind: 'bind', access: 'rd', path: path('/dev/tty') })
+  steps.push({ kind: 'terminals', path: path('/dev/pts') }, { kind: 'link', path: path('/dev/ptmx'), target: 'pts/ptmx' })
 
   // What is only made (not bound) must not lie in what is bound: there it exists already, or must not.
   const bound = [...binds.keys()]
@@ -119,7 +119,7 @@ const namespaceRules = (input: LayoutInput, readRoots: readonly Place[], writeRo
     ...(input.ownProc ? [{ access: 'r' as const, path: path('/proc') }] : BORROWED_PROC_RULES),
     { access: letters('rw'), path: temporary },
     ...DEVICES.map((at) => ({ access: 'rwd' as const, path: at })),
-    ...(input.terminal ? ['/dev/tty', '/dev/pts'].map((at) => ({ access: 'rwd' as const, path: path(at) })) : []),
+    ...[...(input.tty ? ['/dev/tty'] : []), '/dev/pts'].map((at) => ({ access: 'rwd' as const, path: path(at) })),
   ]
 }
 

@@ -10,15 +10,15 @@ import { closedFolders } from './closed-folders.js'
 import { encodePlan } from './encode-plan.js'
 import { buildEnvironment } from './environment.js'
 import type { Environment } from './environment.js'
+import { formVariables } from './form-environment.js'
 import type { HostFacts } from './host.js'
 import { layOutLandlock } from './landlock-layout.js'
 import { layOutNamespaces } from './layout.js'
 import type { LayoutInput } from './layout.js'
 import { networkVariables } from './network-environment.js'
 import { NO_NETWORK_FILES, networkFiles, withFiles } from './network-files.js'
-import { placeAt } from './object-at.js'
+import { objectAt, placeAt } from './object-at.js'
 import type { Place } from './object-at.js'
-import { hasTerminal } from './plan.js'
 import type { Form, Plan, Step, Trap } from './plan.js'
 import { describeProfile } from './profile.js'
 import type { SandboxProfile } from './profile.js'
@@ -59,6 +59,8 @@ export interface PlannedCell {
   readonly closed: readonly AbsolutePath[]
 }
 
+const TTY = '/dev/tty' as AbsolutePath
+const NOTHING_KEPT: Plan['kept'] = { roots: [], sealed: [], hidden: [] }
 const DEFAULT_PROCESSES = 1024
 const DEFAULT_SCRATCH = 256 * 1024 * 1024
 
@@ -84,9 +86,11 @@ export const planCell = (request: CellRequest, host: HostFacts, system: SystemVi
     temporary,
     ownProc: host.ownProc.held,
     kernelSecrets: host.kernelSecrets,
-    terminal: hasTerminal(request.stdio),
+    tty: objectAt(TTY) !== undefined,
   }
-  const layout = form === 'namespaces' ? layOutNamespaces(input) : { steps: input.own.map((file): Step => ({ kind: 'file', ...file })), rules: layOutLandlock(input) }
+  const layout = form === 'namespaces'
+    ? { ...layOutNamespaces(input), kept: NOTHING_KEPT }
+    : { steps: input.own.map((file): Step => ({ kind: 'file', ...file })), ...layOutLandlock(input, host.listener.held) }
   const plan: Plan = {
     form,
     ...layout,
@@ -102,14 +106,14 @@ export const planCell = (request: CellRequest, host: HostFacts, system: SystemVi
     clock: request.clock,
     probe: false,
   }
-  const variables = Object.keys(buildEnvironment(boundary, request.hostEnvironment, temporary, { ...networkVariables(plan, ''), ...standInsOf(boundary) }))
+  const variables = Object.keys(buildEnvironment(boundary, request.hostEnvironment, temporary, { ...formVariables(plan), ...networkVariables(plan, ''), ...standInsOf(boundary) }))
   const paths = (places: readonly Pick<Place, 'path'>[]) => [...new Set(places.map(({ path }) => path))].sort()
   const sealed = [...survey.sealed, ...protectedPlaces]
   const roots = {
     read: paths([...system.places, ...system.files, ...survey.read, ...input.loaded]),
     write: paths(survey.write),
     sealed: paths(sealed),
-    closed: form === 'landlock' ? closedFolders(survey.write, [...sealed, ...survey.hidden].map(({ path }) => path)) : [],
+    closed: form === 'landlock' && !host.listener.held ? closedFolders(survey.write, [...sealed, ...survey.hidden].map(({ path }) => path)) : [],
   }
   const ground = paths([...granted.read, ...granted.write, ...granted.hidden, ...granted.sealed, ...protectedPlaces, ...input.loaded])
   return { plan, encoded: encodedOnce(plan), program, profile: describeProfile(plan, host, roots, variables), ground: [...ground, cwd], carved: paths([...granted.hidden, ...granted.sealed]), closed: roots.closed }
@@ -204,7 +208,7 @@ const trapsOf = ({ boundary, form, observe, stdio }: CellRequest, host: HostFact
   // A program that may not replace a protected file often goes on without a word. Telling costs something for each
   // file that is removed, so it is done where somebody watches one command, and not in every call of a tool.
   if (form === 'namespaces' && holdsProtected && (observe || stdio.in !== 'frames')) traps.push('name')
-  if (form === 'landlock') traps.push('metadata')
+  if (form === 'landlock') traps.push('metadata', 'write')
   // Whether a socket may listen is asked of the socket itself. Where that cannot be had, or Landlock (before ABI 4)
   // does not see bind(), only such exist that may.
   if (form === 'landlock' && boundary.network.kind === 'none' && (!host.borrowing.held || host.landlock.abi < 4)) traps.push('socket')

@@ -30,7 +30,7 @@ export const FORMS = ['namespaces', 'landlock'] as const
 /** `namespaces` is the whole boundary; `landlock` is what holds where user namespaces are refused. */
 export type Form = (typeof FORMS)[number]
 
-export const TRAPS = ['connect', 'fork', 'exec', 'open', 'metadata', 'memory-file', 'socket', 'signal', 'name'] as const
+export const TRAPS = ['connect', 'fork', 'exec', 'open', 'metadata', 'memory-file', 'socket', 'signal', 'name', 'write'] as const
 export type Trap = (typeof TRAPS)[number]
 
 /** Those of a policy, and `userProcesses`: the default of `processes`, held by rlimit and looks instead of by counting every fork. */
@@ -49,8 +49,6 @@ export interface Stdio {
 }
 
 export const ALL_FRAMES: Stdio = { in: 'frames', out: 'frames', err: 'frames' }
-
-export const hasTerminal = (stdio: Stdio): boolean => [stdio.in, stdio.out, stdio.err].includes('terminal')
 
 export const REACH_KINDS = ['name', 'below', 'block'] as const
 
@@ -77,6 +75,8 @@ export interface Plan {
   readonly form: Form
   readonly steps: readonly Step[]
   readonly rules: readonly Rule[]
+  /** Write roots in which the keeper acts for the tool, what in them stays as it is, and what is not even read; see kept.c. */
+  readonly kept: { readonly roots: readonly AbsolutePath[]; readonly sealed: readonly AbsolutePath[]; readonly hidden: readonly AbsolutePath[] }
   readonly exec: { readonly kind: 'all' } | { readonly kind: 'only'; readonly programs: readonly AbsolutePath[] }
   readonly cwd: AbsolutePath
   readonly temporary: AbsolutePath

@@ -38,7 +38,7 @@ export const enforcedBy = (plan: Plan, host: HostFacts): Enforced => {
     filesystem_read: namespaces ? ['mount-namespace', landlock] : [landlock],
     // Before ABI 3 Landlock does not see a file being truncated.
     filesystem_write: namespaces ? ['mount-namespace', landlock] : [landlock, ...(host.landlock.abi >= 3 ? [] : ['seccomp'])],
-    carve_outs: namespaces ? ['mount-namespace'] : [landlock],
+    carve_outs: namespaces ? ['mount-namespace'] : [landlock, ...(plan.kept.roots.length > 0 ? ['seccomp-listener'] : [])],
     file_names: namespaces ? ['mount-namespace'] : [],
     file_metadata: namespaces ? ['mount-namespace'] : traps('metadata') ? ['seccomp-listener'] : ['seccomp'],
     network: plan.network === 'all' ? [] : [...(namespaces ? ['network-namespace', 'seccomp'] : [...(host.landlock.abi >= 4 ? [landlock] : []), 'seccomp', ...listener]), ...(plan.network === 'none' ? [] : ['broker'])],

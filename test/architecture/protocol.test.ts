@@ -51,6 +51,7 @@ const FULL: Plan = {
   form: 'namespaces',
   steps: Object.values(STEPS) as readonly Step[],
   rules: [{ access: 'r', path }],
+  kept: { roots: [path], sealed: [path], hidden: [path] },
   exec: { kind: 'only', programs: [path] },
   cwd: path,
   temporary: path,

@@ -25,12 +25,14 @@ const NOTHING: LayoutInput = {
   temporary: path('/tmp/cordon-private'),
   ownProc: false,
   kernelSecrets: [],
-  terminal: false,
+  tty: true,
   own: [],
   covers: [],
 }
 
-const layOut = (survey: Partial<LayoutInput['survey']>, changes: Partial<LayoutInput> = {}): readonly Rule[] => layOutLandlock({ ...NOTHING, survey: { ...SURVEY, ...survey }, ...changes })
+const layOut = (survey: Partial<LayoutInput['survey']>, changes: Partial<LayoutInput> = {}): readonly Rule[] => layOutLandlock({ ...NOTHING, survey: { ...SURVEY, ...survey }, ...changes }, false).rules
+
+const layOutKept = (survey: Partial<LayoutInput['survey']>, changes: Partial<LayoutInput> = {}) => layOutLandlock({ ...NOTHING, survey: { ...SURVEY, ...survey }, ...changes }, true)
 
 /** Landlock adds up: all that any rule on the way to the path allows. */
 const accessTo = (rules: readonly Rule[], at: string): string => [...new Set(rules.filter((rule) => isWithinPath(at as AbsolutePath, rule.path)).flatMap(({ access }) => Array.from(access)))].sort().join('')
@@ -50,6 +52,22 @@ describe('Landlock rules', () => {
     plant(root, ['w/.git/hooks/h', 'w/.git/HEAD', 'w/src/f'])
     const rules = layOut({ write: [place(`${root}/w`)] }, { protectedPlaces: [place(`${root}/w/.git/hooks`)] })
     expect(['w/src/f', 'w/.git/HEAD', 'w/.git/hooks/h', 'w/.git', 'w'].map((name) => accessTo(rules, join(root, name)))).toEqual(['rwx', 'rwx', 'rx', 'rx', 'rx'])
+  })
+
+  it('let nothing be written in a root that holds something protected, where the keeper writes for the tool', () => {
+    const root = newFolder()
+    plant(root, ['w/.git/hooks/h', 'w/key', 'w/src/f', 'free/f'])
+    const hidden = [{ path: path(`${root}/w/key`), object: 'file' as const }]
+    const { rules, kept } = layOutKept({ write: [place(`${root}/w`), place(`${root}/free`)], hidden }, { protectedPlaces: [place(`${root}/w/.git/hooks`)] })
+    expect(kept).toEqual({ roots: [`${root}/w`], sealed: [`${root}/w/.git/hooks`], hidden: [`${root}/w/key`] })
+    expect(['w/src/f', 'w/.git/hooks/h', 'w/key', 'free/f'].map((name) => accessTo(rules, join(root, name)))).toEqual(['rx', 'rx', '', 'rwx'])
+  })
+
+  it('grant nothing in a root that lies in what is carved out', () => {
+    const root = newFolder()
+    plant(root, ['w/.git/hooks/h'])
+    const { rules, kept } = layOutKept({ write: [place(`${root}/w/.git`)], hidden: [place(`${root}/w`)] }, { protectedPlaces: [place(`${root}/w/.git/hooks`)] })
+    expect({ kept: kept.roots, access: accessTo(rules, `${root}/w/.git/HEAD`) }).toEqual({ kept: [], access: '' })
   })
 
   it('are never about a link, which leads to what has rules of its own', () => {

@@ -20,7 +20,7 @@ const NOTHING: LayoutInput = {
   temporary: path('/tmp'),
   ownProc: true,
   kernelSecrets: [path('/proc/keys')],
-  terminal: false,
+  tty: true,
   own: [],
   covers: [],
 }
@@ -79,9 +79,9 @@ describe('the root of a cell', () => {
     expect(stepAt(layOut({ read: [folder('/data')] }, { cwd: path('/data/sub') }), '/data/sub')).toBeUndefined()
   })
 
-  it('has a terminal of its own where the call has one', () => {
-    expect(stepAt(layOut({}), '/dev/pts')).toBeUndefined()
-    expect(stepAt(layOut({}, { terminal: true }), '/dev/pts')).toBe('terminals')
+  it('has terminals of its own, and /dev/tty where the host has it', () => {
+    expect(['/dev/pts', '/dev/tty', '/dev/ptmx'].map((at) => stepAt(layOut({}), at))).toEqual(['terminals', 'bind rd', 'link'])
+    expect(stepAt(layOut({}, { tty: false }), '/dev/tty')).toBeUndefined()
   })
 })
 

@@ -7,6 +7,7 @@ export const planWith = (changes: Partial<Plan> = {}): Plan => ({
   form: 'namespaces',
   steps: [],
   rules: [],
+  kept: { roots: [], sealed: [], hidden: [] },
   exec: { kind: 'all' },
   cwd: path('/srv'),
   temporary: path('/tmp'),

@@ -13,8 +13,10 @@ export const environment: Area = area('Environment', [
     tell: async ({ run }) => {
       const hostEnvironment = { PASSED: 'p', SECRET: 's', LANG: 'C.UTF-8' }
       const { stdout } = await run(['/usr/bin/env', '-0'], { policy: { environment: ['PASSED', 'GIVEN=g', 'NOT_THERE'] }, hostEnvironment })
-      const { PATH, HOME, TMPDIR, ...rest } = variablesIn(stdout)
+      // A fourth keeps git from settings of the system that are there and closed, in the form that cannot hide them.
+      const { PATH, HOME, TMPDIR, GIT_CONFIG_NOSYSTEM = '1', ...rest } = variablesIn(stdout)
       expect(rest).toEqual({ PASSED: 'p', GIVEN: 'g' })
+      expect(GIT_CONFIG_NOSYSTEM).toBe('1')
       expect(PATH).toMatch(/^[/a-z:]+$/)
       expect(HOME).toBe(TMPDIR)
     },

@@ -1,0 +1,18 @@
+/* NUL-separated words, as plans and commands consist of. */
+#ifndef CORDON_WORDS_H
+#define CORDON_WORDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct words {
+	char *at, *end;
+};
+
+/* NULL when there is none left, or the last one was cut. */
+char *next_word(struct words *words);
+/* Whether it is a path that begins with a slash and has no dot component. */
+bool absolute(const char *path);
+bool parse_number(const char *text, uint64_t *number);
+
+#endif
