@@ -54,6 +54,12 @@ export const RUNTIME_ERRORS = {
     agent: 'The tool took too long and was ended.',
     fix: 'raise limits.wall in the policy of the tool',
   },
+  'result-too-large': {
+    when: 'A tool answered more than its result may have: bytes, values and keys, or depth. The tool has run.',
+    message: 'the result of the tool "{tool}" is too large: {problem}',
+    agent: 'The tool ran, but its result is too large to be passed on. Ask for less, for example for a part of it.',
+    fix: 'return less, or raise the limits of this tool with its option "result" (bytes, elements)',
+  },
   'tool-garbled': {
     when: 'The process of a function tool ended without a result, or sent something that is none.',
     message: 'the tool "{tool}" gave no result: {problem}',

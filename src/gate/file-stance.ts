@@ -15,7 +15,7 @@ export interface FileStance {
 const SETTINGS = '/etc' as AbsolutePath
 
 /**
- * No stance: an in-process tool that declares nothing. A sandboxed tool always has one.
+ * Undefined where the policy leaves reading and writing out: then the gate takes no stance, and a cell grants nothing.
  *
  * A cell can read programs, libraries and settings of the system, because programs need them. As an
  * argument the name of a program is ordinary; one of the settings is not, and has to be granted.

@@ -19,7 +19,7 @@ export const parseJson = (text: string): ParsedJson => {
 const STRING_OR_PUNCTUATION = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g
 
 /** Only for text that JSON.parse has accepted: strings and punctuation are all that is looked at. */
-const repeatedKey = (text: string): string | undefined => {
+export const repeatedKey = (text: string): string | undefined => {
   const open: (Set<string> | undefined)[] = []
   let lastString: string | undefined
   for (const [token] of text.matchAll(STRING_OR_PUNCTUATION)) {

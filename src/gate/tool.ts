@@ -1,5 +1,5 @@
 import { fail } from '../errors/index.js'
-import { TOOL_KINDS, isSandboxedKind, policyHash, resolvePolicy, resolveStance } from '../policy/index.js'
+import { TOOL_KINDS, isSandboxedKind, policyHash, resolvePolicy, resolveStance, undeclaredSections } from '../policy/index.js'
 import type { AbsolutePath, Boundary, Stance, StanceSection, ToolKind, ToolPolicy } from '../policy/index.js'
 
 import { UNCONSTRAINED } from './constraints.js'
@@ -26,7 +26,7 @@ export interface GateTool {
   readonly policy: ToolPolicy
   /** What holds the tool, or, of an in-process tool, what it states about itself. */
   readonly boundary: Boundary
-  /** Sections that an in-process tool leaves open; the gate has nothing to compare with there. */
+  /** Sections that the policy leaves out. A cell grants nothing there, and the argument gate has nothing to compare with. */
   readonly noStance: readonly StanceSection[]
   readonly policyHash: string
   readonly places: { readonly workspace: AbsolutePath; readonly home: AbsolutePath; readonly cwd: AbsolutePath }
@@ -74,7 +74,7 @@ export const describeTool = (declaration: ToolDeclaration): GateTool => {
     policyHash: policyHash(policy),
     places: { workspace, home, cwd: declaration.cwd ?? workspace },
     needsApproval: boundary.egressClass.level === 'write',
-    isReadOnly: typeof destructive !== 'object' && isReadOnly(boundary, noStance),
+    isReadOnly: typeof destructive !== 'object' && isReadOnly(boundary, isSandboxedKind(kind) ? [] : noStance),
     constraints: declaration.constraints ?? UNCONSTRAINED,
     parse: parse ?? (isStandardSchema(schema) ? parserOf(schema) : acceptAnyInput),
     marks: schema === undefined ? NO_MARKS : findMarks(schema),
@@ -84,9 +84,12 @@ export const describeTool = (declaration: ToolDeclaration): GateTool => {
   }
 }
 
-const stanceOf = ({ kind, policy, workspace, home }: ToolDeclaration): Stance =>
-  isSandboxedKind(kind) ? { boundary: resolvePolicy(policy, { workspace, home, kind }), noStance: [] } : resolveStance(policy, { workspace, home })
+const stanceOf = ({ kind, policy, workspace, home }: ToolDeclaration): Stance => {
+  if (!isSandboxedKind(kind)) return resolveStance(policy, { workspace, home })
+  const boundary = resolvePolicy(policy, { workspace, home, kind })
+  return { boundary, noStance: undeclaredSections(policy, boundary) }
+}
 
-/** In a cell what is unspecified is not there; in the agent's own process only a declared "none" says so. */
-const isReadOnly = ({ write, egressClass }: Boundary, noStance: readonly StanceSection[]): boolean =>
-  write.every(({ negated }) => negated) && egressClass.level !== 'write' && !(['write', 'network', 'exec'] as const).some((section) => noStance.includes(section))
+/** `open`: sections where anything may happen. In a cell that is none: what is left out is not there. */
+const isReadOnly = ({ write, egressClass }: Boundary, open: readonly StanceSection[]): boolean =>
+  write.every(({ negated }) => negated) && egressClass.level !== 'write' && !(['write', 'network', 'exec'] as const).some((section) => open.includes(section))

@@ -18,12 +18,17 @@ export interface Stance {
 
 export const resolveStance = (policy: ToolPolicy, places: Places): Stance => {
   const boundary = resolvePolicy(policy, { ...places, kind: 'function' })
-  const sections = { ...policy.filesystem, network: policy.network, environment: policy.environment, exec: policy.exec }
-  const noStance = STANCE_SECTIONS.filter((name) => sections[name].kind === 'unspecified' && !isGivenByPreset(name, boundary))
+  const noStance = undeclaredSections(policy, boundary)
   // A function that says nothing about what it changes may change anything: that is not a low risk.
   const isOpen = (['write', 'network', 'exec'] as const).some((name) => noStance.includes(name))
   const risk = boundary.risk.derived && isOpen ? ({ level: 'unknown', derived: true } as const) : boundary.risk
   return { boundary: { ...boundary, risk }, noStance }
+}
+
+/** The sections on which a policy says nothing, neither "none" nor a list. The argument gate judges by none of them. */
+export const undeclaredSections = (policy: ToolPolicy, boundary: Boundary): readonly StanceSection[] => {
+  const sections = { ...policy.filesystem, network: policy.network, environment: policy.environment, exec: policy.exec }
+  return STANCE_SECTIONS.filter((name) => sections[name].kind === 'unspecified' && !isGivenByPreset(name, boundary))
 }
 
 /** A preset that grants writing is a stance on writing. */

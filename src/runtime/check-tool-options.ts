@@ -1,7 +1,8 @@
 import { isStandardSchema } from '../gate/index.js'
 
-import { aFlag, aFunction, aText, listOf, mappingWith, oneOf, such } from './option-checks.js'
+import { aCount, aFlag, aFunction, aText, listOf, mappingWith, oneOf, such } from './option-checks.js'
 import type { OptionCheck } from './option-checks.js'
+import type { ResultLimits } from './result-limits.js'
 import type { FunctionToolOptions, ProcessToolOptions } from './tool-options.js'
 
 const anything: OptionCheck = () => undefined
@@ -41,6 +42,12 @@ const FUNCTION = {
   module: such('the path or the file: URL of a module', (value) => (typeof value === 'string' && value !== '') || (value instanceof URL && value.protocol === 'file:'), 'write it like new URL("./tool.mjs", import.meta.url)'),
   export: aText('the name of a function that the module exports'),
   inProcess: aFlag,
+  result: mappingWith({
+    options: { bytes: aCount('bytes'), elements: aCount('values and keys') } satisfies Record<keyof ResultLimits, OptionCheck>,
+    required: [],
+    expected: 'a mapping',
+    fix: 'write it like result: { bytes: 8 * 1024 * 1024, elements: 200_000 }',
+  }),
 } satisfies Record<keyof FunctionToolOptions<unknown, unknown>, OptionCheck>
 
 const processOptions = mappingWith({ options: PROCESS, required: ['name', 'command'], expected: 'a mapping with at least a name and a command' })

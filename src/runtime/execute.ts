@@ -1,12 +1,14 @@
 // One permitted call, by the kind of its tool. Each takes its arguments from the permit: they are the
 // copy that was judged, whatever the caller did to its own object since.
-import { requirePermit } from '../gate/index.js'
+import { bug } from '../errors/index.js'
+import { requirePermit, takeSnapshot } from '../gate/index.js'
 import type { JsonValue, Permit } from '../gate/index.js'
 import type { CallResult } from '../sandbox/index.js'
 
 import { FUNCTION_COMMAND } from './function-cells.js'
 import type { FunctionCells } from './function-cells.js'
 import { processEndingOf } from './events/process-ending.js'
+import { sizeInTurns, textInTurns } from './in-turns.js'
 import { judgeEnding } from './judge-ending.js'
 import type { NetworkCall } from './network/call-networks.js'
 import type { ProcessCells } from './process-cells.js'
@@ -51,7 +53,7 @@ export const createExecutor = (cells: { readonly processes: ProcessCells; readon
     const input = requirePermit(permit, { tool: gate.name, arguments: call.input, policyHash: gate.policyHash, now: now() })
     switch (definition.kind) {
       case 'process':
-        return describeProcess(definition, await cells.processes.run(tool, definition, { argv: command, input, signal, onOutput, network }))
+        return await describeProcess(definition, await cells.processes.run(tool, definition, { argv: command, input, signal, onOutput, network }))
       case 'function':
         return cells.functions.run(tool, definition, { input, signal, onProgress }, network)
       case 'in-process':
@@ -62,18 +64,18 @@ export const createExecutor = (cells: { readonly processes: ProcessCells; readon
 
 type ProcessDefinition = Extract<ToolDefinition, { kind: 'process' }>
 
-const describeProcess = ({ name, successes }: ProcessDefinition, result: CallResult): Execution => {
+const describeProcess = async ({ name, successes }: ProcessDefinition, result: CallResult): Promise<Execution> => {
   const { profile, violations, usage } = result
-  const output = {
-    exit_code: result.status === 'exited' ? result.exitCode : null,
-    stdout: textOf(result.stdout),
-    stderr: textOf(result.stderr),
-  }
+  const [stdout, stderr] = [await textInTurns(result.stdout), await textInTurns(result.stderr)]
+  const taken = takeSnapshot({ exit_code: result.status === 'exited' ? result.exitCode : null, stdout, stderr })
+  const output = taken.kind === 'json' ? taken.value : bug('decoded texts that are no JSON')
+  if (result.stdout.byteLength + result.stderr.byteLength > SMALL_BYTES) await sizeInTurns(output)
   const succeeded = result.status === 'exited' && successes.includes(result.exitCode)
-  return { ...judgeEnding(name, result, succeeded, lastWords(output.stderr)), output, profile, violations, usage, writtenBytes: result.stdout.byteLength + result.stderr.byteLength, printed: '', ending: processEndingOf(result, violations) }
+  return { ...judgeEnding(name, result, succeeded, lastWords(stderr)), output, profile, violations, usage, writtenBytes: result.stdout.byteLength + result.stderr.byteLength, printed: '', ending: processEndingOf(result, violations) }
 }
 
-const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8')
+/** Less than this is hashed when it is recorded. */
+const SMALL_BYTES = 64 * 1024
 
 const LONGEST_WORDS = 400
 

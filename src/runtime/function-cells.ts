@@ -6,7 +6,6 @@ import type { AbsolutePath, Boundary } from '../policy/index.js'
 import { literalPattern } from '../policy/index.js'
 import { describeEnding } from '../sandbox/index.js'
 import type { CallResult, RefusedOpen, RunInput, Sandbox, Violation } from '../sandbox/index.js'
-import { takeSnapshot } from '../gate/index.js'
 
 import { judgeEnding, violated } from './judge-ending.js'
 import { encodeMessage } from './function-cell/messages.js'
@@ -21,6 +20,7 @@ import { processEndingOf } from './events/process-ending.js'
 import type { ProcessEnding } from './events/process-ending.js'
 import type { RegisteredTool } from './registered-tool.js'
 import { refusedAccess } from './refused-access.js'
+import { resultLimitsOf } from './result-limits.js'
 import type { FunctionCall } from './run-in-process.js'
 import type { Execution } from './tool-result.js'
 import type { ToolDefinition } from './tools.js'
@@ -76,10 +76,7 @@ export const createFunctionCells = (sandbox: () => Promise<Sandbox>, hostEnviron
   return {
     run: async (tool, definition, { input, signal, onProgress }, call) => {
       const { run, first } = await prepare(tool, definition)
-      const reply = listenToFunction((value) => {
-        const taken = takeSnapshot(value)
-        if (taken.kind === 'json') onProgress(taken.value)
-      })
+      const reply = listenToFunction(resultLimitsOf(definition.result), onProgress)
       let said = 0
       const result = await networks.during(tool.gate.boundary, call, (granted) =>
         run({
@@ -93,7 +90,7 @@ export const createFunctionCells = (sandbox: () => Promise<Sandbox>, hostEnviron
           ...granted,
         }),
       )
-      return describeFunction(tool, result, reply.end(), said)
+      return describeFunction(tool, result, await reply.end(), said)
     },
   }
 }
@@ -120,6 +117,7 @@ const describeFunction = (tool: RegisteredTool, result: CallResult, reply: Funct
   if (refused !== undefined) return { ...common, status: 'violated', output: undefined, error: violated(name, violations) }
   if (reply.kind === 'value') {
     const taken = reply.value
+    if (taken.kind === 'too-large') return { ...common, status: 'failed', output: undefined, error: fail('result-too-large', { tool: name, problem: taken.problem }) }
     if (taken.kind === 'problem') return { ...common, status: 'failed', output: undefined, error: fail('tool-garbled', { tool: name, problem: `its result ${taken.problem}` }) }
     const judged = judgeEnding(name, { ...result, violations }, result.status !== 'limit', '')
     return { ...common, ...judged, output: judged.status === 'ok' ? taken.value : undefined }

@@ -1,9 +1,10 @@
 import { describeTool, isStandardSchema } from '../gate/index.js'
 import type { GateTool, Mode } from '../gate/index.js'
-import type { AbsolutePath } from '../policy/index.js'
+import type { AbsolutePath, Boundary } from '../policy/index.js'
 import { TOOL_KINDS, parseAbsolutePath } from '../policy/index.js'
 
 import { parserOfJsonSchema } from './input-schema.js'
+import { outputLimitOf } from './result-limits.js'
 import type { ToolDefinition } from './tools.js'
 
 /** A tool as one runtime knows it: what was declared, and what that means in this workspace. */
@@ -39,7 +40,13 @@ export const registerTool = (definition: ToolDefinition, { workspace, home }: Ho
     destructive: definition.destructive,
     argumentGate: definition.argumentGate,
   })
-  return { definition, gate, cwd, observe: observing(definition, mode), isWidened: false }
+  return { definition, gate: { ...gate, boundary: withOutputLimit(gate.boundary, definition) }, cwd, observe: observing(definition, mode), isWidened: false }
+}
+
+/** What a tool writes is held in the memory of the host and passed on by it, so it has an end also where the policy names none. */
+const withOutputLimit = (boundary: Boundary, definition: ToolDefinition): Boundary => {
+  if (boundary.limits.output !== undefined || !TOOL_KINDS[definition.kind].startsProcess) return boundary
+  return { ...boundary, limits: { ...boundary.limits, output: outputLimitOf('result' in definition ? definition.result : undefined) } }
 }
 
 /** In this mode somebody is asked about what was refused, so it has to be known exactly. */

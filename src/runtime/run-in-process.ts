@@ -1,8 +1,9 @@
 import { fail } from '../errors/index.js'
-import { takeSnapshot } from '../gate/index.js'
-import type { JsonValue } from '../gate/index.js'
+import { sizeOf, takeSnapshot } from '../gate/index.js'
+import type { JsonLimits, JsonValue, Snapshot } from '../gate/index.js'
 
 import type { RegisteredTool } from './registered-tool.js'
+import { PROGRESS_LIMITS, resultLimitsOf } from './result-limits.js'
 import type { Execution, InProcessProfile } from './tool-result.js'
 import type { ToolDefinition } from './tools.js'
 
@@ -15,7 +16,7 @@ export interface FunctionCall {
 /** A function in the agent's own process. Nothing holds it; a limit of time or a cancellation is only no longer waited for. */
 export const runInProcess = async (
   { gate }: RegisteredTool,
-  { name, run, policy }: Extract<ToolDefinition, { kind: 'in-process' }>,
+  { name, run, policy, result }: Extract<ToolDefinition, { kind: 'in-process' }>,
   { input, signal, onProgress }: FunctionCall,
 ): Promise<Execution> => {
   const profile: InProcessProfile = { mode: 'none', backend: 'none', enforced: { arguments: gate.argumentGate === 'enforced' ? ['argument-gate'] : [] } }
@@ -30,7 +31,7 @@ export const runInProcess = async (
     ending: null,
   })
   const progress = (value: unknown) => {
-    const taken = takeSnapshot(value)
+    const taken = takeSnapshot(value, { elements: PROGRESS_LIMITS.elements, letters: PROGRESS_LIMITS.bytes })
     if (taken.kind === 'json') onProgress(taken.value)
   }
   const given = until(signal, policy.limits.wall)
@@ -38,14 +39,21 @@ export const runInProcess = async (
     const outcome = await Promise.race<Outcome>([valueOf(() => run(input, { progress })), given.over])
     if (outcome.kind === 'cancelled') return ended({ status: 'cancelled', output: undefined, error: fail('cancelled', {}) })
     if (outcome.kind === 'timeout') return ended({ status: 'timeout', output: undefined, error: fail('tool-timed-out', { tool: name }) })
-    const taken = takeSnapshot(outcome.value ?? null)
+    const taken = takeResult(outcome.value ?? null, resultLimitsOf(result))
     if (taken.kind === 'json') return ended({ status: 'ok', output: taken.value, error: undefined })
+    if (taken.isTooLarge) return ended({ status: 'failed', output: undefined, error: fail('result-too-large', { tool: name, problem: `it ${taken.problem}` }) })
     return ended({ status: 'failed', output: undefined, error: fail('tool-failed', { tool: name, problem: `its result is not JSON: ${taken.where} ${taken.problem}` }) })
   } catch (error) {
     return ended({ status: 'failed', output: undefined, error: fail('tool-failed', { tool: name, problem: error instanceof Error ? error.message : String(error) }, error) })
   } finally {
     given.done()
   }
+}
+
+const takeResult = (value: unknown, { bytes, elements }: JsonLimits): Snapshot => {
+  const taken = takeSnapshot(value, { elements, letters: bytes })
+  const size = taken.kind === 'json' ? sizeOf(taken.value).bytes : 0
+  return size > bytes ? { kind: 'problem', where: 'it', problem: `has ${String(size)} bytes, and may have ${String(bytes)}`, isTooLarge: true } : taken
 }
 
 type Outcome = { readonly kind: 'value'; readonly value: unknown } | { readonly kind: 'cancelled' } | { readonly kind: 'timeout' }

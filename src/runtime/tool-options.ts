@@ -1,5 +1,7 @@
 import type { DestructiveFacts, JsonSchema, StandardSchema } from '../gate/index.js'
 
+import type { ResultLimits } from './result-limits.js'
+
 /** What a function tool gets beside its input. */
 export interface ToolContext {
   /** Tells the caller how far it is; any value that has a JSON form. */
@@ -40,4 +42,6 @@ export interface FunctionToolOptions<Input, Output> extends CommonToolOptions<In
   readonly export?: string
   /** Runs in this process, where no boundary can hold it: the argument gate alone stands before it. */
   readonly inProcess?: boolean
+  /** How large its result may be: 1 MiB and 20,000 values and keys when not given. A larger one fails the call. */
+  readonly result?: ResultLimits
 }

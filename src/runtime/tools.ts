@@ -6,6 +6,7 @@ import type { ToolPolicy } from '../policy/index.js'
 
 import { checkFunctionToolOptions, checkProcessToolOptions } from './check-tool-options.js'
 import { policyFileOf } from './policy-from.js'
+import type { ResultLimits } from './result-limits.js'
 import type { CommonToolOptions, FunctionToolOptions, ProcessToolOptions, ToolContext } from './tool-options.js'
 
 interface CommonDefinition {
@@ -32,8 +33,8 @@ export type ToolDefinition = CommonDefinition &
         readonly stdin: ((input: JsonValue) => string | Uint8Array) | undefined
         readonly successes: readonly number[]
       }
-    | { readonly kind: 'function'; readonly from: FunctionSource }
-    | { readonly kind: 'in-process'; readonly run: ToolRun }
+    | { readonly kind: 'function'; readonly from: FunctionSource; readonly result: ResultLimits | undefined }
+    | { readonly kind: 'in-process'; readonly run: ToolRun; readonly result: ResultLimits | undefined }
   )
 
 export type FunctionSource = { readonly kind: 'function'; readonly run: ToolRun } | { readonly kind: 'module'; readonly path: string | URL; readonly name: string }
@@ -69,10 +70,10 @@ export const tool = <Input = Unannotated, Output = unknown>(options: FunctionToo
     const [credential] = definition.policy.credentials
     // It would be put into requests that pass the proxy, and those of this process do not.
     if (credential !== undefined) throw fail('tool-incomplete', { tool: options.name, problem: `in this process nothing puts in its credential "${credential.id}"; leave "inProcess" out, so that it runs in a cell` })
-    return { ...definition, kind: 'in-process', run: run as ToolRun }
+    return { ...definition, kind: 'in-process', run: run as ToolRun, result: options.result }
   }
   const from: FunctionSource = module === undefined ? { kind: 'function', run: run as ToolRun } : { kind: 'module', path: module, name: options.export ?? 'default' }
-  return { ...common(options), kind: 'function', from }
+  return { ...common(options), kind: 'function', from, result: options.result }
 }
 
 const common = <Input>(options: CommonToolOptions<Input>): CommonDefinition => ({

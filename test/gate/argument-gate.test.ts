@@ -204,14 +204,31 @@ describe('a relative path is resolved against the working directory of the cell'
 })
 
 describe('in a cell', () => {
-  it('nothing declared means nothing granted', async () => {
-    expect(await outcome({}, { path: '/home/ann/.ssh/id_rsa' })).toBe('deny argument-path-denied')
-    expect(await outcome({}, { url: 'https://evil.example/' })).toBe('deny argument-url-denied')
+  it('the gate takes no stance on a section that the policy leaves out, and denies by a declared "none"', async () => {
+    const undeclared = toolWith({ policy: { risk: 'low' } })
+    const none = toolWith({ policy: { risk: 'low', filesystem: 'none', network: 'none' } })
+    for (const kind of ['function', 'process'] as const) expect(await outcome({ tools: [toolWith({ kind, policy: { risk: 'low' } })] }, { command: '/help' })).toBe('allow')
+    expect(await outcome({ tools: [undeclared] }, { url: 'https://evil.example/' })).toBe('allow')
+    expect(await outcome({ tools: [none] }, { command: '/help' })).toBe('deny argument-path-denied')
+    expect(await outcome({ tools: [none] }, { url: 'https://evil.example/' })).toBe('deny argument-url-denied')
+    // What the cell grants does not change: nothing.
+    expect(undeclared.boundary).toMatchObject({ read: [], write: [], network: { kind: 'none' } })
+    expect(undeclared.isReadOnly).toBe(true)
+  })
+
+  it('the gate judges each section by itself: declared files leave hosts open, and the other way round', async () => {
+    const files = toolWith({ policy: { risk: 'low', filesystem: { read: ['/data/**'] } } })
+    expect(await outcome({ tools: [files] }, { url: 'https://evil.example/' })).toBe('allow')
+    expect(await outcome({ tools: [files] }, { path: '/srv/x' })).toBe('deny argument-path-denied')
+    const hosts = toolWith({ policy: { risk: 'low', network: ['api.example.org'], egress_class: 'read_only' } })
+    expect(await outcome({ tools: [hosts] }, { path: '/srv/x' })).toBe('allow')
+    expect(await outcome({ tools: [hosts] }, { url: 'https://evil.example/' })).toBe('deny argument-url-denied')
   })
 
   it('programs of the system may be named, its settings not', async () => {
-    expect(await outcome({}, { program: '/usr/bin/python3' })).toBe('allow')
-    expect(await outcome({}, { file: '/etc/passwd' })).toBe('deny argument-path-denied')
+    const tools = [toolWith({ policy: { filesystem: { read: ['/data/**'] } } })]
+    expect(await outcome({ tools }, { program: '/usr/bin/python3' })).toBe('allow')
+    expect(await outcome({ tools }, { file: '/etc/passwd' })).toBe('deny argument-path-denied')
     expect(await outcome({ tools: [toolWith({ policy: { filesystem: { read: ['/etc/passwd'] } } })] }, { file: '/etc/passwd' })).toBe('allow')
   })
 

@@ -49,7 +49,7 @@ describe('constraints', () => {
   })
 
   it('do not count calls that were denied', async () => {
-    const tools = [toolWith({ name: 'once', constraints: { maxInvocations: 1 } })]
+    const tools = [toolWith({ name: 'once', policy: { filesystem: 'none' }, constraints: { maxInvocations: 1 } })]
     const { decide: ask } = gateWith({ tools })
     const invocation = createInvocation()
     const outcomes = []

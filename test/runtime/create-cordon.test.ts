@@ -96,9 +96,9 @@ describe('a call of a function tool', () => {
     expect(await (await cordon({ tools: TOOLS })).call('throws', {})).toMatchObject({ status: 'failed', reason: 'The tool failed: TypeError: not today' })
   })
 
-  test('takes and gives 10 MB', async () => {
+  test('takes 10 MB, and gives 20 where the tool may', async () => {
     const half = 'x'.repeat(10_000_000)
-    const result = await (await cordon({ tools: [tool({ name: 'twice', argumentGate: 'off', run: (text: string) => text + text })] })).call('twice', half)
+    const result = await (await cordon({ tools: [tool({ name: 'twice', argumentGate: 'off', result: { bytes: 32 * 1024 * 1024 }, run: (text: string) => text + text })] })).call('twice', half)
     expect(result.status).toBe('ok')
     expect(result.output === half + half).toBe(true)
   })

@@ -3,10 +3,12 @@ import { bug } from '../../errors/index.js'
 import { redactText } from './redact.js'
 
 const MAX_DEPTH = 64
+/** A tool has a say in some texts of an event: what it threw, names of files and hosts. Nobody reads more of one than this. */
+const MAX_TEXT = 16 * 1024
 
 /**
  * A frozen copy that consists of nothing but JSON, so that what is recorded is what listeners get and
- * nobody can change either. Every text loses what looks like a secret.
+ * nobody can change either. Every text is cut where it is very long, and loses what looks like a secret.
  */
 export const recordable = <Value>(value: Value): Value => copy(value, 0) as Value
 
@@ -14,7 +16,7 @@ const copy = (value: unknown, depth: number): unknown => {
   if (depth > MAX_DEPTH) return bug(`an event is nested more than ${String(MAX_DEPTH)} deep`)
   switch (typeof value) {
     case 'string':
-      return redactText(value)
+      return redactText(value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}… (${String(value.length - MAX_TEXT)} more)` : value)
     case 'boolean':
       return value
     case 'number':

@@ -4,14 +4,17 @@ import { closeSync, writeSync } from 'node:fs'
 import { format } from 'node:util'
 
 import { createMessageReader, encodeMessage, encodeWritten } from './messages.js'
-import type { FunctionOrigin, MessageFromCell, MessageToCell, ThrownError } from './messages.js'
+import type { FunctionOrigin, MessageToCell, ThrownError } from './messages.js'
 
 type ToolFunction = (input: unknown, context: { readonly progress: (value: unknown) => void }) => unknown
 
 const LARGEST_MESSAGE = 256 * 1024 * 1024
+// The runtime takes no larger messages of these kinds (function-reply.ts).
+const LONGEST_TEXT = 64 * 1024
+const LONGEST_OF_ERROR = 8 * 1024
 const STDOUT = 1
 
-const send = (message: MessageFromCell): void => {
+const send = (message: Parameters<typeof encodeMessage>[0]): void => {
   write(encodeMessage(message))
 }
 
@@ -29,7 +32,8 @@ const write = (bytes: Buffer): void => {
 const redirectPrinting = (): void => {
   for (const [stream, object] of [['stdout', process.stdout], ['stderr', process.stderr]] as const) {
     const write = (chunk: string | Uint8Array, ...rest: readonly unknown[]): boolean => {
-      send({ kind: 'text', stream, text: typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString() })
+      const text = typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString()
+      for (let at = 0; at < text.length; at += LONGEST_TEXT) send({ kind: 'text', stream, text: text.slice(at, at + LONGEST_TEXT) })
       const callback = rest.find((each) => typeof each === 'function') as (() => void) | undefined
       callback?.()
       return true
@@ -72,17 +76,19 @@ const jsonOf = (value: unknown): string => {
 }
 
 const thrown = (error: unknown): ThrownError => {
-  if (!(error instanceof Error)) return { name: 'Error', message: format('%s', error), stack: '' }
+  if (!(error instanceof Error)) return { name: 'Error', message: short(format('%s', error)), stack: '' }
   const { code, syscall, path } = error as NodeJS.ErrnoException
   return {
-    name: error.name,
-    message: error.message,
-    stack: error.stack ?? '',
-    ...(typeof code === 'string' ? { code } : {}),
-    ...(typeof syscall === 'string' ? { syscall } : {}),
-    ...(typeof path === 'string' ? { path } : {}),
+    name: short(error.name),
+    message: short(error.message),
+    stack: short(error.stack ?? ''),
+    ...(typeof code === 'string' ? { code: short(code) } : {}),
+    ...(typeof syscall === 'string' ? { syscall: short(syscall) } : {}),
+    ...(typeof path === 'string' ? { path: short(path) } : {}),
   }
 }
+
+const short = (text: string): string => (text.length > LONGEST_OF_ERROR ? `${text.slice(0, LONGEST_OF_ERROR)}…` : text)
 
 /**
  * Everything is said. Node takes longer to put itself away than most calls take, and nothing of it is needed again.
@@ -116,4 +122,15 @@ const onMessage = (message: MessageToCell): void => {
 process.on('uncaughtException', fail)
 process.on('unhandledRejection', fail)
 redirectPrinting()
-process.stdin.on('data', createMessageReader(['load', 'call'], LARGEST_MESSAGE, onMessage))
+process.stdin.on(
+  'data',
+  createMessageReader<MessageToCell['kind']>({
+    largest: { load: LARGEST_MESSAGE, call: LARGEST_MESSAGE },
+    onMessage: (kind, json) => {
+      onMessage({ kind, ...(JSON.parse(json.toString('utf8')) as object) } as MessageToCell)
+    },
+    onTooLarge: (kind, bytes) => {
+      fail(new Error(`a message of the kind "${kind}" has ${String(bytes)} bytes, and may have ${String(LARGEST_MESSAGE)}`))
+    },
+  }),
+)

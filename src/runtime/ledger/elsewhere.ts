@@ -1,11 +1,13 @@
 // A call that a runner on another host runs: waiting for it, hearing what it says, and what came of it.
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
+import { readBoundedJson } from '../../gate/index.js'
 import type { JsonValue } from '../../gate/index.js'
 import { isFinal } from '../../store/index.js'
 import type { FinalStatus, OutputChunk } from '../../store/index.js'
 
 import type { CallHandlers, Outcome } from '../call-outcome.js'
+import { PROGRESS_LIMITS } from '../result-limits.js'
 import type { ToolStatus } from '../tool-result.js'
 
 import type { CallStore, SeenCall } from './call-store.js'
@@ -41,13 +43,10 @@ const tellTo =
     else onProgress(progressOf(content))
   }
 
-/** What is too long for one message arrives as the text that it is. */
+/** What is too long for one message, or too large to be read, arrives as the text that it is. */
 const progressOf = (content: string): unknown => {
-  try {
-    return JSON.parse(content) as unknown
-  } catch {
-    return content
-  }
+  const read = readBoundedJson(Buffer.from(content), PROGRESS_LIMITS)
+  return read.kind === 'json' ? read.value : content
 }
 
 const STATUSES: ReadonlySet<unknown> = new Set<ToolStatus>(['failed', 'violated', 'timeout', 'cancelled'])
