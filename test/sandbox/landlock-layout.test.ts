@@ -60,7 +60,7 @@ describe('Landlock rules', () => {
     const hidden = [{ path: path(`${root}/w/key`), object: 'file' as const }]
     const { rules, kept } = layOutKept({ write: [place(`${root}/w`), place(`${root}/free`)], hidden }, { protectedPlaces: [place(`${root}/w/.git/hooks`)] })
     expect(kept).toEqual({ roots: [`${root}/w`], sealed: [`${root}/w/.git/hooks`], hidden: [`${root}/w/key`] })
-    expect(['w/src/f', 'w/.git/hooks/h', 'w/key', 'free/f'].map((name) => accessTo(rules, join(root, name)))).toEqual(['rx', 'rx', '', 'rwx'])
+    expect(['w/src/f', 'w/.git/hooks/h', 'w/key', 'free/f'].map((name) => accessTo(rules, join(root, name)))).toEqual(['lrx', 'lrx', 'l', 'rwx'])
   })
 
   it('grant nothing in a root that lies in what is carved out', () => {
