@@ -21,9 +21,11 @@ export interface JobSettings {
   readonly terminal: boolean
   /** It has the caller's keys already. */
   readonly foreground: boolean
+  /** The command is told to end. */
+  readonly onEnding?: () => void
 }
 
-export const controlJob = ({ terminal, foreground }: JobSettings): JobControl => {
+export const controlJob = ({ terminal, foreground, onEnding }: JobSettings): JobControl => {
   let control: AttachedControl | undefined
   let wantsTerminal = foreground
   let asked = false
@@ -34,6 +36,7 @@ export const controlJob = ({ terminal, foreground }: JobSettings): JobControl =>
     if (control === undefined) process.exit(128 + number)
     if (asked && ENDING.has(name)) control.kill()
     else control.signal(number)
+    if (ENDING.has(name)) onEnding?.()
     asked ||= ENDING.has(name)
   }
   const resume = () => {

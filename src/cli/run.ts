@@ -9,7 +9,7 @@ import { openSandbox } from '../sandbox/index.js'
 import type { AttachedControl, CallNetwork, CallResult, CellSettings, Sandbox } from '../sandbox/index.js'
 
 import type { CommandLine } from './command-line.js'
-import { STDERR, STDOUT, oneLine, paintFor, writeFully, writeText } from './console-text.js'
+import { STDERR, STDOUT, oneLine, paintFor, writeText } from './console-text.js'
 import { explainViolations } from './explain.js'
 import { describeRun, openFactsFile, undecided } from './facts.js'
 import type { Decided, Facts, FactsFile, Outcome } from './facts.js'
@@ -18,6 +18,8 @@ import { hintOnEmptyFolder, hintOnThrowaway, hintsOnFailure, hintsOnUnsent } fro
 import { isInteractive } from './interactive.js'
 import { controlJob, inForeground } from './job-control.js'
 import { withLookupAdvice } from './lookup-advice.js'
+import { openOutput } from './output-sink.js'
+import type { OutputSink } from './output-sink.js'
 import { performRun } from './perform-run.js'
 import type { Launch } from './perform-run.js'
 import { prepareRun } from './prepare-run.js'
@@ -110,9 +112,22 @@ const runAttached = async ({ proxy, network, ...attached }: Attached, sandbox: S
   const terminals = { in: isatty(0), out: isatty(STDOUT), err: isatty(STDERR) }
   // In a pipeline the keys may be meant for another (… | less): the command has to ask for them.
   const foreground = terminals.in && !isPipe(STDOUT) && inForeground()
-  const job = controlJob({ terminal: terminals.in || terminals.out || terminals.err, foreground })
+  // What the kernel would have done, had the command written there itself.
+  const onGone = () => control?.signal(SIGPIPE)
+  const sinks = new Map<'out' | 'err', OutputSink>()
+  const sinkOf = (stream: 'out' | 'err'): OutputSink => {
+    const sink = sinks.get(stream) ?? openOutput(stream === 'out' ? STDOUT : STDERR, onGone)
+    sinks.set(stream, sink)
+    return sink
+  }
+  let isEnding = false
+  let letGo: () => void = () => undefined
+  const ending = new Promise<void>((resolve) => { letGo = resolve })
+  const job = controlJob({ terminal: terminals.in || terminals.out || terminals.err, foreground, onEnding: () => {
+    isEnding = true
+    letGo()
+  } })
   let control: AttachedControl | undefined
-  let readers = true
   const { PATH: searchPath } = environment
   try {
     return await sandbox.attach({
@@ -129,14 +144,14 @@ const runAttached = async ({ proxy, network, ...attached }: Attached, sandbox: S
       },
       onStopped: job.onStopped,
       onOutput: (stream, bytes) => {
-        if (!readers || writeFully(stream === 'out' ? STDOUT : STDERR, bytes)) return
-        // What the kernel would have done, had the command written there itself.
-        readers = false
-        control?.signal(SIGPIPE)
+        const taken = sinkOf(stream).write(bytes)
+        // That it ended is heard behind what it printed last, so that nobody who ends it waits for the reader.
+        return taken === undefined || isEnding ? undefined : Promise.race([taken, ending])
       },
     })
   } finally {
     job.end()
+    await Promise.all(Array.from(sinks.values(), (sink) => sink.end(isEnding)))
   }
 }
 

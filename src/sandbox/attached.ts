@@ -27,8 +27,8 @@ export interface AttachedRequest extends CellSettings {
   readonly terminals: { readonly in: boolean; readonly out: boolean; readonly err: boolean }
   /** Whether the command has the terminal's keys from the start; otherwise it stops when it wants them. */
   readonly foreground: boolean
-  /** Output that had to be counted, because it is limited. */
-  readonly onOutput: (stream: 'out' | 'err', bytes: Uint8Array) => void
+  /** Output that had to be counted, because it is limited. What it returns holds back more of it until it settles. */
+  readonly onOutput: (stream: 'out' | 'err', bytes: Uint8Array) => Promise<void> | undefined
   /** The boundary is applied and the command begins. */
   readonly onStart: (control: AttachedControl) => void
   /** The command stopped: by ^Z, or because it wants the terminal (SIGTTIN, SIGTTOU). */
@@ -59,13 +59,13 @@ export const runAttached = async ({ cell, door }: OpenedCell, planned: PlannedCe
     openDoor(door, request.network)
     const environment = environmentOf(planned, request, request.network)
     watched.go()
+    const passOn = (stream: 'out' | 'err') => (bytes: Buffer): void => {
+      const taken = request.onOutput(stream, bytes)
+      if (taken !== undefined) cell.hold(taken)
+    }
     const running = cell.start({ program: planned.program.path, argv: request.argv, environment }, undefined, {
-      onStdout: (bytes) => {
-        request.onOutput('out', bytes)
-      },
-      onStderr: (bytes) => {
-        request.onOutput('err', bytes)
-      },
+      onStdout: passOn('out'),
+      onStderr: passOn('err'),
       onStopped: request.onStopped,
     })
     if (request.foreground) cell.takeTerminal()

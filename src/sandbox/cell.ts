@@ -41,6 +41,8 @@ export interface Cell {
   readonly takeTerminal: () => void
   /** To the tool's process group, as a terminal would send it. */
   readonly signal: (number: number) => void
+  /** Reads nothing more of the cell until this settles; the tool then waits in its own write. */
+  readonly hold: (until: Promise<void>) => void
   /** Ends the cell now; `start` then settles with the exit that follows. */
   readonly kill: () => void
   /** Gives up a cell that was never started. */
@@ -63,6 +65,7 @@ export const openCell = (connection: Duplex, plan: Buffer): Cell => {
   let failure: CordonError | undefined
   let exit: ExitEvent | undefined
   let ended = false
+  let held = 0
   let streams: CellStreams | undefined
   const ready = deferred<undefined>()
   const end = deferred<CellEnd>()
@@ -164,6 +167,14 @@ export const openCell = (connection: Duplex, plan: Buffer): Cell => {
     },
     signal: (number) => {
       send(encodeFrame(TO_CELL.signal, Uint8Array.of(number)))
+    },
+    hold: (until) => {
+      held += 1
+      connection.pause()
+      void until.finally(() => {
+        held -= 1
+        if (held === 0) connection.resume()
+      })
     },
     kill: () => {
       send(encodeFrame(TO_CELL.kill))

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import type { Readable } from 'node:stream'
 
 import { expect, test } from 'vitest'
 
@@ -47,6 +48,26 @@ describeForms('signals to cordon', (_, form) => {
     await ready
     child.kill('SIGTERM')
     expect(await ended).toEqual({ status: 143, said: '' })
+  })
+
+  test('it is heard also while nobody reads what is printed, and who reads again gets the rest', async () => {
+    const child = startCordon(['run', '--form', form, '--output', '1G', '--', 'sh', '-c', 'echo ready; exec yes'])
+    child.stdout?.once('data', () => child.stdout?.pause())
+    await once(child.stdout as Readable, 'data')
+    const ended = once(child, 'exit')
+    child.kill('SIGTERM')
+    expect((await ended)[0]).toBe(143)
+    child.stdout?.destroy()
+    const slow = startCordon(['run', '--form', form, '--output', '1G', '--', 'head', '-c', '5000000', '/dev/zero'])
+    const { stdout } = slow
+    stdout?.once('data', () => {
+      stdout.pause()
+      setTimeout(() => stdout.resume(), 100)
+    })
+    let size = 0
+    stdout?.on('data', (chunk: Buffer) => { size += chunk.length })
+    expect((await once(slow, 'close'))[0]).toBe(0)
+    expect(size).toBe(5_000_000)
   })
 
   test('it reaches the children of a shell, too, as from a terminal', async () => {

@@ -39,7 +39,7 @@ export const forwarder = (connection: Connection, shared: Shared): Handler => as
 
   const bound = credentialsBoundTo(call.rights.credentials, endpoint.host, endpoint.port)
   const leave = await shared.exchanges.wait(call.rights.callId, reply.signal)
-  if (reply.signal.aborted) {
+  if (isGone(reply)) {
     leave?.()
     throw fail('egress-closed', {})
   }
@@ -70,6 +70,8 @@ export const forwarder = (connection: Connection, shared: Shared): Handler => as
     }
   }
 }
+
+const isGone = ({ signal }: Reply): boolean => signal.aborted
 
 /** A credential may be there by two policies, or for two ways. */
 const idsOf = (credentials: readonly Credential[]): readonly string[] => [...new Set(credentials.map(({ id }) => id))]
