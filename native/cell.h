@@ -115,8 +115,12 @@ enum trap {
 	TRAP_SIGNAL = 128, /* signals are sent by the keeper, for where Landlock does not scope them */
 	TRAP_SOCKET = 64,  /* internet sockets lead nowhere, for where listen() cannot be judged */
 	TRAP_MEMORY_FILE = 32, /* memory files are made by the keeper, and counted; shared mappings are charged */
+	TRAP_WATCH = 1024, /* instances of inotify are counted, where no namespace does, see watchers.c */
 	TRAP_METADATA = 16 /* chmod, chown, utime, xattr are carried out by the keeper */
 };
+
+/* Instances of inotify that one call may have. */
+#define MOST_WATCHERS 16
 
 struct limits {
 	uint64_t memory;    /* bytes, of all processes together */

@@ -17,9 +17,10 @@ enum verdict {
 	METADATA, /* of ungranted files, where no mount namespace hides them */
 	ATTRIBUTES, /* extended ones, by name: likewise */
 	IOCTL, DESCRIPTOR, PRCTL, PERSONALITY, ANONYMOUS_FILE, MAPPING,
+	WATCHER, /* an instance of inotify */
 	CLONE, FORK, EXECUTE, EXECUTE_AT, SIGNAL, OWN_PROCESS, PRIORITY, IO_PRIORITY,
 	OWN_LIMIT, CORE_LIMIT, /* no crash reaches the host's core handler */
-	SOCKET, SOCKET_PAIR, CONNECT, LISTEN, OPTION, SEND_THIRD, SEND_FOURTH,
+	SOCKET, SOCKET_PAIR, CONNECT, BIND, LISTEN, OPTION, SEND_THIRD, SEND_FOURTH,
 	VERDICT_COUNT
 };
 
@@ -48,5 +49,6 @@ void check_socket_pair(struct program *program, const struct plan *plan);
 void check_send(struct program *program, int flags);
 void check_option(struct program *program, const struct plan *plan);
 unsigned listen_action(const struct plan *plan);
+unsigned bind_action(const struct plan *plan);
 
 #endif

@@ -284,6 +284,15 @@ void answer_notification(const struct plan *plan, int listener, int supervisor, 
 	case SYS_socket:
 		answer_socket(&call);
 		break;
+	case SYS_inotify_init1:
+#ifdef SYS_inotify_init
+	case SYS_inotify_init:
+#endif
+		answer_watcher(&call);
+		break;
+	case SYS_bind:
+		answer_bind(&call);
+		break;
 	case SYS_ioctl:
 		answer_ioctl(&call);
 		break;

@@ -39,6 +39,8 @@ void answer_connect(const struct notification *call);
 void answer_socket(const struct notification *call);
 void answer_socket_pair(const struct notification *call);
 void answer_signal(const struct notification *call);
+void answer_watcher(const struct notification *call);
+void answer_bind(const struct notification *call);
 void answer_listen(const struct notification *call);
 void answer_open(const struct notification *call);
 /* For the host to judge: an open, or what needs the same right; each once. `withheld`: the cell has no such object, or no such folder. */

@@ -198,6 +198,16 @@ static void mount_scratch(int root, const struct plan *plan, const struct step *
 			make_mount_point(root, later);
 }
 
+static void write_setting(int proc, const char *name, unsigned long long value)
+{
+	CLOSE_ON_RETURN int setting = openat(proc, name, O_WRONLY | O_CLOEXEC);
+	char text[32];
+	int length = snprintf(text, sizeof text, "%llu", value);
+
+	if (setting >= 0)
+		(void)!write(setting, text, length);
+}
+
 /*
  * Since Linux 6.14 a pid namespace has its own highest number, which bounds its
  * processes and threads for everybody, also for root. Before, the same file was
@@ -217,12 +227,21 @@ static void bound_processes(int proc, uint64_t most)
 {
 	if (!pid_namespaces_have_bounds())
 		return;
-	CLOSE_ON_RETURN int highest = openat(proc, "sys/kernel/pid_max", O_WRONLY | O_CLOEXEC);
-	char text[32];
+	write_setting(proc, "sys/kernel/pid_max", most);
+}
 
-	int length = snprintf(text, sizeof text, "%llu", (unsigned long long)most);
-	if (highest >= 0)
-		(void)!write(highest, text, length);
+/*
+ * Instances and watches of inotify are counted for the user, who has 128 instances in all, and for each user namespace
+ * on the way. So the one of the cell gets a share, and everybody else keeps the rest.
+ */
+static void bound_watching(int proc)
+{
+	char text[32];
+	unsigned long long all = read_proc(text, sizeof text, "/proc/sys/fs/inotify/max_user_watches") > 0 ? strtoull(text, NULL, 10) : 0;
+
+	write_setting(proc, "sys/user/max_inotify_instances", MOST_WATCHERS);
+	if (all)
+		write_setting(proc, "sys/user/max_inotify_watches", all / 2);
 }
 
 static void mount_proc(int root, const struct step *step, uint64_t most_processes)
@@ -234,6 +253,7 @@ static void mount_proc(int root, const struct step *step, uint64_t most_processe
 		die("proc", step->path);
 	if (most_processes)
 		bound_processes(proc, most_processes);
+	bound_watching(proc);
 	if (syscall(SYS_mount_setattr, proc, "", AT_EMPTY_PATH, &sealed, sizeof sealed) < 0)
 		die("proc", step->path);
 	attach(root, proc, step->path);

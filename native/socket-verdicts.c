@@ -121,3 +121,11 @@ unsigned listen_action(const struct plan *plan)
 	/* Elsewhere listen() on an unbound socket takes a port that Landlock never sees, and names without a file are the host's. */
 	return trap_or(plan, TRAP_CONNECT, plan->network_all ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | EACCES);
 }
+
+/* Names without a file are taken by bind(), whether or not the socket then listens. */
+unsigned bind_action(const struct plan *plan)
+{
+	bool shares_names = plan->form == FORM_LANDLOCK || plan->network_all;
+
+	return shares_names ? trap_or(plan, TRAP_CONNECT, SECCOMP_RET_ALLOW) : SECCOMP_RET_ALLOW;
+}

@@ -314,6 +314,7 @@ void emit_verdict(struct program *program, const struct plan *plan, enum verdict
 	case MAPPING: check_mapping(program, plan); break;
 	case EXECUTE_AT: answer(program, plan->exec_limited ? refused : SECCOMP_RET_ALLOW); break;
 	case EXECUTE: answer(program, trap_or(plan, TRAP_EXEC, SECCOMP_RET_ALLOW)); break;
+	case WATCHER: answer(program, trap_or(plan, TRAP_WATCH, SECCOMP_RET_ALLOW)); break;
 	case CLONE: check_clone(program, plan); break;
 	case FORK: answer(program, trap_or(plan, TRAP_FORK, SECCOMP_RET_ALLOW)); break;
 	/* Landlock scopes signals from ABI 6 on; a pid namespace always does. */
@@ -337,6 +338,7 @@ void emit_verdict(struct program *program, const struct plan *plan, enum verdict
 	case CONNECT:
 		answer(program, trap_or(plan, TRAP_CONNECT, connects_unjudged(plan) ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | EACCES));
 		break;
+	case BIND: answer(program, bind_action(plan)); break;
 	case LISTEN: answer(program, listen_action(plan)); break;
 	case OPTION: check_option(program, plan); break;
 	case SEND_THIRD: check_send(program, 2); break;

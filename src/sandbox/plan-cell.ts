@@ -209,6 +209,8 @@ const trapsOf = ({ boundary, form, observe, stdio }: CellRequest, host: HostFact
   // file that is removed, so it is done where somebody watches one command, and not in every call of a tool.
   if (form === 'namespaces' && holdsProtected && (observe || stdio.in !== 'frames')) traps.push('name')
   if (form === 'landlock') traps.push('metadata', 'write')
+  // The limit of a user namespace is set in its own /proc.
+  if (form === 'landlock' || !host.ownProc.held) traps.push('watch')
   // Whether a socket may listen is asked of the socket itself. Where that cannot be had, or Landlock (before ABI 4)
   // does not see bind(), only such exist that may.
   if (form === 'landlock' && boundary.network.kind === 'none' && (!host.borrowing.held || host.landlock.abi < 4)) traps.push('socket')

@@ -16,6 +16,8 @@ describeForms('powers of the kernel', (cell) => {
     const { file } = playground()
     const readable = file('readable', 'content\n')
     expectHeld(await cell.attack('kernel-interfaces', [readable], { policy: { filesystem: { read: [readable] } } }), {
+      'ptrace-traceme': 'debuggers start their children so; whom a tool can trace is tried in debuggers.test.ts',
+      'process_vm_readv-self': 'the same: of itself and its own children',
       personality: 'debuggers and some runtimes switch off randomisation for their own children, which gives nobody any right',
     })
   })

@@ -19,8 +19,7 @@ const python = async (cell: Cell, script: string, policy: PolicyText, cwd?: stri
 const LISTEN = (address: string) => `
 import socket
 s = socket.socket(socket.AF_UNIX)
-s.bind(${address})
-try: s.listen(); print("listening")
+try: s.bind(${address}); s.listen(); print("listening")
 except OSError as error: print(error.errno)`
 
 describeForms('names of sockets', (cell) => {

@@ -4,6 +4,7 @@ import { carveOuts } from './cases/carve-outs.js'
 import { closing } from './cases/closing.js'
 import { endings } from './cases/endings.js'
 import { environment } from './cases/environment.js'
+import { everydayPrograms } from './cases/everyday-programs.js'
 import { execution } from './cases/execution.js'
 import { grants } from './cases/grants.js'
 import { limits } from './cases/limits.js'
@@ -33,6 +34,7 @@ export const AREAS: readonly Area[] = [
   protectedNames,
   scratch,
   execution,
+  everydayPrograms,
   network,
   limits,
   cancelling,

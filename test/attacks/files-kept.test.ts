@@ -1,0 +1,95 @@
+// A write root that holds something protected. Where Landlock alone holds the cell, the keeper writes there for the tool: it must not
+// be talked into writing anywhere else, nor into what is protected.
+import { execFileSync } from 'node:child_process'
+import { linkSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { describeForms, expectHeld, mustRun, programs } from './harness.js'
+import { playground, snapshot } from './playground.js'
+
+const kept = (): ReturnType<typeof playground> => {
+  const ground = playground()
+  ground.file('inside/.envrc', 'original\n')
+  return ground
+}
+
+describeForms('a write root that holds something protected', (cell) => {
+  test('cannot be left by any way to write elsewhere', async () => {
+    const { inside, outside } = kept()
+    execFileSync(programs.command('write-outside')[0], ['--seed', outside])
+    const before = snapshot(outside)
+    expectHeld(await cell.attack('write-outside', [outside, inside], { policy: { filesystem: { read: [outside], write: [inside] } } }))
+    expect(snapshot(outside)).toEqual(before)
+  })
+
+  test('cannot be left by a link that is swapped while it is used', async () => {
+    const { file, inside, outside } = kept()
+    file('outside/file')
+    const before = snapshot(outside)
+    expectHeld(await cell.attack('swap-race', [outside, inside, '1500'], { policy: { filesystem: { write: [inside] } } }))
+    expect(snapshot(outside)).toEqual(before)
+  })
+
+  test('cannot be left by changing the path while the call is on its way', async () => {
+    const { file, folder } = playground()
+    const [granted, ungranted] = [file('a/file', 'GRANTED\n'), file('b/file', 'untouched\n')]
+    file('a/.envrc', 'original\n')
+    const before = snapshot(folder('b'))
+    expectHeld(await cell.attack('pointer-race', ['paths', granted, ungranted, '1500'], { policy: { filesystem: { read: [folder('b')], write: [folder('a')] } } }))
+    expect(snapshot(folder('b'))).toEqual(before)
+  })
+
+  test('cannot have what is protected changed by another name, a link, a descriptor or a move', async () => {
+    const { inside } = kept()
+    const object = join(inside, '.envrc')
+    const before = snapshot(object)
+    const script = `
+import os
+def tried(way):
+  try: way()
+  except OSError: pass
+for flags in (os.O_WRONLY, os.O_RDWR, os.O_RDONLY | os.O_TRUNC, os.O_WRONLY | os.O_CREAT | os.O_APPEND):
+  for path in ('.envrc', './.envrc', 'd/../.envrc', '${inside}/.envrc', 'link', '/proc/self/cwd/.envrc'):
+    tried(lambda: os.write(os.open(path, flags), b'planted'))
+folder = os.open('.', os.O_PATH)
+tried(lambda: os.write(os.open('.envrc', os.O_WRONLY, dir_fd=folder), b'planted'))
+opened = os.open('.envrc', os.O_RDONLY)
+tried(lambda: os.write(os.open(f'/proc/self/fd/{opened}', os.O_WRONLY), b'planted'))
+tried(lambda: os.symlink('.envrc', 'link2')); tried(lambda: os.truncate('link2', 0)); tried(lambda: os.truncate('.envrc', 0))
+tried(lambda: os.link('.envrc', 'second')); tried(lambda: open('second', 'a').write('planted'))
+tried(lambda: os.link(f'/proc/self/fd/{opened}', 'third')); tried(lambda: open('third', 'a').write('planted'))
+tried(lambda: os.rename('.envrc', 'moved')); tried(lambda: os.unlink('.envrc')); tried(lambda: os.chmod('.envrc', 0o777))
+open('other', 'w').write('planted'); tried(lambda: os.rename('other', '.envrc'))
+`
+    await cell.call(['/usr/bin/python3', '-c', `import os; os.mkdir('d'); os.symlink('.envrc', 'link')\n${script}`], { policy: { filesystem: { write: [inside] } }, cwd: inside })
+    expect(snapshot(object)).toEqual(before)
+  })
+
+  test('cannot have it changed by a name that it had before the call, where no mount seals it', async () => {
+    if (cell.form === 'namespaces') return
+    const { inside } = kept()
+    linkSync(join(inside, '.envrc'), join(inside, 'second'))
+    await cell.call(['/bin/sh', '-c', 'echo planted >> second; chmod 777 second; true'], { policy: { filesystem: { write: [inside] } }, cwd: inside })
+    expect(readFileSync(join(inside, '.envrc'), 'utf8')).toBe('original\n')
+  })
+
+  test('cannot show what is hidden in it, by any name', async () => {
+    const { file, inside } = kept()
+    const secret = file('inside/key')
+    const before = snapshot(secret)
+    const call = await cell.call(['/bin/sh', '-c', 'cat key ./key; ln key k2; cat k2; ln -s key k3; cat k3; cat < key; cp key k4; cat k4; mv key k5; cat k5; rm -f key; exec 2> /dev/null; cat /proc/self/cwd/key; true'], {
+      policy: { filesystem: { write: [inside, `!${secret}`] } }, cwd: inside,
+    })
+    expect(call.kind === 'ran' ? call.stdout : '').not.toContain('SECRET')
+    expect(snapshot(secret)).toEqual(before)
+  })
+
+  test('can be worked in beside what is hidden', async () => {
+    const { file, inside } = kept()
+    const secret = file('inside/key')
+    const call = mustRun(await cell.call(['/bin/sh', '-c', 'mkdir d && echo own > d/f && mv d/f d/g && cat d/g && ls && cat .envrc'], { policy: { filesystem: { write: [inside, `!${secret}`] } }, cwd: inside }))
+    expect(call.stdout).toBe('own\nd\nkey\noriginal\n')
+  })
+})
