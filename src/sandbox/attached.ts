@@ -28,6 +28,8 @@ export interface AttachedRequest extends CellSettings {
   readonly foreground: boolean
   /** Output that had to be counted, because it is limited. */
   readonly onOutput: (stream: 'out' | 'err', bytes: Uint8Array) => void
+  /** Asked when the boundary stands and the command is about to begin. When it rejects the command does not. */
+  readonly beforeStart?: () => Promise<void>
   /** The boundary is applied and the command begins. */
   readonly onStart: (control: AttachedControl) => void
   /** The command stopped: by ^Z, or because it wants the terminal (SIGTTIN, SIGTTOU). */
@@ -55,6 +57,7 @@ export const openDoor = (door: Door | undefined, network: CallNetwork | undefine
 export const runAttached = async ({ cell, door }: OpenedCell, planned: PlannedCell, request: AttachedRequest, patrol: CallPatrol): Promise<CallResult> => {
   try {
     await cell.ready
+    await request.beforeStart?.()
     openDoor(door, request.network)
     const environment = environmentOf(planned, request, request.network)
     const running = cell.start({ program: planned.program.path, argv: request.argv, environment }, undefined, {
