@@ -24,7 +24,7 @@ export interface Facts {
   readonly usage: { readonly wall_ms: number; readonly cpu_ms: number; readonly max_rss_bytes: number; readonly peak_memory_bytes: number | null } | null
   readonly command: { readonly argv: readonly string[]; readonly cwd: string } | null
   readonly result: {
-    readonly status: CallResult['status'] | 'violated' | 'refused' | 'evaluated'
+    readonly status: CallResult['status'] | 'violated' | 'refused' | 'not_started' | 'evaluated'
     readonly exit_status: number
     readonly exit_code: number | null
     readonly signal: number | null
@@ -35,7 +35,7 @@ export interface Facts {
 
 export type Outcome =
   | { readonly kind: 'ran'; /** As they were permitted. */ readonly argv: readonly string[]; readonly result: CallResult; /** Why it does not count as a success. */ readonly intrusions: readonly CordonError[]; readonly reached: EgressSummary | null }
-  | { readonly kind: 'refused'; readonly error: unknown }
+  | { readonly kind: 'refused'; readonly error: unknown; /** It could not be started. */ readonly wasPermitted: boolean }
   /** `--dry-run` */
   | { readonly kind: 'evaluated' }
 
@@ -57,7 +57,7 @@ export const describeRun = (order: RunOrder | undefined, { decision, state }: De
     usage: result === undefined ? null : { wall_ms: result.usage.wallMs, cpu_ms: result.usage.cpuMs, max_rss_bytes: result.usage.maxResidentBytes, peak_memory_bytes: result.usage.peakMemoryBytes ?? null },
     command: order === undefined ? null : { argv: outcome.kind === 'ran' ? outcome.argv : order.argv, cwd: order.cwd },
     result: {
-      status: result === undefined ? (outcome.kind === 'evaluated' ? 'evaluated' : 'refused') : problem === undefined ? result.status : 'violated',
+      status: result !== undefined ? (problem === undefined ? result.status : 'violated') : outcome.kind === 'refused' ? (outcome.wasPermitted ? 'not_started' : 'refused') : 'evaluated',
       exit_status: exitStatus,
       exit_code: result?.status === 'exited' ? result.exitCode : null,
       signal: result === undefined || result.status === 'exited' ? null : result.signal,

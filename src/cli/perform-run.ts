@@ -17,7 +17,7 @@ import { revise } from './facts.js'
 import type { Decided } from './facts.js'
 import { intrusionErrors } from './intrusions.js'
 import { auditPathOf } from './own-folders.js'
-import { recordEnded, recordFailed, recordPermitted, recordRefused, recordSettingsOf } from './record-run.js'
+import { recordEnded, recordFailed, recordPermitted, recordRefused, recordSettingsOf, recordStarted } from './record-run.js'
 import { argvOf } from './run-tool.js'
 
 export interface PerformedRun {
@@ -33,7 +33,7 @@ export interface PerformedRun {
   readonly bare: readonly string[]
 }
 
-export type Launch = (argv: readonly string[], boundary: Boundary, call: Pick<NetworkCall, 'callId' | 'record'>) => Promise<CallResult>
+export type Launch = (argv: readonly string[], boundary: Boundary, call: Pick<NetworkCall, 'callId' | 'record'> & { readonly beforeStart: () => Promise<void> }) => Promise<CallResult>
 
 /** Throws the refusal, or why it could not be started; `onDecided` has heard of the decision by then. */
 export const performRun = async (given: RunServices, launch: Launch, onDecided: (decided: Decided) => void): Promise<PerformedRun> => {
@@ -50,7 +50,7 @@ export const performRun = async (given: RunServices, launch: Launch, onDecided: 
       await Promise.all([started, recordRefused(events, evaluation, recordSettingsOf(given.environment)), ended(events, 0)])
       throw evaluation.kind === 'refused' ? evaluation.denial : new Error('a question that nobody answered')
     }
-    await Promise.all([started, recordPermitted(events, evaluation, services.order.cwd, recordSettingsOf(given.environment))])
+    await Promise.all([started, recordPermitted(events, evaluation, recordSettingsOf(given.environment))])
     return await runPermitted(evaluation, services, events, launch, (decision) => {
       onDecided({ decision, state: gate.state() })
     })
@@ -70,7 +70,7 @@ const ended = (events: EventStream, calls: number) => events.emit({ type: 'sessi
 
 const runPermitted = async (
   evaluation: Extract<Evaluation, { kind: 'permitted' }>,
-  { tool }: RunServices,
+  { tool, order, environment }: RunServices,
   events: EventStream,
   launch: Launch,
   onRevised: (decision: Evaluation['decision']) => void,
@@ -81,13 +81,18 @@ const runPermitted = async (
   const reached = createEgressLog(events, idsOf(decision))
   const bare = createBareRequests(boundary.credentials)
   let result: CallResult
+  let hasStarted = false
+  const beforeStart = async (): Promise<void> => {
+    await recordStarted(events, evaluation, order.cwd, recordSettingsOf(environment))
+    hasStarted = true
+  }
   try {
-    result = await launch(argv, boundary, { callId: decision.call_id, record: async (event) => { await reached.record(event); bare.take(event) } })
+    result = await launch(argv, boundary, { callId: decision.call_id, record: async (event) => { await reached.record(event); bare.take(event) }, beforeStart })
   } catch (error) {
     const revised = revise(decision, error)
     if (revised !== undefined) onRevised(revised)
     await reached.finish()
-    await Promise.all([recordFailed(events, decision, error, revised, evaluation), ended(events, 1)])
+    await Promise.all([recordFailed(events, evaluation, { error, revised, hasStarted }), ended(events, 1)])
     throw error
   }
   const intrusions = intrusionErrors(result, boundary)

@@ -16,13 +16,18 @@ export const recordRefused = (events: EventStream, evaluation: Evaluation, setti
   recordTogether(events, [decided(evaluation, recordArguments(evaluation.inputs.call, settings)), denied(evaluation)])
 
 /** Before it begins: what is not in the log does not run. */
-export const recordPermitted = async (events: EventStream, evaluation: Evaluation, cwd: string, settings: RecordSettings): Promise<void> => {
+export const recordPermitted = async (events: EventStream, evaluation: Evaluation, settings: RecordSettings): Promise<void> => {
+  const { call } = evaluation.inputs
+  await recordTogether(events, [decided(evaluation, recordArguments(call, settings)), called(evaluation, recordArguments(call))])
+}
+
+/** When its boundary stands, and before its program begins. */
+export const recordStarted = async (events: EventStream, evaluation: Evaluation, cwd: string, settings: RecordSettings): Promise<void> => {
   const { call } = evaluation.inputs
   const argv = argvOf(call)
   const { program } = call as JsonObject
-  const recorded = recordArguments(call)
   const process = { program: typeof program === 'string' ? program : (argv[0] ?? ''), words: recordArguments(argv, settings), cwd }
-  await recordTogether(events, [decided(evaluation, recorded), called(evaluation, recorded), processStarted(evaluation, process)])
+  await events.emit(processStarted(evaluation, process))
 }
 
 export const recordEnded = (events: EventStream, decision: PermissionDecision, result: CallResult, intrusion: CordonError | undefined): Promise<void> => {
@@ -39,13 +44,24 @@ const completionOf = (result: CallResult, intrusion: CordonError | undefined) =>
   return { status: result.violations.length > 0 ? 'violated' : 'failed', reason } as const
 }
 
+export interface FailedStart {
+  readonly error: unknown
+  readonly revised: PermissionDecision | undefined
+  /** Whether it was to begin at once, boundary and all. */
+  readonly hasStarted: boolean
+}
+
 /** It was permitted, and did not begin: the boundary could not be built, or there was no such program. */
-export const recordFailed = (events: EventStream, decision: PermissionDecision, error: unknown, revised: PermissionDecision | undefined, evaluation: Evaluation): Promise<void> => {
+export const recordFailed = (events: EventStream, evaluation: Evaluation, { error, revised, hasStarted }: FailedStart): Promise<void> => {
+  const { decision } = evaluation
   const reason = error instanceof Error ? error.message : String(error)
-  const completion = { status: 'failed', reason, error_code: error instanceof CordonError ? error.code : null, result_hash: null, result_bytes: null, duration_ms: 0 } as const
+  const code = error instanceof CordonError ? error.code : null
+  // A launcher that died may have run the command before.
+  const status = hasStarted && code === 'launcher-died' ? 'failed' : 'not_started'
+  const completion = { status, reason, error_code: code, result_hash: null, result_bytes: null, duration_ms: 0 } as const
   return recordTogether(events, [
     ...(revised === undefined ? [] : [decided({ decision: revised }, recordArguments(evaluation.inputs.call))]),
-    processEnded(idsOf(decision), endedBy('setup'), null),
+    ...(hasStarted ? [processEnded(idsOf(decision), endedBy('setup'), null)] : []),
     ...ended({ decision: revised ?? decision }, { profile: null, violations: [], ending: null, usage: null, completion }),
   ])
 }

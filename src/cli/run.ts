@@ -40,6 +40,7 @@ export const run = async ({ given, environment }: CommandLine): Promise<number> 
   let order: RunOrder | undefined
   let decided: Decided | undefined
   let outcome: Outcome
+  let wasPermitted = false
   let advice: readonly string[] = []
   try {
     order = await parseRun(given, environment)
@@ -51,8 +52,9 @@ export const run = async ({ given, environment }: CommandLine): Promise<number> 
     sandbox.catch(() => undefined)
     try {
       const { cwd, egress, secrets } = order
-      const launch: Launch = async (argv, boundary, call) => {
-        const attached = { argv, cwd, boundary, observe: reporting.observe }
+      const launch: Launch = async (argv, boundary, { beforeStart, ...call }) => {
+        wasPermitted = true
+        const attached = { argv, cwd, boundary, observe: reporting.observe, beforeStart }
         const open = await sandbox
         if (boundary.network.kind !== 'hosts') return runAttached(attached, open, environment)
         const { runWithNetwork } = await import('./run-network.js')
@@ -65,7 +67,7 @@ export const run = async ({ given, environment }: CommandLine): Promise<number> 
       await sandbox.then((open) => open.close(), () => undefined)
     }
   } catch (error) {
-    outcome = { kind: 'refused', error: order === undefined ? error : withLookupAdvice(explainMode(error, order), { ...order, searchPath: environment['PATH'] ?? '' }) }
+    outcome = { kind: 'refused', wasPermitted, error: order === undefined ? error : withLookupAdvice(explainMode(error, order), { ...order, searchPath: environment['PATH'] ?? '' }) }
   }
   const exitStatus = outcome.kind === 'ran' ? statusOf(outcome.result, outcome.intrusions.length > 0) : exitStatusOf(outcome.error)
   const asDecided = decided ?? undecided(outcome.kind === 'refused' ? outcome.error : undefined, order, order?.mode ?? 'default', interactive)
@@ -104,6 +106,7 @@ interface Attached {
   readonly cwd: AbsolutePath
   readonly boundary: Boundary
   readonly observe: boolean
+  readonly beforeStart: () => Promise<void>
   readonly proxy?: CellSettings['proxy']
   readonly network?: CallNetwork
 }

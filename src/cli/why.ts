@@ -83,7 +83,7 @@ const eventsOf = async (path: string, wanted: string): Promise<readonly CordonEv
 
 const renderCall = (events: readonly CordonEvent[], paint: Paint): string => {
   const decisions = events.flatMap((event) => (event.type === 'permission.evaluated' ? [event.permission_decision] : []))
-  const applied = events.flatMap((event) => (event.type === 'sandbox.applied' && event.sandbox_profile !== null ? [event.sandbox_profile] : []))
+  const applied = events.flatMap((event) => (event.type === 'sandbox.applied' ? [event.sandbox_profile] : []))
   const command = events.flatMap((event) => (event.type === 'process.started' || event.type === 'permission.evaluated' ? commandIn(event.arguments.text) ?? [] : []))[0]
   const lines = [
     ...(command === undefined ? [] : [['command', command] as const]),

@@ -49,7 +49,7 @@ export const RUNTIME_ERRORS = {
     fix: 'grant it in the policy of the tool if that is intended',
   },
   'tool-timed-out': {
-    when: 'A tool ran longer than its wall-clock limit.',
+    when: 'A tool ran longer than its wall-clock limit, and has ended.',
     message: 'the tool "{tool}" was ended by its wall-clock limit',
     agent: 'The tool took too long and was ended.',
     fix: 'raise limits.wall in the policy of the tool',
@@ -59,6 +59,12 @@ export const RUNTIME_ERRORS = {
     message: 'the result of the tool "{tool}" is too large: {problem}',
     agent: 'The tool ran, but its result is too large to be passed on. Ask for less, for example for a part of it.',
     fix: 'return less, or raise the limits of this tool with its option "result" (bytes, elements)',
+  },
+  'tool-left-running': {
+    when: 'A tool in the agent\'s own process reached its time limit, or was cancelled. Its signal was aborted, and it has not ended.',
+    message: 'the tool "{tool}" {why}; it runs in this process, was told to stop by its signal, and may still be running',
+    agent: '{told} The tool was told to stop, and may still be running.',
+    fix: 'let the function listen to the signal in its second argument, or leave "inProcess" out: a cell ends it',
   },
   'tool-garbled': {
     when: 'The process of a function tool ended without a result, or sent something that is none.',

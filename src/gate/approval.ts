@@ -79,8 +79,10 @@ export type ApprovalAnswer =
   | { readonly kind: 'request_more_info'; readonly by: string; readonly reason: string }
   /** Nobody answered in time; `then` is what the host has said should follow. */
   | { readonly kind: 'timed_out'; readonly then: 'deny' | 'approve' }
+  /** Whoever made the call does not want it any more. */
+  | { readonly kind: 'cancelled' }
 
-export const ANSWER_KINDS = ['approve_once', 'approve_for_scope', 'deny', 'modify', 'escalate', 'request_more_info', 'timed_out'] as const
+export const ANSWER_KINDS = ['approve_once', 'approve_for_scope', 'deny', 'modify', 'escalate', 'request_more_info', 'timed_out', 'cancelled'] as const
 
 /** Reads an answer. Prose is none: "yes, go ahead" is an error, not an approval. */
 export const parseAnswer = (value: unknown): ApprovalAnswer => {
@@ -89,6 +91,7 @@ export const parseAnswer = (value: unknown): ApprovalAnswer => {
   const given = mappingOf(node, ['kind', 'by', 'reason', 'input', 'then'])
   const kind = oneOf(given.kind ?? { ...node, value: undefined, path: ['kind'] }, ANSWER_KINDS)
   if (kind === 'timed_out') return { kind, then: given.then === undefined ? 'deny' : oneOf(given.then, ['deny', 'approve'] as const) }
+  if (kind === 'cancelled') return { kind }
   const by = textOf(required(node, given.by, 'by'), 'who answers')
   if (by.trim() === '') throw invalid(node, 'an answer that says who gives it ("by")')
   switch (kind) {

@@ -43,11 +43,11 @@ export const createSettle = (settings: GateSettings, { questionOf, permit, refus
       return refuseAnswer(messageOf(error), `answer { kind, by }, and where it belongs to it reason or input; kinds: ${ANSWER_KINDS.join(', ')}`)
     }
     if (settled.has(question)) return refuseAnswer('the question was answered before')
-    if (answer.kind !== 'timed_out' && answer.by === call.requestedBy) return refuseAnswer('nobody approves a call of his own', 'let somebody else answer')
+    if (answer.kind !== 'timed_out' && answer.kind !== 'cancelled' && answer.by === call.requestedBy) return refuseAnswer('nobody approves a call of his own', 'let somebody else answer')
     if (answer.kind === 'escalate' || answer.kind === 'request_more_info') return question
     settled.add(question)
     const approvalActionId = question.decision.approval_action_id ?? ''
-    if (!(settings.now() < Date.parse(question.decision.expires_at ?? '')) && answer.kind !== 'deny' && answer.kind !== 'timed_out') return refuseAnswer('the question has expired')
+    if (!(settings.now() < Date.parse(question.decision.expires_at ?? '')) && answer.kind !== 'deny' && answer.kind !== 'timed_out' && answer.kind !== 'cancelled') return refuseAnswer('the question has expired')
 
     switch (answer.kind) {
       case 'approve_once':
@@ -61,6 +61,8 @@ export const createSettle = (settings: GateSettings, { questionOf, permit, refus
       }
       case 'deny':
         return refuse(withStep(draft, 'approval', `rejected by ${answer.by}`), 'approver', fail('approval-rejected', { by: answer.by, reason: answer.reason }))
+      case 'cancelled':
+        return refuse(withStep(draft, 'approval', 'the call was cancelled'), 'approver', fail('cancelled', {}))
       case 'timed_out':
         // What cannot be undone is never done because nobody looked.
         if (answer.then === 'approve' && draft.destructive === undefined) return approve(progress, approvalActionId, 'the default of the host, because nobody answered', 'call')

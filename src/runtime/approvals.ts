@@ -59,13 +59,16 @@ const ask = async (question: Extract<Evaluation, { kind: 'asking' }>, { approve,
   const request: ApprovalRequest = { callId: decision.call_id, tool: decision.tool, input: inputs.call, reason: why, decision }
   const given = new AbortController()
   const timedOut: ApprovalAnswer = { kind: 'timed_out', then: otherwise }
+  const cancelled: ApprovalAnswer = { kind: 'cancelled' }
+  // An abort that came before is not told again.
+  if (signal?.aborted === true) return cancelled
   let timer: NodeJS.Timeout | undefined
   const overTime = new Promise<unknown>((resolve) => {
     const end = (answer: ApprovalAnswer) => () => {
       resolve(answer)
     }
     timer = setTimeout(end(timedOut), timeout)
-    signal?.addEventListener('abort', end({ kind: 'timed_out', then: 'deny' }), { once: true, signal: given.signal })
+    signal?.addEventListener('abort', end(cancelled), { once: true, signal: given.signal })
   })
   try {
     // An approver that fails has approved nothing.
@@ -81,7 +84,7 @@ const ask = async (question: Extract<Evaluation, { kind: 'asking' }>, { approve,
 
 const resolutionOf = (answer: unknown, next: Evaluation) => {
   const kind = typeof answer === 'object' && answer !== null && 'kind' in answer ? answer.kind : undefined
-  if (kind === 'timed_out') return 'timed_out'
+  if (kind === 'timed_out' || kind === 'cancelled') return kind
   if (kind === 'modify') return 'modified'
   return next.kind === 'permitted' || next.kind === 'substituted' ? 'allowed' : 'denied'
 }

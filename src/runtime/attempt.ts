@@ -3,7 +3,6 @@
 // recorded before the next one is taken: a call that cannot be recorded does not run.
 import { CordonError } from '../errors/index.js'
 import type { ApprovalGrant, Evaluation, GateCall, JsonValue } from '../gate/index.js'
-import { TOOL_KINDS } from '../policy/index.js'
 import { resultOfInterrupted } from '../sandbox/index.js'
 
 import { settleQuestions } from './approvals.js'
@@ -43,7 +42,13 @@ export const attemptCall = async (services: CallServices, call: GateCall, handle
       if (tool === undefined) return deny(services, evaluation)
       const { grant } = evaluation
       const isNewGrant = grant !== undefined && handlers.onGrant(grant) && grant.scope === 'session'
-      await Promise.all([recordBegin(services, tool, evaluation), ...(isNewGrant ? [recordGrant(services, grant)] : [])])
+      try {
+        await Promise.all([recordBegin(services, evaluation), ...(isNewGrant ? [recordGrant(services, grant)] : [])])
+      } catch (error) {
+        // What cannot be recorded does not run, and nobody else is left to run it.
+        await services.registered?.drop(call.callId)
+        throw error
+      }
       const outcome = await runRegistered(services, tool, evaluation, handlers)
       if (outcome.status === 'ok') call.invocation.complete(call.tool)
       return completeCall(services, call, evaluation, outcome)
@@ -51,13 +56,16 @@ export const attemptCall = async (services: CallServices, call: GateCall, handle
   }
 }
 
-const recordBegin = async ({ events, executor, record, registered }: CallServices, tool: RegisteredTool, evaluation: Permitted): Promise<void> => {
-  const { inputs } = evaluation
-  const recorded = recordArguments(inputs.call, record)
-  // Of one that another host starts that host tells.
-  const process = registered?.isElsewhere(evaluation.decision.call_id) === true ? undefined : executor.processOf(tool, inputs.command)
-  const started = process === undefined ? [] : [processStarted(evaluation, { program: process.program, words: recordArguments(process.words, record), cwd: tool.cwd })]
-  await recordTogether(events, [decided(evaluation, recorded), called(evaluation, recorded), ...started])
+const recordBegin = async ({ events, record }: CallServices, evaluation: Permitted): Promise<void> => {
+  const recorded = recordArguments(evaluation.inputs.call, record)
+  await recordTogether(events, [decided(evaluation, recorded), called(evaluation, recorded)])
+}
+
+/** When its boundary stands, and before its program begins: what never gets so far has not started. */
+const recordStart = async ({ events, executor, record }: CallServices, tool: RegisteredTool, evaluation: Permitted): Promise<void> => {
+  const process = executor.processOf(tool, evaluation.inputs.command)
+  if (process === undefined) return
+  await events.emit(processStarted(evaluation, { program: process.program, words: recordArguments(process.words, record), cwd: tool.cwd }))
 }
 
 /** From now on such a call is not asked about in this session. */
@@ -78,10 +86,15 @@ const runRegistered = async (services: CallServices, tool: RegisteredTool, evalu
   } catch (error) {
     await registered.drop(callId)
     if (!(error instanceof CordonError)) throw error
-    return { ...NOTHING, status: 'failed', error }
+    return { ...NOTHING, status: 'not_started', error }
   }
   const signal = handlers.signal === undefined ? cancelled : AbortSignal.any([handlers.signal, cancelled])
-  const outcome = await run(services, tool, evaluation, { ...handlers, signal })
+  const outcome = await run(services, tool, evaluation, { ...handlers, signal }).catch(async (error: unknown) => {
+    // It is claimed and will not run: nobody has to wait for it.
+    const known = error instanceof CordonError ? error : undefined
+    await registered.complete(callId, { ...NOTHING, status: 'not_started', error: known }).catch(() => undefined)
+    throw error
+  })
   try {
     await registered.complete(callId, outcome)
     return { ...outcome, registered: { invocation, runner: null, boundary: null } }
@@ -103,8 +116,16 @@ const runElsewhere = async (registered: RegisteredCalls, callId: string, handler
 }
 
 /** Whatever goes wrong after the permit is an outcome of the call, and is recorded as one. */
-const run = async ({ executor, events, record }: CallServices, tool: RegisteredTool, { permit, inputs, decision, grant }: Permitted, { signal, onProgress, onOutput }: CallHandlers): Promise<Outcome> => {
+const run = async (services: CallServices, tool: RegisteredTool, evaluation: Permitted, { signal, onProgress, onOutput }: CallHandlers): Promise<Outcome> => {
+  const { executor, events, record } = services
+  const { permit, inputs, decision, grant } = evaluation
   const began = performance.now()
+  let start = 'awaited' as Start
+  const beforeStart = async (): Promise<void> => {
+    start = 'unrecorded'
+    await recordStart(services, tool, evaluation)
+    start = 'recorded'
+  }
   const reached = createEgressLog(events, idsOf(decision), record.egressEntries)
   const bare = createBareRequests(tool.gate.boundary.credentials)
   const network: NetworkCall = {
@@ -116,18 +137,26 @@ const run = async ({ executor, events, record }: CallServices, tool: RegisteredT
     },
   }
   try {
-    const execution = await executor.execute({ tool, permit, input: inputs.call, command: inputs.command, signal, onProgress, onOutput, network })
+    const execution = await executor.execute({ tool, permit, input: inputs.call, command: inputs.command, signal, onProgress, onOutput, beforeStart, network })
     await reached.finish()
     return { ...execution, egress: reached.summary(), bareRequests: bare.lines(), durationMs: performance.now() - began }
   } catch (error) {
-    if (!(error instanceof CordonError)) throw error
+    if (!(error instanceof CordonError) || start === 'unrecorded') throw error
     // Where the log cannot be written, how the call ended cannot be either, and that is told.
     await reached.finish().catch(() => undefined)
-    const status = error.code === 'cancelled' || error.code === 'sandbox-closed' ? 'cancelled' : 'failed'
-    const ending = TOOL_KINDS[tool.definition.kind].startsProcess ? endedBy(status === 'cancelled' ? 'cancelled' : 'setup') : null
+    const status = statusOf(error, start)
+    const ending = start === 'recorded' ? endedBy(status === 'cancelled' ? 'cancelled' : 'setup') : null
     const { profile = null, violations = [], usage = null } = resultOfInterrupted(error) ?? {}
     return { ...NOTHING, status, error, ending, profile, violations, usage, egress: reached.summary(), bareRequests: bare.lines(), durationMs: performance.now() - began }
   }
+}
+
+type Start = 'awaited' | 'recorded' | 'unrecorded'
+
+/** A launcher that died behind the start may have run the tool; every other error says that it could not be started. */
+const statusOf = ({ code }: CordonError, start: Start): Outcome['status'] => {
+  if (code === 'cancelled' || code === 'sandbox-closed') return 'cancelled'
+  return start === 'recorded' && code === 'launcher-died' ? 'failed' : 'not_started'
 }
 
 const NOTHING = { output: undefined, error: undefined, profile: null, violations: [], usage: null, writtenBytes: null, printed: '', ending: null, egress: null, durationMs: 0 } as const
@@ -143,7 +172,8 @@ const deny = async (services: CallServices, evaluation: Evaluation): Promise<Too
   await recordTogether(services.events, [decided(evaluation, recordArguments(inputs.call, services.record)), denied(evaluation)])
   const denial = evaluation.kind === 'refused' ? evaluation.denial : undefined
   return {
-    status: 'denied',
+    // Nobody said no where the caller itself went away.
+    status: denial?.code === 'cancelled' ? 'cancelled' : 'denied',
     reason: decision.agent_reason ?? 'This call was not permitted.',
     ...(evaluation.context.length === 0 ? {} : { context: evaluation.context }),
     facts: factsOf(services, evaluation, undefined, denial),

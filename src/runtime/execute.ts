@@ -26,6 +26,8 @@ export interface PermittedCall {
   readonly signal: AbortSignal | undefined
   readonly onProgress: (value: JsonValue) => void
   readonly onOutput: ((chunk: ToolOutput) => void) | undefined
+  /** Asked when everything is ready for its process; when it rejects, that is not started. */
+  readonly beforeStart: () => Promise<void>
   /** By whom it is known on the network, and whether somebody approved it. */
   readonly network: NetworkCall
 }
@@ -48,14 +50,14 @@ export const createExecutor = (cells: { readonly processes: ProcessCells; readon
     }
   },
   execute: async (call) => {
-    const { tool, permit, command = [], signal, onProgress, onOutput, network } = call
+    const { tool, permit, command = [], signal, onProgress, onOutput, beforeStart, network } = call
     const { definition, gate } = tool
     const input = requirePermit(permit, { tool: gate.name, arguments: call.input, policyHash: gate.policyHash, now: now() })
     switch (definition.kind) {
       case 'process':
-        return await describeProcess(definition, await cells.processes.run(tool, definition, { argv: command, input, signal, onOutput, network }))
+        return await describeProcess(definition, await cells.processes.run(tool, definition, { argv: command, input, signal, onOutput, beforeStart, network }))
       case 'function':
-        return cells.functions.run(tool, definition, { input, signal, onProgress }, network)
+        return cells.functions.run(tool, definition, { input, signal, onProgress, beforeStart }, network)
       case 'in-process':
         return runInProcess(tool, definition, { input, signal, onProgress })
     }

@@ -7,6 +7,7 @@ import { literalPattern } from '../policy/index.js'
 import { describeEnding } from '../sandbox/index.js'
 import type { CallResult, RefusedOpen, RunInput, Sandbox, Violation } from '../sandbox/index.js'
 
+import type { PermittedCall } from './execute.js'
 import { judgeEnding, violated } from './judge-ending.js'
 import { encodeMessage } from './function-cell/messages.js'
 import type { FunctionOrigin, ThrownError } from './function-cell/messages.js'
@@ -27,7 +28,7 @@ import type { ToolDefinition } from './tools.js'
 
 /** Runs function tools, each call in a Node process of its own in a cell of its own. */
 export interface FunctionCells {
-  readonly run: (tool: RegisteredTool, definition: FunctionDefinition, call: FunctionCall, network: NetworkCall) => Promise<Execution>
+  readonly run: (tool: RegisteredTool, definition: FunctionDefinition, call: FunctionCall & Pick<PermittedCall, 'beforeStart'>, network: NetworkCall) => Promise<Execution>
 }
 
 type FunctionDefinition = Extract<ToolDefinition, { kind: 'function' }>
@@ -74,13 +75,14 @@ export const createFunctionCells = (sandbox: () => Promise<Sandbox>, hostEnviron
   }
 
   return {
-    run: async (tool, definition, { input, signal, onProgress }, call) => {
+    run: async (tool, definition, { input, signal, onProgress, beforeStart }, call) => {
       const { run, first } = await prepare(tool, definition)
       const reply = listenToFunction(resultLimitsOf(definition.result), onProgress)
       let said = 0
       const result = await networks.during(tool.gate.boundary, call, (granted) =>
         run({
           argv: FUNCTION_COMMAND,
+          beforeStart,
           stdin: Buffer.concat([first, encodeMessage({ kind: 'call', input })]),
           onStdout: (bytes) => {
             said += bytes.byteLength

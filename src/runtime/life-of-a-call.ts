@@ -31,7 +31,7 @@ export const liveCall = async (services: CallServices, call: GateCall, handlers:
   services.registered?.expect(retry.callId, { onInvocation: handlers.onInvocation, askedWith: handlers.askedWith, resume: undefined })
   const second = await attemptCall(services, retry, handlers, wider.tool)
   // Not approved: then the call is what it was, and its record tells what was asked.
-  if (second.status === 'denied') return { ...first, facts: { ...first.facts, retry: { call_id: retry.callId, permission_decision: second.facts.permission_decision } } }
+  if (second.facts.permission_decision.decision === 'deny' || second.status === 'denied') return { ...first, facts: { ...first.facts, retry: { call_id: retry.callId, permission_decision: second.facts.permission_decision } } }
   return { ...second, facts: { ...second.facts, first_attempt: first.facts } }
 }
 

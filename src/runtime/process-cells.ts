@@ -18,6 +18,7 @@ export interface ProcessCall {
   readonly input: JsonValue
   readonly signal: AbortSignal | undefined
   readonly onOutput: ((chunk: ToolOutput) => void) | undefined
+  readonly beforeStart: () => Promise<void>
   readonly network: NetworkCall
 }
 
@@ -36,12 +37,12 @@ export const createProcessCells = (sandbox: () => Promise<Sandbox>, hostEnvironm
   }
 
   return {
-    run: async (tool, definition, { argv, input, signal, onOutput, network }) => {
+    run: async (tool, definition, { argv, input, signal, onOutput, beforeStart, network }) => {
       const ready = await sandbox()
       const { boundary } = tool.gate
       const settings = { boundary, cwd: tool.cwd, hostEnvironment, observe: isObserved(tool.observe, ready), ...networks.settingsFor(boundary) }
       const listening = onOutput === undefined ? undefined : listenTo(onOutput)
-      const call = { argv, ...(definition.stdin === undefined ? {} : { stdin: definition.stdin(input) }), ...(signal === undefined ? {} : { signal }), ...listening?.input }
+      const call = { argv, beforeStart, ...(definition.stdin === undefined ? {} : { stdin: definition.stdin(input) }), ...(signal === undefined ? {} : { signal }), ...listening?.input }
       const pool = argv[0] === undefined || tool.isWidened ? undefined : poolFor(ready, tool, argv[0], settings)
       const result = await networks.during(boundary, network, (granted) => (pool === undefined ? ready.run({ ...settings, ...call, ...granted }) : pool.run({ ...call, ...granted })))
       return { ...result, ...listening?.heard() }

@@ -1,7 +1,9 @@
 import { fail } from '../errors/index.js'
+import type { CordonError } from '../errors/index.js'
 import { sizeOf, takeSnapshot } from '../gate/index.js'
 import type { JsonLimits, JsonValue, Snapshot } from '../gate/index.js'
 
+import { nextTurn } from './in-turns.js'
 import type { RegisteredTool } from './registered-tool.js'
 import { PROGRESS_LIMITS, resultLimitsOf } from './result-limits.js'
 import type { Execution, InProcessProfile } from './tool-result.js'
@@ -13,13 +15,16 @@ export interface FunctionCall {
   readonly onProgress: (value: JsonValue) => void
 }
 
-/** A function in the agent's own process. Nothing holds it; a limit of time or a cancellation is only no longer waited for. */
+/**
+ * A function in the agent's own process. Nothing holds it: at its limit of time, or when its caller cancels, its signal
+ * is aborted and nobody waits for it any longer.
+ */
 export const runInProcess = async (
-  { gate }: RegisteredTool,
+  { gate, cwd }: RegisteredTool,
   { name, run, policy, result }: Extract<ToolDefinition, { kind: 'in-process' }>,
   { input, signal, onProgress }: FunctionCall,
 ): Promise<Execution> => {
-  const profile: InProcessProfile = { mode: 'none', backend: 'none', enforced: { arguments: gate.argumentGate === 'enforced' ? ['argument-gate'] : [] } }
+  const profile = profileOf(gate, cwd)
   const began = performance.now()
   const ended = (rest: Pick<Execution, 'status' | 'output' | 'error'>): Execution => ({
     ...rest,
@@ -34,15 +39,22 @@ export const runInProcess = async (
     const taken = takeSnapshot(value, { elements: PROGRESS_LIMITS.elements, letters: PROGRESS_LIMITS.bytes })
     if (taken.kind === 'json') onProgress(taken.value)
   }
+  const told = new AbortController()
   const given = until(signal, policy.limits.wall)
+  const running = valueOf(() => run(input, { progress, signal: told.signal }))
   try {
-    const outcome = await Promise.race<Outcome>([valueOf(() => run(input, { progress })), given.over])
-    if (outcome.kind === 'cancelled') return ended({ status: 'cancelled', output: undefined, error: fail('cancelled', {}) })
-    if (outcome.kind === 'timeout') return ended({ status: 'timeout', output: undefined, error: fail('tool-timed-out', { tool: name }) })
+    const outcome = await Promise.race<Outcome>([running, given.over])
+    if (outcome.kind !== 'value') {
+      const hasEnded = await stopped(told, running)
+      return ended({ status: outcome.kind, output: undefined, error: endingError(name, outcome.kind, hasEnded) })
+    }
     const taken = takeResult(outcome.value ?? null, resultLimitsOf(result))
     if (taken.kind === 'json') return ended({ status: 'ok', output: taken.value, error: undefined })
-    if (taken.isTooLarge) return ended({ status: 'failed', output: undefined, error: fail('result-too-large', { tool: name, problem: `it ${taken.problem}` }) })
-    return ended({ status: 'failed', output: undefined, error: fail('tool-failed', { tool: name, problem: `its result is not JSON: ${taken.where} ${taken.problem}` }) })
+    if (taken.isTooLarge) {
+      return ended({ status: 'failed', output: undefined, error: fail('result-too-large', { tool: name, problem: `it ${taken.problem}` }) })
+    }
+    const problem = `its result is not JSON: ${taken.where} ${taken.problem}`
+    return ended({ status: 'failed', output: undefined, error: fail('tool-failed', { tool: name, problem }) })
   } catch (error) {
     return ended({ status: 'failed', output: undefined, error: fail('tool-failed', { tool: name, problem: error instanceof Error ? error.message : String(error) }, error) })
   } finally {
@@ -50,10 +62,42 @@ export const runInProcess = async (
   }
 }
 
+/** The reach of the agent's own process: whatever its user may do. */
+const profileOf = ({ argumentGate, boundary: { limits } }: RegisteredTool['gate'], cwd: string): InProcessProfile => ({
+  mode: 'none',
+  backend: 'none',
+  cwd,
+  read_roots: ['/'],
+  write_roots: ['/'],
+  network: 'all',
+  environment_ref: ['*'],
+  process_limits: limits.wall === undefined ? {} : { wall: limits.wall },
+  violation_refs: [],
+  enforced: {
+    arguments: argumentGate === 'enforced' ? ['argument-gate'] : [],
+    ...Object.fromEntries(['filesystem_read', 'filesystem_write', 'network', 'environment', 'exec'].map((boundary) => [boundary, []])),
+    // The call ends then; the function is told to, and may go on.
+    ...(limits.wall === undefined ? {} : { 'limits.wall': ['abort-signal'] }),
+  },
+})
+
 const takeResult = (value: unknown, { bytes, elements }: JsonLimits): Snapshot => {
   const taken = takeSnapshot(value, { elements, letters: bytes })
   const size = taken.kind === 'json' ? sizeOf(taken.value).bytes : 0
   return size > bytes ? { kind: 'problem', where: 'it', problem: `has ${String(size)} bytes, and may have ${String(bytes)}`, isTooLarge: true } : taken
+}
+
+/** Tells the function to stop, and gives it one turn of the event loop to do so. */
+const stopped = async (told: AbortController, running: Promise<unknown>): Promise<boolean> => {
+  told.abort()
+  const ended = running.then(() => true, () => true)
+  return Promise.race([ended, nextTurn().then(() => false)])
+}
+
+/** Nothing can end a function in this process but the function itself. */
+const endingError = (tool: string, kind: 'timeout' | 'cancelled', hasEnded: boolean): CordonError => {
+  if (kind === 'timeout') return hasEnded ? fail('tool-timed-out', { tool }) : fail('tool-left-running', { tool, why: 'reached its wall-clock limit', told: 'The tool took too long.' })
+  return hasEnded ? fail('cancelled', {}) : fail('tool-left-running', { tool, why: 'was cancelled by its caller', told: 'The call was cancelled.' })
 }
 
 type Outcome = { readonly kind: 'value'; readonly value: unknown } | { readonly kind: 'cancelled' } | { readonly kind: 'timeout' }

@@ -6,6 +6,11 @@ import type { ResultLimits } from './result-limits.js'
 export interface ToolContext {
   /** Tells the caller how far it is; any value that has a JSON form. */
   readonly progress: (value: unknown) => void
+  /**
+   * Aborted when the function should stop: at its time limit, or when its caller cancels. Only a tool in the agent's own
+   * process sees that. A cell is ended with everything in it.
+   */
+  readonly signal: AbortSignal
 }
 
 export interface CommonToolOptions<Input> {

@@ -10,9 +10,10 @@ import type { EgressSummary } from './events/egress-tally.js'
  * - `failed`: it ran and failed by itself
  * - `denied`: it did not run
  * - `violated`: it touched its boundary and was stopped, or failed for that
- * - `timeout`, `cancelled`: it was ended
+ * - `timeout`, `cancelled`: it was ended; a call that was cancelled before it ran did not run
+ * - `not_started`: it was allowed, but the boundary could not be built or the program is not there
  */
-export type ToolStatus = 'ok' | 'failed' | 'denied' | 'violated' | 'timeout' | 'cancelled'
+export type ToolStatus = 'ok' | 'failed' | 'denied' | 'violated' | 'timeout' | 'cancelled' | 'not_started'
 
 /** What a call came to: for the model `output` and `reason`, for the operator `facts`. */
 export interface ToolResult {
@@ -74,10 +75,9 @@ export interface ToolOutput {
 }
 
 /** A tool that runs in the agent's own process has no boundary, and its record says so. */
-export interface InProcessProfile {
+export interface InProcessProfile extends Pick<SandboxProfile, 'cwd' | 'read_roots' | 'write_roots' | 'network' | 'environment_ref' | 'process_limits' | 'violation_refs' | 'enforced'> {
   readonly mode: 'none'
   readonly backend: 'none'
-  readonly enforced: { readonly arguments: readonly ['argument-gate'] | readonly [] }
 }
 
 /** How a tool's run ended, whatever kind of tool it is. */

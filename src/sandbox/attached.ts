@@ -29,6 +29,8 @@ export interface AttachedRequest extends CellSettings {
   readonly foreground: boolean
   /** Output that had to be counted, because it is limited. What it returns holds back more of it until it settles. */
   readonly onOutput: (stream: 'out' | 'err', bytes: Uint8Array) => Promise<void> | undefined
+  /** Asked when the boundary stands and the command is about to begin. When it rejects the command does not. */
+  readonly beforeStart?: () => Promise<void>
   /** The boundary is applied and the command begins. */
   readonly onStart: (control: AttachedControl) => void
   /** The command stopped: by ^Z, or because it wants the terminal (SIGTTIN, SIGTTOU). */
@@ -56,6 +58,7 @@ export const openDoor = (door: Door | undefined, network: CallNetwork | undefine
 export const runAttached = async ({ cell, door }: OpenedCell, planned: PlannedCell, request: AttachedRequest, watched: WatchedRun): Promise<CallResult> => {
   try {
     await cell.ready
+    await request.beforeStart?.()
     openDoor(door, request.network)
     const environment = environmentOf(planned, request, request.network)
     watched.go()

@@ -75,6 +75,8 @@ export interface RunInput {
   readonly network?: CallNetwork
   readonly onStdout?: (bytes: Uint8Array) => void
   readonly onStderr?: (bytes: Uint8Array) => void
+  /** Asked when the boundary stands and the program is about to be started. When it rejects the program is not. */
+  readonly beforeStart?: () => Promise<void>
 }
 
 export interface Sandbox {
@@ -313,6 +315,10 @@ const runIn = async ({ cell, door }: OpenedCell, planned: PlannedCell, settings:
   }
   signal?.addEventListener('abort', abort, { once: true })
   try {
+    if (input.beforeStart !== undefined) {
+      await cell.ready
+      await input.beforeStart()
+    }
     if (isCancelled()) throw fail('cancelled', {}, signal?.reason)
     openDoor(door, input.network)
     watched.go()

@@ -117,7 +117,7 @@ const RUN_PAGE = [
   '| `violations` | what was tried and refused, or the limit that was reached: `kind`, and what that kind is about (an address, a path, `limit` and `used`) |',
   '| `usage` | `wall_ms`, `cpu_ms`, `max_rss_bytes`, `peak_memory_bytes` (where a cgroup counted, otherwise null) |',
   '| `command` | `argv` (as it ran), `cwd` |',
-  '| `result` | `status` (`exited`, `signaled`, `limit`, `violated`, `refused`, `evaluated` of `--dry-run`), `exit_status` of Cordon, `exit_code`, `signal`, `limit`, `error` |',
+  '| `result` | `status` (`exited`, `signaled`, `limit`, `violated`, `refused`, `not_started`, `evaluated` of `--dry-run`), `exit_status` of Cordon, `exit_code`, `signal`, `limit`, `error` |',
   '',
 ]
 

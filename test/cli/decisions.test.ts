@@ -163,8 +163,9 @@ describe('the log', () => {
     run('--require', 'broker', '--', 'true')
     expect(events().map(({ type }) => type)).toEqual([
       ...['audit.began', 'session.started', 'permission.evaluated', 'tool.denied', 'session.ended'],
-      ...['session.started', 'permission.evaluated', 'tool.called', 'process.started', 'permission.evaluated', 'process.terminated', 'tool.completed', 'session.ended'],
+      ...['session.started', 'permission.evaluated', 'tool.called', 'permission.evaluated', 'tool.completed', 'session.ended'],
     ])
+    expect(events().find(({ type }) => type === 'tool.completed')).toMatchObject({ status: 'not_started' })
   })
 
   test('that cannot be written stops the command before it runs', () => {

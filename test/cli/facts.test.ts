@@ -88,7 +88,7 @@ test('what this host or version cannot do is unavailable', () => {
 
 test('a program that is not there was allowed, in vain', () => {
   expect(cordon(['run', '--facts', file, '--', 'no-such-program']).status).toBe(127)
-  expect(facts()).toMatchObject({ permission_decision: { decision: 'allow' }, result: { status: 'refused', exit_status: 127, error: { code: 'program-not-found' } } })
+  expect(facts()).toMatchObject({ permission_decision: { decision: 'allow' }, result: { status: 'not_started', exit_status: 127, error: { code: 'program-not-found' } } })
 })
 
 test('a file that cannot be written is found before anything runs', () => {

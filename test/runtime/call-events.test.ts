@@ -71,19 +71,69 @@ describe('a runtime tells and records', () => {
     expect((await callAndSee(runtime, 'sh', { script: 'sleep 30' })).seen.find(({ type }) => type === 'process.terminated')).toMatchObject({ because: 'limit', limit: 'wall' })
   })
 
-  test('that a process was cancelled, or could not be started', async () => {
-    const runtime = await cordon({ tools: [SH, processTool({ name: 'nothing', command: () => ['/no/such/program'] })] })
+  test('that a process was cancelled', async () => {
+    const runtime = await cordon({ tools: [SH] })
     const seen = eventsOf(runtime)
     const controller = new AbortController()
-    setTimeout(() => { controller.abort() }, 100)
+    runtime.on('process.started', () => { setTimeout(() => { controller.abort() }, 100) })
     await runtime.call('sh', { script: 'sleep 30' }, { signal: controller.signal })
-    await runtime.call('nothing', {})
-    expect(seen.filter(({ type }) => type === 'process.terminated')).toMatchObject([{ because: 'cancelled' }, { because: 'setup' }])
+    expect(seen.filter(({ type }) => type === 'process.terminated')).toMatchObject([{ because: 'cancelled' }])
   })
 
-  test('no process of a tool that has none', async () => {
-    const { seen } = await callAndSee(await cordon({ tools: [tool({ name: 'here', inProcess: true, policy: { risk: 'low' }, run: () => 1 })] }), 'here', {})
-    expect(typesOf(seen)).toEqual(['permission.evaluated', 'tool.called', 'sandbox.applied', 'tool.completed'])
+  test('no start of a call that never started: no program, no granted path, no mechanism, no credential', async () => {
+    const command = () => ['/bin/true']
+    const held = { host: 'api.example.org', header: 'Authorization', format: 'Bearer {value}' }
+    const runtime = await cordon({
+      tools: [
+        processTool({ name: 'program', command: () => ['/no/such/program'] }),
+        processTool({ name: 'path', policy: { filesystem: { read: ['/no/such/folder'] } }, command }),
+        processTool({ name: 'mechanism', policy: { require: ['cgroup'], limits: { memory: '64M' } }, command }),
+        processTool({ name: 'credential', policy: { network: ['api.example.org'], egress_class: 'read_only', credentials: [{ id: 'token', inject: held }] }, command }),
+        processTool({ name: 'there', command }),
+      ],
+      sandbox: { form: 'landlock' },
+    })
+    for (const name of ['program', 'path', 'credential']) {
+      const { result, seen } = await callAndSee(runtime, name, {})
+      expect(result, name).toMatchObject({ status: 'not_started', facts: { sandbox_profile: null, usage: null } })
+      expect(typesOf(seen), name).toEqual(['permission.evaluated', 'tool.called', 'tool.completed'])
+      expect(seen[2]).toMatchObject({ status: 'not_started', error_code: result.facts.error?.code })
+      for (const event of seen) expect(isEvent(event), JSON.stringify(isEvent.errors)).toBe(true)
+    }
+    // Where this host has cgroups the third can start; either way the record tells the same story.
+    const { result, seen } = await callAndSee(runtime, 'mechanism', {})
+    expect(typesOf(seen).includes('process.started')).toBe(result.status !== 'not_started')
+    expect((await callAndSee(runtime, 'there', {})).result.status).toBe('ok')
+  })
+
+  test('no process and no sandbox of a tool in the process of the agent, whose profile fits the schema', async () => {
+    const here = tool({ name: 'here', inProcess: true, policy: { risk: 'low', limits: { wall: '10s' } }, run: () => 1 })
+    const { seen, result } = await callAndSee(await cordon({ tools: [here] }), 'here', {})
+    expect(typesOf(seen)).toEqual(['permission.evaluated', 'tool.called', 'tool.completed'])
+    const isProfile = ajv.compile({ $ref: 'sandbox_profile.schema.json' })
+    expect(isProfile(result.facts.sandbox_profile) ? [] : isProfile.errors).toEqual([])
+    expect(result.facts.sandbox_profile).toMatchObject({ mode: 'none', enforced: { arguments: ['argument-gate'], filesystem_write: [] } })
+  })
+
+  test('a call that is cancelled during an approval as cancelled, and one that nobody answers as timed out', async () => {
+    const asked = { tools: [tool({ name: 'risky', policy: { risk: 'high' }, run: () => 'ran' })], mode: 'default' as const, approve: () => new Promise(() => undefined) }
+    const resolvedOf = (seen: readonly CordonEvent[]) => seen.find(({ type }) => type === 'permission.resolved')
+    for (const isEarly of [true, false]) {
+      const runtime = await cordon(asked)
+      const seen = eventsOf(runtime)
+      const controller = new AbortController()
+      if (isEarly) controller.abort()
+      else runtime.on('permission.requested', () => { controller.abort() })
+      const result = await runtime.call('risky', {}, { signal: controller.signal })
+      expect(result).toMatchObject({ status: 'cancelled', reason: 'The call was cancelled.', facts: { sandbox_profile: null } })
+      expect(resolvedOf(seen)).toMatchObject({ resolution: 'cancelled', by: null, decision: 'deny', reason: 'the call was cancelled by its caller' })
+      expect(seen.at(-1)).toMatchObject({ type: 'tool.denied', error_code: 'cancelled' })
+      for (const event of seen) expect(isEvent(event), JSON.stringify(isEvent.errors)).toBe(true)
+    }
+    const runtime = await cordon({ ...asked, approval: { timeout: 10 } })
+    const seen = eventsOf(runtime)
+    expect(await runtime.call('risky', {})).toMatchObject({ status: 'denied' })
+    expect(resolvedOf(seen)).toMatchObject({ resolution: 'timed_out' })
   })
 
   test('a denial once, and nothing that would look like a run', async () => {

@@ -92,6 +92,24 @@ describe('a call of a function tool', () => {
     expect(seen).toEqual([1, 2, 3])
   })
 
+  test('in the process of the agent is told to stop by its signal, and the error says whether it did', async () => {
+    const policy = { risk: 'low', limits: { wall: '20ms' } }
+    const deaf = tool({ name: 'deaf', inProcess: true, policy, run: () => new Promise(() => undefined) })
+    const hearing = tool({
+      name: 'hearing',
+      inProcess: true,
+      policy,
+      run: (_: unknown, { signal }) => new Promise((_resolve, reject) => { signal.addEventListener('abort', () => { reject(new Error('stopped')) }) }),
+    })
+    const quick = tool({ name: 'quick', inProcess: true, policy: { risk: 'low' }, run: (_: unknown, { signal }) => ({ aborted: signal.aborted }) })
+    const runtime = await cordon({ tools: [deaf, hearing, quick] })
+    expect(await runtime.call('deaf', {})).toMatchObject({ status: 'timeout', reason: expect.stringContaining('may still be running') as string, facts: { error: { code: 'tool-left-running' } } })
+    expect(await runtime.call('hearing', {})).toMatchObject({ status: 'timeout', facts: { error: { code: 'tool-timed-out' } } })
+    expect(await runtime.call('quick', {})).toMatchObject({ status: 'ok', output: { aborted: false } })
+    expect(await runtime.call('deaf', {}, { signal: AbortSignal.abort() })).toMatchObject({ status: 'cancelled', facts: { error: { code: 'tool-left-running' } } })
+    expect(await runtime.call('hearing', {}, { signal: AbortSignal.abort() })).toMatchObject({ status: 'cancelled', facts: { error: { code: 'cancelled' } } })
+  })
+
   test('fails with the words of what it threw', async () => {
     expect(await (await cordon({ tools: TOOLS })).call('throws', {})).toMatchObject({ status: 'failed', reason: 'The tool failed: TypeError: not today' })
   })

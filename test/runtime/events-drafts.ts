@@ -2,6 +2,7 @@
 import type { PermissionDecision, PermissionState } from '../../src/gate/index.js'
 import { recordArguments } from '../../src/runtime/index.js'
 import type { EventDraft } from '../../src/runtime/index.js'
+import type { SandboxProfile } from '../../src/sandbox/index.js'
 
 const HASH = `sha256:${'a'.repeat(64)}`
 
@@ -38,6 +39,11 @@ const hook = { call_id: 'call-1', tool: 'bash', hook: 'guard', point: 'pre_tool_
 const usage = { wall_ms: 12, cpu_ms: 3, max_rss_bytes: 4096 }
 const recorded = recordArguments({ command: 'ls' })
 
+const PROFILE: SandboxProfile = {
+  ...{ mode: 'sandboxed', backend: 'native', form: 'landlock', cwd: '/w', read_roots: ['/usr'], write_roots: [], sealed: [] },
+  ...{ closed_folders: [], network: 'none', environment_ref: [], process_limits: {}, violation_refs: [], enforced: { network: ['seccomp'] } },
+}
+
 export const DRAFTS: readonly EventDraft[] = [
   { type: 'session.started', call_id: null, permission_state: STATE },
   { type: 'policy.changed', call_id: null, change: 'mode', because: 'set by the host', tool: null, policy_hash: null, permission_state: STATE },
@@ -49,7 +55,7 @@ export const DRAFTS: readonly EventDraft[] = [
   { type: 'permission.requested', ...call, approval_action_id: 'approval-1', reason: 'a hook wants it', arguments_hash: HASH, expires_at: '2026-01-01T00:15:00.000Z' },
   { type: 'permission.resolved', ...call, approval_action_id: 'approval-1', resolution: 'allowed', by: 'alice', reason: null, scope: 'call', decision: 'allow' },
   { type: 'tool.called', ...call, arguments: recorded, risk: 'medium', policy_hash: HASH },
-  { type: 'sandbox.applied', ...call, sandbox_profile: null },
+  { type: 'sandbox.applied', ...call, sandbox_profile: PROFILE },
   { type: 'process.started', ...call, program: '/bin/ls', arguments: recorded, cwd: '/' },
   { type: 'sandbox.violation', ...call, violation_ref: 'violations/0', violation: { kind: 'connect', family: 'inet', address: '192.0.2.1', port: 443 }, description: 'refused connection to 192.0.2.1:443' },
   { type: 'sandbox.violation', ...call, violation_ref: 'violations/1', violation: { kind: 'memory', limit: 10, used: 11, effect: 'ended' }, description: 'ended' },

@@ -47,7 +47,8 @@ export interface RunEnd {
 export const ended = ({ decision }: Evaluated, { profile, violations, ending, usage, completion }: RunEnd): readonly EventDraft[] => {
   const ids = idsOf(decision)
   return [
-    ...(profile === null ? [] : [{ type: 'sandbox.applied', ...ids, sandbox_profile: profile.mode === 'none' ? null : profile } as const]),
+    // Around a tool in the agent's own process there is no sandbox.
+    ...(profile === null || profile.mode === 'none' ? [] : [{ type: 'sandbox.applied', ...ids, sandbox_profile: profile } as const]),
     ...violations.slice(0, MOST_VIOLATIONS_TOLD).map((violation, at) => ({ type: 'sandbox.violation', ...ids, violation_ref: `violations/${String(at)}`, violation, description: describeViolation(violation) }) as const),
     ...(ending === null ? [] : [processEnded(ids, ending, usage)]),
     { type: 'tool.completed', ...ids, ...completion },

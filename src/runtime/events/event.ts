@@ -82,8 +82,7 @@ export interface PermissionResolved extends EventBase<'permission.resolved'>, Of
 }
 
 export interface SandboxApplied extends EventBase<'sandbox.applied'>, OfCall {
-  /** Null where there is none: a tool that runs in the agent's own process. */
-  readonly sandbox_profile: SandboxProfile | null
+  readonly sandbox_profile: SandboxProfile
 }
 
 export interface SandboxViolation extends EventBase<'sandbox.violation'>, OfCall {
@@ -107,7 +106,7 @@ export interface ToolDenied extends EventBase<'tool.denied'>, OfCall {
   readonly used_declared_capability: boolean
 }
 
-export const COMPLETIONS = ['ok', 'failed', 'violated', 'timeout', 'cancelled'] as const
+export const COMPLETIONS = ['ok', 'failed', 'violated', 'timeout', 'cancelled', 'not_started'] as const
 
 export interface ToolCompleted extends EventBase<'tool.completed'>, OfCall {
   readonly status: (typeof COMPLETIONS)[number]

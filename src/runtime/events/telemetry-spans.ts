@@ -127,7 +127,7 @@ export const createCallSpans = ({ trace, context, SpanStatusCode }: Api): CallSp
           if (callId !== null && event.sum !== null) open.get(callId)?.span.addEvent('egress.summed', { 'cordon.connections': event.sum.connections, 'cordon.requests': event.sum.requests }, new Date(event.timestamp))
           return
         case 'sandbox.applied':
-          if (callId !== null) open.get(callId)?.span.setAttributes({ 'cordon.sandbox': event.sandbox_profile?.form ?? 'none' })
+          if (callId !== null) open.get(callId)?.span.setAttributes({ 'cordon.sandbox': event.sandbox_profile.form })
           return
         case 'sandbox.violation':
           if (callId !== null) open.get(callId)?.span.addEvent('sandbox.violation', { 'cordon.violation': event.violation.kind, 'cordon.violation_ref': event.violation_ref, 'cordon.decision_id': event.decision_id ?? '' }, new Date(event.timestamp))

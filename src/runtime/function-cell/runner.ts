@@ -6,7 +6,7 @@ import { format } from 'node:util'
 import { createMessageReader, encodeMessage, encodeWritten } from './messages.js'
 import type { FunctionOrigin, MessageToCell, ThrownError } from './messages.js'
 
-type ToolFunction = (input: unknown, context: { readonly progress: (value: unknown) => void }) => unknown
+type ToolFunction = (input: unknown, context: { readonly progress: (value: unknown) => void; readonly signal: AbortSignal }) => unknown
 
 const LARGEST_MESSAGE = 256 * 1024 * 1024
 // The runtime takes no larger messages of these kinds (function-reply.ts).
@@ -57,7 +57,8 @@ const call = async (run: ToolFunction, input: unknown): Promise<string> => {
   const progress = (value: unknown) => {
     write(encodeWritten('progress', jsonOf(value)))
   }
-  const result = await run(input, { progress })
+  // Never aborted: the cell ends with everything in it.
+  const result = await run(input, { progress, signal: new AbortController().signal })
   if (!isAsyncIterable(result)) return jsonOf(result)
   // A generator streams its progress and returns its result.
   const iterator = result[Symbol.asyncIterator]() as AsyncIterator<unknown, unknown>

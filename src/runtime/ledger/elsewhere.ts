@@ -49,7 +49,7 @@ const progressOf = (content: string): unknown => {
   return read.kind === 'json' ? read.value : content
 }
 
-const STATUSES: ReadonlySet<unknown> = new Set<ToolStatus>(['failed', 'violated', 'timeout', 'cancelled'])
+const STATUSES: ReadonlySet<unknown> = new Set<ToolStatus>(['failed', 'violated', 'timeout', 'cancelled', 'not_started'])
 
 /** What the books say of an ended call, as what came of it here. */
 export const outcomeOf = (invocation: SeenCall): Elsewhere => {
