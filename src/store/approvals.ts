@@ -1,6 +1,7 @@
 import type { Session } from './engine.js'
 import type { Invocation } from './invocation.js'
 import { approveInvocation, rejectInvocation, requireInvocation } from './invocations.js'
+import { jsonText } from './json-text.js'
 import { TOOL_COLUMNS } from './registry.js'
 import type { RegisteredTool } from './registry.js'
 import { missing } from './ways-out.js'
@@ -136,7 +137,7 @@ export interface StandingApproval {
 }
 
 export const approveInAdvance = async ({ query }: Pick<Session, 'query'>, { toolId, arguments: form, uses, validMs, reason, agent }: StandingApproval): Promise<string> => {
-  const [row] = await query<{ id: string }>('select agents.fn_approve_in_advance($1, $2, $3, $4::interval, $5, $6) as id', [toolId, JSON.stringify(form), uses, `${String(validMs)} milliseconds`, reason, agent ?? null])
+  const [row] = await query<{ id: string }>('select agents.fn_approve_in_advance($1, $2, $3, $4::interval, $5, $6) as id', [toolId, jsonText(form, 'the form of the arguments'), uses, `${String(validMs)} milliseconds`, reason, agent ?? null])
   return row?.id ?? ''
 }
 

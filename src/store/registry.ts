@@ -1,4 +1,5 @@
 import type { Session } from './engine.js'
+import { jsonText } from './json-text.js'
 import { thenRejectSuperseded } from './superseded.js'
 import { missing } from './ways-out.js'
 
@@ -145,4 +146,4 @@ export const addMember = async ({ query }: Pick<Session, 'query'>, owner: string
   await query('select agents.fn_add_member($1, $2, $3)', [owner, actor, kind])
 }
 
-const json = (value: object | undefined): string | undefined => (value === undefined ? undefined : JSON.stringify(value))
+const json = (value: object | undefined): string | undefined => (value === undefined ? undefined : jsonText(value, 'the tool'))

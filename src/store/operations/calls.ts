@@ -108,7 +108,7 @@ export const CALLS = {
     perform: (asking, { id: of, fence: claimed, stream, content, skipped = 0 }) => appendOutput(asking, { id: of, fence: claimed }, { stream, content, skipped }),
   }),
   complete: operation({
-    method: 'POST', path: '/v1/invocations/{id}/completion', summary: 'the result of a call, once, with the fence of its claim', role: 'cordon_runner', who: ['runner', 'agent'],
+    method: 'POST', path: '/v1/invocations/{id}/completion', summary: 'the result of a call, once, with the fence of its claim', role: 'cordon_runner', who: ['runner', 'agent'], takesAnyDouble: true,
     fields: { id: id(), fence: fence(), status: oneOf('completed', 'failed'), output: optional(json()), error: optional(text()), cost: optional(amount()), usage: optional(mapping(MOST_FACTS_LETTERS)) },
     answer: NOTHING,
     perform: (asking, { id: of, fence: claimed, ...completion }) => completeInvocation(asking, { id: of, fence: claimed }, completion),

@@ -36,6 +36,8 @@ export interface Operation<Given extends Fields, Answer> {
   readonly growth?: Growth<Given, Answer>
   /** How long one statement of it may take, where that is longer than others have. */
   readonly longestMs?: number
+  /** What is measured is written with more digits than a double has. Otherwise such a number is refused: people would be shown another one. */
+  readonly takesAnyDouble?: true
   readonly perform: (asking: Asking, given: Read<Given>) => Promise<Answer>
 }
 
