@@ -3,7 +3,7 @@ import type { AnswerOf } from '../store/index.js'
 import { APPROVALS_HELP } from './approvals-help.js'
 import type { CommandLine } from './command-line.js'
 import type { Paint } from './console-text.js'
-import { STDERR, STDOUT, jsonLine, paintFor, writeFully } from './console-text.js'
+import { STDERR, STDOUT, jsonLine, paintFor, writeFully, writeText } from './console-text.js'
 import { isInteractive } from './interactive.js'
 import { idAmong, isFullId } from './named-id.js'
 import { renderQuestion } from './question-text.js'
@@ -19,8 +19,8 @@ export const approvals = (line: CommandLine): Promise<number> =>
 
 type Question = AnswerOf<'listQuestions'>[number]
 
-const rowOf = ({ subjectId, subjectKind, why, tool, toolVersion, egressClass, agent, askedBy, agreed, needed, createdAt }: Question): readonly string[] => [
-  subjectId, subjectKind === 'team_run' ? `run ${why}` : `${tool ?? '?'} ${String(toolVersion ?? '')}`, egressClass ?? '', agent ?? askedBy, `${String(agreed)}/${String(needed)}`, renderSpan(Date.now() - Date.parse(createdAt)),
+const rowOf = ({ subjectId, subjectKind, why, tool, toolVersion, egressClass, agent, waiting, agreed, needed, createdAt }: Question): readonly string[] => [
+  subjectId, subjectKind === 'team_run' ? `run ${why}` : `${tool ?? '?'} ${String(toolVersion ?? '')}`, egressClass ?? '', waiting > 1 ? `${agent} (${String(waiting)} wait)` : agent, `${String(agreed)}/${String(needed)}`, renderSpan(Date.now() - Date.parse(createdAt)),
 ]
 
 const HEADS = ['CALL', 'TOOL', 'CLASS', 'AGENT', 'YES', 'AGE']
@@ -33,15 +33,46 @@ const standingRowOf = ({ id, tool, toolVersion, agent, usesLeft, expiresAt, auth
   id, `${tool} ${String(toolVersion)}`, agent ?? 'any', String(usesLeft), `${expiresAt.slice(0, 16)}Z`, author, JSON.stringify(form), reason,
 ]
 
-const list = async ({ store, team, print, switches }: CommandDesk): Promise<number> => {
+const list = async (desk: CommandDesk): Promise<number> => {
+  const { store, team, print, switches } = desk
   if (switches.has('standing')) {
     const standing = await store.ask('listStandingApprovals', { team: await team() })
     print(standing, (paint) => renderTable(STANDING_HEADS, standing.map(standingRowOf), paint, 'nothing is approved in advance; cordon approvals advance TOOL does that'))
     return 0
   }
-  const questions = await store.ask('listQuestions', { team: await team() })
+  const filter = filterOf(desk)
+  const most = filter.most ?? PAGE
+  // One more than is shown says whether there are more.
+  const found = await store.ask('listQuestions', { team: await team(), ...filter, most: Math.min(most + 1, MOST) })
+  const questions = found.slice(0, most)
+  const last = questions.at(-1)
   print(questions, (paint) => renderTable(HEADS, questions.map(rowOf), paint, 'nobody waits for an approval'))
+  if (found.length > most && last !== undefined) writeText(STDERR, `cordon: there are more; the next page: ${desk.again(['approvals list', ...['agent', 'tool', 'older', 'most'].flatMap((name) => desk.option(name) === undefined ? [] : [`--${name} ${desk.option(name) ?? ''}`]), `--after ${last.id}`].join(' '))}\n`)
   return 0
+}
+
+const PAGE = 100
+
+/** What is asked for of the list, as the store has it. */
+const filterOf = ({ option, wrong }: CommandDesk) => {
+  const [agent, tool, after, older, most] = [option('agent'), option('tool'), option('after'), option('older'), option('most')]
+  const ms = older === undefined ? undefined : parseSpan(older)
+  if (older !== undefined && ms === undefined) throw wrong(`--older needs a time such as 30m, 8h, 7d: ${older}`)
+  if (most !== undefined && !(/^\d{1,4}$/.test(most) && Number(most) >= 1 && Number(most) < MOST)) throw wrong(`--most needs a number from 1 to ${String(MOST - 1)}: ${most}`)
+  return {
+    ...(agent === undefined ? {} : { agent }), ...(tool === undefined ? {} : { tool }), ...(after === undefined ? {} : { after }),
+    ...(ms === undefined ? {} : { olderSeconds: Math.floor(ms / 1000) }), ...(most === undefined ? {} : { most: Number(most) }),
+  }
+}
+
+/** All that wait, page by page: one that is not on the first page is not gone. */
+const restOf = async (store: CommandDesk['store'], team: string, first: readonly Question[]): Promise<readonly Question[]> => {
+  const all = [...first]
+  for (let page = first; page.length >= MOST;) {
+    page = await store.ask('listQuestions', { team, most: MOST, after: page.at(-1)?.id ?? '' })
+    all.push(...page)
+  }
+  return all
 }
 
 const WAIT_MS = 25_000
@@ -56,10 +87,11 @@ const watch = async ({ store, team, switches, paint }: CommandDesk): Promise<num
     const next = await store.follow('listQuestions', { team: of, most: MOST }, { waitMs: WAIT_MS, ...(known === undefined ? {} : { known }) })
     if (next === undefined) continue
     known = next.mark
-    const now = new Map(next.answer.map((question) => [question.id, question]))
+    const waiting = await restOf(store, of, next.answer)
+    const now = new Map(waiting.map((question) => [question.id, question]))
     const lines = [
       ...[...open.values()].filter(({ id }) => !now.has(id)).map((question) => lineOf('closed', question, switches.has('json'), paint)),
-      ...next.answer.filter(({ id }) => !open.has(id)).map((question) => lineOf('asked', question, switches.has('json'), paint)),
+      ...waiting.filter(({ id }) => !open.has(id)).map((question) => lineOf('asked', question, switches.has('json'), paint)),
     ]
     open.clear()
     for (const [id, question] of now) open.set(id, question)
@@ -69,19 +101,19 @@ const watch = async ({ store, team, switches, paint }: CommandDesk): Promise<num
 
 const lineOf = (event: 'asked' | 'closed', question: Question, isJson: boolean, paint: Paint): string => {
   if (isJson) return jsonLine({ event, ...question })
-  const { subjectId, tool, toolVersion, egressClass, agent, askedBy, why } = question
-  return `${paint(event === 'asked' ? 'yellow' : 'dim', event.padEnd(6))} ${visible([subjectId, tool === null ? 'a run' : `${tool} ${String(toolVersion)}`, egressClass ?? '', agent ?? askedBy, why].join('  '))}\n`
+  const { subjectId, tool, toolVersion, egressClass, agent, why } = question
+  return `${paint(event === 'asked' ? 'yellow' : 'dim', event.padEnd(6))} ${visible([subjectId, tool === null ? 'a run' : `${tool} ${String(toolVersion)}`, egressClass ?? '', agent, why].join('  '))}\n`
 }
 
 const show = async (desk: CommandDesk): Promise<number> => {
-  const shown = await desk.store.ask('showQuestion', { id: await idOf(desk) })
+  const shown = await desk.store.ask('showQuestion', { id: await idOrFirst(desk) })
   desk.print(shown, (paint) => renderQuestion(shown, paint))
   return 0
 }
 
 export const approve = async (desk: CommandDesk): Promise<number> => {
   const { store, option, environment } = desk
-  const id = await idOf(desk)
+  const id = option('hash') === undefined ? await idOrFirst(desk) : await idOf(desk)
   const reason = option('reason')
   const more = reason === undefined ? {} : { reason }
   const given = option('hash')
@@ -168,11 +200,20 @@ const revoke = async ({ store, words, team, wrong, print }: CommandDesk): Promis
   return 0
 }
 
+/** Without a word, the question that is first in the list. */
+const idOrFirst = async (desk: CommandDesk): Promise<string> => {
+  if (desk.words.length > 0) return idOf(desk)
+  const [first] = await desk.store.ask('listQuestions', { team: await desk.team(), most: 1 })
+  if (first === undefined) throw desk.wrong('nobody waits for an approval')
+  return first.subjectId
+}
+
 /** The id that a word means, among those that are open. */
 const idOf = async ({ store, words, team, wrong }: CommandDesk): Promise<string> => {
   const [word, ...rest] = words
   if (word === undefined || rest.length > 0) throw wrong('name one question or call by its id; cordon approvals list has them')
   if (isFullId(word)) return word
-  const questions = await store.ask('listQuestions', { team: await team(), most: MOST })
+  const of = await team()
+  const questions = await restOf(store, of, await store.ask('listQuestions', { team: of, most: MOST }))
   return idAmong(word, questions.map(({ id, subjectId }) => [subjectId, id]), { what: 'open question', listedBy: 'cordon approvals list', wrong })
 }

@@ -8,7 +8,7 @@ import { parseSpan } from './time-words.js'
 import { visible } from './visible-text.js'
 
 export const team = (line: CommandLine): Promise<number> =>
-  runStoreCommand({ name: 'team', help: TEAM_HELP, actions: { create, show, add: (desk) => change(desk, 'addMember'), remove: (desk) => change(desk, 'removeMember'), stop, pause, resume, profile, budget } }, line)
+  runStoreCommand({ name: 'team', help: TEAM_HELP, actions: { create, show, add: (desk) => change(desk, 'addMember'), remove: (desk) => change(desk, 'removeMember'), stop, pause, resume, profile, budget, limit } }, line)
 
 const create = async ({ store, words, wrong, print }: CommandDesk): Promise<number> => {
   const [name, ...rest] = words
@@ -21,14 +21,15 @@ const create = async ({ store, words, wrong, print }: CommandDesk): Promise<numb
 
 const show = async ({ store, team: teamOf, print }: CommandDesk): Promise<number> => {
   const of = { team: await teamOf() }
-  const [members, stops, profiles, budgets] = [await store.ask('listMembers', of), await store.ask('listStops', of), await store.ask('listProfiles', of), await store.ask('listBudgets', of)]
-  print({ ...of, members, stops, profiles, budgets }, (paint) =>
+  const [members, stops, profiles, budgets, limits] = [await store.ask('listMembers', of), await store.ask('listStops', of), await store.ask('listProfiles', of), await store.ask('listBudgets', of), await store.ask('listLimits', of)]
+  print({ ...of, members, stops, profiles, budgets, limits }, (paint) =>
     [
       `${paint('bold', visible(of.team))}\n`,
       renderTable(['MEMBER', 'IS'], members.map(({ actor, kinds }) => [actor, kinds.join(', ')]), paint, 'nobody of it is to be seen by you'),
       ...(stops.length === 0 ? [] : ['\n', renderTable(['STOPPED', 'HOW', 'BY', 'SINCE', 'WHY'], stops.map(({ scope, subject, state, author, since, reason }) => [`${scope} ${subject}`.trim(), state, author, since.slice(0, 16), reason]), paint, '')]),
       ...(profiles.length === 0 ? [] : ['\n', renderTable(['PROFILE', 'ALLOWS', 'GROUPS', 'NOT', 'ASKS'], profiles.map(({ name, allowTools, toolGroups, denyTools, askTools, requiresApproval, isDefault }) => [isDefault ? `${name} (default)` : name, allowTools?.join(' ') ?? 'all', toolGroups?.join(' ') ?? 'all', denyTools.join(' '), requiresApproval ? 'always' : ['as the tool says', ...(askTools.length === 0 ? [] : [`about ${askTools.join(' ')}`])].join('; ')]), paint, '')]),
       ...(budgets.length === 0 ? [] : ['\n', renderTable(['BUDGET', 'PER', 'CALLS', 'COST', 'ANEW IN'], budgets.map(({ scope, subject, seconds, maxCalls, maxCost, usedCalls, usedCost, until }) => [`${scope} ${subject}`, renderWindow(seconds), usedOf(usedCalls, maxCalls), usedOf(usedCost, maxCost), renderSpan(Date.parse(until) - Date.now())]), paint, '')]),
+      ...(limits.length === 0 ? [] : ['\n', renderTable(['LIMIT', 'QUESTIONS WAITING'], limits.map(({ agent, waiting }) => [agent === null ? 'every agent' : `agent ${agent}`, String(waiting)]), paint, '')]),
     ].join(''))
   return 0
 }
@@ -78,6 +79,19 @@ const budget = async (desk: CommandDesk): Promise<number> => {
   await desk.store.ask('setBudget', { team: await desk.team(), ...wanted })
   const limits = [...(maxCalls === undefined ? [] : [`${String(maxCalls)} calls`]), ...(maxCost === undefined ? [] : [`a cost of ${String(maxCost)}`])]
   desk.print(wanted, (paint) => `${paint('green', 'set')} the budget of ${scope} ${visible(subject)}: ${limits.join(' and ')} per ${renderWindow(seconds)}\n`)
+  return 0
+}
+
+const limit = async (desk: CommandDesk): Promise<number> => {
+  const [agent, text] = [desk.option('agent'), desk.option('waiting')]
+  const isOff = desk.switches.has('off')
+  if ((text === undefined) === !isOff) throw desk.wrong('say how many questions may wait with --waiting, or take the limit away with --off')
+  const waiting = amountOf('waiting', text, desk)
+  if (waiting !== undefined && !Number.isInteger(waiting)) throw desk.wrong(`--waiting needs a whole number: ${text ?? ''}`)
+  const wanted = { ...(agent === undefined ? {} : { agent }), ...(waiting === undefined ? {} : { waiting }) }
+  await desk.store.ask('limitWaiting', { team: await desk.team(), ...wanted })
+  const whose = agent === undefined ? 'every agent' : `agent ${visible(agent)}`
+  desk.print(wanted, (paint) => (waiting === undefined ? `${paint('green', 'removed')} the limit of ${whose}\n` : `${paint('green', 'set')} the limit of ${whose}: ${String(waiting)} questions that wait\n`))
   return 0
 }
 

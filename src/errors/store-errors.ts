@@ -20,6 +20,12 @@ export const STORE_ERRORS = {
     agent: 'Not possible: {problem}.',
     fix: '{hint}',
   },
+  'questions-too-many': {
+    when: 'An agent has as many questions waiting for people as it may have, and asks for a call that needs another one.',
+    message: 'too many questions are waiting: {problem}',
+    agent: 'Too many of your calls wait for an approval. Wait for an answer before you ask for more.',
+    fix: '{fix}',
+  },
   'result-not-kept': {
     when: 'A call has run, and the store does not take what came out of it: it is too large, or has a number that is no double. The call is failed there.',
     message: 'the call has run, and its result was not kept: {problem}',
@@ -31,6 +37,12 @@ export const STORE_ERRORS = {
     message: 'the store at {where} cannot be reached: {problem}',
     agent: 'The registry of tools cannot be reached.',
     fix: 'see that the server runs and the URL is right; a folder can be opened by one process at a time',
+  },
+  'store-full': {
+    when: 'The disk of the database is full. What was asked for has not happened.',
+    message: 'the disk of the store at {where} is full: {problem}',
+    agent: 'The registry of tools cannot be written to.',
+    fix: 'free some space there, at least 32 MB, and ask again; an embedded store that ended is begun again with its process. What was committed before is kept. Old calls and entries go with: cordon log prune',
   },
   'sealing-key-invalid': {
     when: 'A key that credentials in the store are sealed with cannot be used: it is no key, another one, or not only its user\'s.',

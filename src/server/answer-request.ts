@@ -90,7 +90,7 @@ const answerOperation = async (request: IncomingMessage, response: ServerRespons
   // An answer that is not taken in counts as well.
   response.once('close', seat.leave)
   if (operation.method === 'POST') seat.hold(lengthOf(request, answering.mostBodyBytes))
-  const body = operation.method === 'POST' ? await readBody(request, answering.mostBodyBytes) : {}
+  const body = operation.method === 'POST' ? await readBody(request, answering.mostBodyBytes, operation.takesAnyDouble === true ? 'double' : 'exact') : {}
   refuseTwice(body, given)
   const streams = operation.growth !== undefined && /(?:^|,)\s*text\/event-stream\s*(?:;|,|$)/i.test(request.headers.accept ?? '')
   const read = readFields(operation.fields, { ...body, ...(streams ? lastMark(request) : {}), ...given })

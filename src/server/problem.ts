@@ -21,11 +21,13 @@ const STATUS: Partial<Readonly<Record<ErrorCode, number>>> = {
   'route-missing': 404,
   'store-missing': 404,
   'store-state': 409,
+  'questions-too-many': 409,
   'request-too-large': 413,
   'request-too-many': 429,
   'store-answer-too-large': 500,
   'store-busy': 503,
   'store-unavailable': 503,
+  'store-full': 503,
 }
 export const UNEXPECTED = 500
 
@@ -40,9 +42,11 @@ export const RETRY_AFTER: Readonly<Record<number, string>> = { 429: '1', 503: '2
 /** Where the database is, and what became of it, is for the log: strangers are told this too. */
 const AWAY = fail('store-unavailable', { where: 'this server', problem: 'its database does not answer' })
 
+const FULL = fail('store-full', { where: 'this server', problem: 'it cannot be written to' })
+
 /** Of a mistake of Cordon itself others are told that there was one, and nothing else. */
 export const problemOf = (error: unknown): Problem => {
   if (!(error instanceof CordonError)) return { type: 'urn:cordon:error:unexpected', title: 'unexpected', status: UNEXPECTED, detail: 'something went wrong in the server, which has it in its log', code: 'unexpected', params: {} }
-  const { code, message, fix, params } = error.code === 'store-unavailable' ? AWAY : error
+  const { code, message, fix, params } = error.code === 'store-unavailable' ? AWAY : error.code === 'store-full' ? FULL : error
   return { type: `urn:cordon:error:${code}`, title: code, status: STATUS[code] ?? UNEXPECTED, detail: message, code, ...(fix === undefined ? {} : { fix }), params }
 }

@@ -3,17 +3,20 @@ import type { IncomingMessage } from 'node:http'
 import { fail } from '../errors/index.js'
 import type { CordonError } from '../errors/index.js'
 
+import { unfitNumber } from './exact-numbers.js'
+import type { NumberForm } from './exact-numbers.js'
+
 /** JSON of this depth is nobody's arguments; what reads it further on would be at the end of its stack. */
 const MOST_DEPTH = 100
 
 /** The body of a request, a mapping in JSON. */
-export const readBody = async (request: IncomingMessage, mostBytes: number): Promise<Readonly<Record<string, unknown>>> => {
+export const readBody = async (request: IncomingMessage, mostBytes: number, numbers: NumberForm): Promise<Readonly<Record<string, unknown>>> => {
   const { 'content-type': type = '', 'content-encoding': encoding, 'content-length': length } = request.headers
   // A form of a page can send other types without asking, but not this one.
   if (!/^application\/json(?:;\s*charset=utf-8)?$/i.test(type)) throw invalid('its Content-Type is not application/json')
   if (encoding !== undefined) throw invalid('its body has a Content-Encoding')
   if (length !== undefined && Number(length) > mostBytes) throw fail('request-too-large', { limit: mostBytes })
-  return parseMapping(await bytesOf(request, mostBytes))
+  return parseMapping(await bytesOf(request, mostBytes), numbers)
 }
 
 /** By hand: an iterator that is left early would take the connection with it, and the refusal would not arrive. */
@@ -50,13 +53,17 @@ export const refuseTwice = (body: Readonly<Record<string, unknown>>, given: Read
   if (twice !== undefined) throw invalid(`${twice} is in its path already`)
 }
 
-const parseMapping = (bytes: Buffer): Readonly<Record<string, unknown>> => {
+const parseMapping = (bytes: Buffer, numbers: NumberForm): Readonly<Record<string, unknown>> => {
   const text = decode(bytes)
   if (depthOf(text) > MOST_DEPTH) throw invalid(`its body is nested more than ${String(MOST_DEPTH)} deep`)
   const value = parse(text)
+  const unfit = unfitNumber(text, numbers)
+  if (unfit !== undefined) throw invalid(`its body has the number ${unfit.slice(0, MOST_SHOWN)}, of which programs read another one; write it as a text`)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid('its body is no mapping')
   return value as Readonly<Record<string, unknown>>
 }
+
+const MOST_SHOWN = 40
 
 const decode = (bytes: Buffer): string => {
   try {

@@ -1,6 +1,7 @@
 import type { Session } from './engine.js'
 import type { Invocation } from './invocation.js'
 import { approveInvocation, rejectInvocation, requireInvocation } from './invocations.js'
+import { jsonText } from './json-text.js'
 import { TOOL_COLUMNS } from './registry.js'
 import type { RegisteredTool } from './registry.js'
 import { missing } from './ways-out.js'
@@ -18,21 +19,55 @@ export interface OpenQuestion {
   readonly agreed: number
   readonly expiresAt: Date
   readonly createdAt: Date
-  /** Of a call; null where it is about a run, or the call is not to be seen by who asks. */
+  /** Of a call; null where it is about a run. */
   readonly tool: string | null
   readonly toolVersion: number | null
   readonly egressClass: string | null
-  readonly agent: string | null
+  /** For whom it waits: the agent of a call, or who started the run. */
+  readonly agent: string
+}
+
+/** In a list: with how many questions of the same agent wait in that team. */
+export interface ListedQuestion extends OpenQuestion {
+  readonly waiting: number
 }
 
 const QUESTION_COLUMNS = `a.id, a.owner, a.subject_kind as "subjectKind", a.subject_id as "subjectId", a.arguments_hash as "argumentsHash", a.asked_by as "askedBy", a.why, a.needed,
   agents.fn_agreed(a.id) as agreed, a.expires_at as "expiresAt", a.created_at as "createdAt",
-  i.tool_key as tool, a.tool_version as "toolVersion", i.egress_class as "egressClass", i.agent`
-// The id carries its time: one partition is looked into.
-const QUESTIONS = 'agents.approvals a left join agents.tool_invocations i on i.id = a.subject_id and i.created_at = agents.fn_time_of(a.subject_id)'
+  a.tool_key as tool, a.tool_version as "toolVersion", a.egress_class as "egressClass", a.agent`
 
-export const listQuestions = ({ query }: Pick<Session, 'query'>, most = 100, team?: string): Promise<readonly OpenQuestion[]> =>
-  query(`select ${QUESTION_COLUMNS} from ${QUESTIONS} where a.status = 'pending' and a.expires_at > now() and a.owner = coalesce($2, a.owner) order by a.created_at limit $1`, [most, team ?? null])
+export interface QuestionFilter {
+  readonly team?: string
+  readonly agent?: string
+  readonly tool?: string
+  /** Those that have waited for at least so long. */
+  readonly olderMs?: number
+  /** The id of the last question of the page before. */
+  readonly after?: string
+  readonly most?: number
+}
+
+const OPEN = `status = 'pending' and expires_at > now()`
+
+/** By turn: the agents of a team alternate, each with its oldest question first. A question keeps its turn, so pages neither overlap nor leave one out. */
+export const listQuestions = async ({ query }: Pick<Session, 'query'>, { team, agent, tool, olderMs, after, most = 100 }: QuestionFilter = {}): Promise<readonly ListedQuestion[]> => {
+  const conditions = ([
+    ['a.owner = ?', team],
+    ['a.agent = ?', agent],
+    ['a.tool_key = ?', tool],
+    ['a.created_at <= now() - ?::interval', olderMs === undefined ? undefined : `${String(olderMs)} milliseconds`],
+    ['(a.turn, a.id) > (select l.turn, l.id from agents.approvals l where l.id = ?)', after],
+  ] as const).flatMap(([condition, value]) => (value === undefined ? [] : [{ condition, value }]))
+  const page = await query<ListedQuestion>(
+    `with waiting as (select owner, agent, count(*)::int as waiting from agents.approvals where ${OPEN}${team === undefined ? '' : ' and owner = $1'} group by owner, agent)
+      select ${QUESTION_COLUMNS}, w.waiting from (select * from agents.approvals where ${OPEN}) a join waiting w on w.owner = a.owner and w.agent = a.agent
+      ${conditions.length === 0 ? '' : `where ${conditions.map(({ condition }, at) => condition.replace('?', `$${String(at + 1)}`)).join(' and ')}`} order by a.turn, a.id limit $${String(conditions.length + 1)}`,
+    [...conditions.map(({ value }) => value), most],
+  )
+  // Nothing after a place that is not there is no answer.
+  if (page.length === 0 && after !== undefined && (await query('select from agents.approvals where id = $1', [after])).length === 0) throw missing(`there is no question ${after}, or it is not yours to see`, 'begin with the first page again')
+  return page
+}
 
 export interface Vote {
   readonly voter: string
@@ -62,7 +97,7 @@ export interface ShownQuestion {
 
 /** By its own id, or by that of what it is about: of several, the last. */
 export const showQuestion = async ({ query }: Pick<Session, 'query'>, id: string): Promise<ShownQuestion> => {
-  const [question] = await query<ShownQuestion['question']>(`select ${QUESTION_COLUMNS}, a.status from ${QUESTIONS} where a.id = $1 or a.subject_id = $1 order by a.created_at desc limit 1`, [id])
+  const [question] = await query<ShownQuestion['question']>(`select ${QUESTION_COLUMNS}, a.status from agents.approvals a where a.id = $1 or a.subject_id = $1 order by a.created_at desc limit 1`, [id])
   if (question === undefined) throw missing(`nothing is asked about ${id}, or it is not yours to see`)
   const votes = await query<Vote>(`select ${VOTE_COLUMNS} from agents.approval_votes v where v.approval_id = $1 order by v.at`, [question.id])
   if (question.subjectKind === 'team_run') {
@@ -102,7 +137,7 @@ export interface StandingApproval {
 }
 
 export const approveInAdvance = async ({ query }: Pick<Session, 'query'>, { toolId, arguments: form, uses, validMs, reason, agent }: StandingApproval): Promise<string> => {
-  const [row] = await query<{ id: string }>('select agents.fn_approve_in_advance($1, $2, $3, $4::interval, $5, $6) as id', [toolId, JSON.stringify(form), uses, `${String(validMs)} milliseconds`, reason, agent ?? null])
+  const [row] = await query<{ id: string }>('select agents.fn_approve_in_advance($1, $2, $3, $4::interval, $5, $6) as id', [toolId, jsonText(form, 'the form of the arguments'), uses, `${String(validMs)} milliseconds`, reason, agent ?? null])
   return row?.id ?? ''
 }
 

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto'
+
 import type { Engine } from './engine.js'
 
-/** What is told: `ID STATE` of a call; the id of a question; the id of a call that says something. */
+/** On each a mark of the call or run that it is about (`markOf`); every login may listen, so the id itself is not told. */
 export type Channel = (typeof CHANNELS)[number]
 
 /** Told by the database that something changed; wakes by itself as well, because a notification can be lost with a connection. */
@@ -14,6 +16,9 @@ export interface Changes {
 
 const CHANNELS = ['tool_invocation', 'tool_invocation_approval_required', 'tool_invocation_output'] as const
 const ASK_AGAIN_MS = 2_000
+
+/** As `agents.fn_notify` has it. */
+export const markOf = (id: string): string => createHash('sha256').update(id).digest('hex').slice(0, 32)
 
 export interface ChangesSettings {
   readonly askAgainMs?: number

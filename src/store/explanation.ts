@@ -53,20 +53,23 @@ export interface CallFilter {
   readonly agent?: string
   readonly tool?: string
   readonly profile?: string
+  /** The id of the last call of the page before. */
+  readonly after?: string
   readonly most?: number
 }
 
 /** The newest first. Only what is asked for is in the statement: of few that run among many that ran, an index knows. */
-export const listInvocations = ({ query }: Asking, { team, status, agent, tool, profile, most = 50 }: CallFilter): Promise<readonly ListedCall[]> => {
+export const listInvocations = ({ query }: Asking, { team, status, agent, tool, profile, after, most = 50 }: CallFilter): Promise<readonly ListedCall[]> => {
   const conditions = ([
     ['owner = ?', team],
     ['status = ?', status],
     ['agent = ?', agent],
     ['tool_key = ?', tool],
     ['profile_id = (select p.id from agents.tool_profiles p where p.owner = $1 and p.name = ?)', profile],
+    ['(created_at, id) < (agents.fn_time_of(?), ?::uuid)', after],
   ] as const).flatMap(([condition, value]) => (value === undefined ? [] : [{ condition, value }]))
   return query(
-    `select ${LISTED_COLUMNS} from agents.tool_invocations where ${conditions.map(({ condition }, at) => condition.replace('?', `$${String(at + 1)}`)).join(' and ')}
+    `select ${LISTED_COLUMNS} from agents.tool_invocations where ${conditions.map(({ condition }, at) => condition.replaceAll('?', `$${String(at + 1)}`)).join(' and ')}
       order by created_at desc, id desc limit $${String(conditions.length + 1)}`,
     [...conditions.map(({ value }) => value), most],
   )

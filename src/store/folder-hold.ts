@@ -72,8 +72,12 @@ const read = (path: string): string => {
 
 const namespace = (): string => ownerOf('/proc/self/ns/pid') ?? ''
 const boot = (): string => read('/proc/sys/kernel/random/boot_id').slice(0, 8)
+/** Behind the name of the program, which may have anything in it: its state first. */
+const factsOf = (pid: string): readonly string[] => read(`/proc/${pid}/stat`).split(') ').at(-1)?.split(' ') ?? []
 /** When the process began, in ticks since the boot: numbers of processes are used again. */
-const startOf = (pid: string): string => read(`/proc/${pid}/stat`).split(') ')[1]?.split(' ')[19] ?? ''
+const startOf = (pid: string): string => factsOf(pid)[19] ?? ''
+/** It has ended, and its parent has not asked for its status yet. In a container without an init nobody ever does. */
+const hasEnded = (pid: string): boolean => ['Z', 'X', 'x'].includes(factsOf(pid)[0] ?? '')
 
 const describeSelf = (): string => [process.pid, startOf(String(process.pid)), namespace(), boot()].join(':')
 
@@ -87,7 +91,7 @@ const isDead = (owner: string, me: string): boolean => {
   if (when !== '' && whenNow !== '' && when !== whenNow) return true
   if (where !== whereNow) return false
   const now = startOf(pid)
-  if (now !== '') return start !== '' && start !== now
+  if (now !== '') return hasEnded(pid) || (start !== '' && start !== now)
   try {
     process.kill(Number(pid), 0)
     return false

@@ -1,7 +1,7 @@
 export { openDirectAccess } from './access.js'
 export type { StoreAccess } from './access.js'
 export { approveInAdvance, listQuestions, showQuestion } from './approvals.js'
-export type { OpenQuestion, ShownQuestion, StandingApproval, Vote } from './approvals.js'
+export type { ListedQuestion, OpenQuestion, QuestionFilter, ShownQuestion, StandingApproval, Vote } from './approvals.js'
 export { watchChanges } from './changes.js'
 export type { Changes } from './changes.js'
 export { newSealingKey, openCredential, parseSealingKey, resolveCredential, sealCredential } from './credentials.js'

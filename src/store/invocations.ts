@@ -3,6 +3,7 @@ import { CordonError } from '../errors/index.js'
 import type { Session } from './engine.js'
 import { INVOCATION_COLUMNS } from './invocation.js'
 import type { Invocation, InvocationStatus } from './invocation.js'
+import { jsonText } from './json-text.js'
 import { missing } from './ways-out.js'
 
 export interface InvocationRequest {
@@ -23,7 +24,7 @@ export interface InvocationRequest {
 const HOUR_MS = 3_600_000
 
 export const invokeTool = async ({ query }: Pick<Session, 'query'>, { toolId, agent, input, teamRunId, stepId, costEstimate, validMs = HOUR_MS, dispatch = 'runners', request }: InvocationRequest): Promise<string> => {
-  const values = [teamRunId ?? null, toolId, agent, JSON.stringify(input), stepId ?? null, costEstimate ?? null, `${String(validMs)} milliseconds`, dispatch]
+  const values = [teamRunId ?? null, toolId, agent, jsonText(input, 'the input'), stepId ?? null, costEstimate ?? null, `${String(validMs)} milliseconds`, dispatch]
   const [row] = await noting({ query }, toolId, agent, () => (request === undefined
     ? query<{ id: string }>('select agents.fn_invoke_tool($1, $2, $3, $4, $5, $6, $7::interval, p_dispatch => $8) as id', values)
     : query<{ id: string }>('select agents.fn_invoke_tool_once($9, $1, $2, $3, $4, $5, $6, $7::interval, $8) as id', [...values, request])))
@@ -31,7 +32,7 @@ export const invokeTool = async ({ query }: Pick<Session, 'query'>, { toolId, ag
 }
 
 /** What a refusal names as its cause (sql/0006), and what becomes an entry of the record. */
-const CAUSES: ReadonlySet<unknown> = new Set(['assignment', 'profile', 'schema', 'budget', 'kill_switch'])
+const CAUSES: ReadonlySet<unknown> = new Set(['assignment', 'profile', 'schema', 'budget', 'kill_switch', 'waiting'])
 
 /** The error took back everything that was written with it; that it was refused is on the record nevertheless. */
 const noting = async <Result>({ query }: Pick<Session, 'query'>, toolId: string, agent: string, ask: () => Promise<Result>): Promise<Result> => {
@@ -82,7 +83,7 @@ export interface Completion {
 const MOST_ERROR_LETTERS = 200_000
 
 export const completeInvocation = async ({ query }: Pick<Session, 'query'>, { id, fence }: Pick<Invocation, 'id' | 'fence'>, { status, output, error, cost, usage }: Completion): Promise<void> => {
-  const text = (value: unknown): string | null => (value === undefined ? null : storable(JSON.stringify(value)))
+  const text = (value: unknown): string | null => (value === undefined ? null : storable(jsonText(value, 'the result')))
   await query('select agents.fn_complete_tool_invocation($1, $2, $3, $4, $5, $6, $7)', [id, status, text(output), error === undefined ? null : shownText(error.slice(0, MOST_ERROR_LETTERS)), cost ?? null, fence, text(usage)])
 }
 

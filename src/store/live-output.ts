@@ -1,3 +1,4 @@
+import { markOf as notificationOf } from './changes.js'
 import type { Changes } from './changes.js'
 import type { Session } from './engine.js'
 import { isFinal } from './invocation.js'
@@ -79,7 +80,7 @@ export const watchOutput = (changes: Pick<Changes, 'listening' | 'next'>): Outpu
     const listen = async (): Promise<void> => {
       await changes.listening()
       while (!over.signal.aborted) {
-        const { changed, stop } = changes.next((notification, channel) => channel === 'tool_invocation_output' && notification === id, Number.POSITIVE_INFINITY, over.signal)
+        const { changed, stop } = changes.next((notification, channel) => channel === 'tool_invocation_output' && notification === notificationOf(id), Number.POSITIVE_INFINITY, over.signal)
         try {
           await read()
           await changed

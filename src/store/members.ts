@@ -3,6 +3,7 @@ import { nearestKey } from '../policy/index.js'
 
 import type { Session } from './engine.js'
 import type { MemberKind } from './registry.js'
+import { thenRejectSuperseded } from './superseded.js'
 import { missing } from './ways-out.js'
 
 type Asking = Pick<Session, 'query'>
@@ -40,7 +41,7 @@ export const requireNewTeam = async ({ query }: Asking, team: string): Promise<v
 export const removeMember = async ({ query }: Asking, team: string, actor: string, kind: MemberKind): Promise<void> => {
   const [there] = await query('select from agents.members where owner = $1 and actor = $2 and kind = $3', [team, actor, kind])
   if (there === undefined) throw missing(`${actor} is no ${kind} of ${team}`)
-  await query('select agents.fn_remove_member($1, $2, $3)', [team, actor, kind])
+  await thenRejectSuperseded({ query }, query('select agents.fn_remove_member($1, $2, $3)', [team, actor, kind]), team)
 }
 
 export interface Profile {
@@ -65,7 +66,8 @@ export const listProfiles = ({ query }: Asking, team: string): Promise<readonly 
 export type NewProfile = Pick<Profile, 'name'> & { readonly [Key in Exclude<keyof Profile, 'name'>]?: NonNullable<Profile[Key]> }
 
 export const setProfile = async ({ query }: Asking, team: string, { name, allowTools, denyTools, toolGroups, askTools = [], requiresApproval, isDefault }: NewProfile): Promise<void> => {
-  await query('select agents.fn_set_profile($1, $2, $3, $4, $5, $6, $7, $8)', [team, name, allowTools ?? null, denyTools ?? [], toolGroups ?? null, JSON.stringify(Object.fromEntries(askTools.map((tool) => [tool, { requires_approval: true }]))), requiresApproval ?? false, isDefault ?? false])
+  const overrides = JSON.stringify(Object.fromEntries(askTools.map((tool) => [tool, { requires_approval: true }])))
+  await thenRejectSuperseded({ query }, query('select agents.fn_set_profile($1, $2, $3, $4, $5, $6, $7, $8)', [team, name, allowTools ?? null, denyTools ?? [], toolGroups ?? null, overrides, requiresApproval ?? false, isDefault ?? false]), team)
 }
 
 export interface Stop {

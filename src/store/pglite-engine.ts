@@ -5,6 +5,7 @@ import type { PGlite, Transaction } from '@electric-sql/pglite'
 
 import { fail } from '../errors/index.js'
 
+import { embeddedFailure } from './embedded-failure.js'
 import type { Engine, Session } from './engine.js'
 import { holdFolder } from './folder-hold.js'
 import { readImage, unpackImage } from './prepared-image.js'
@@ -34,7 +35,7 @@ export const openPglite = ({ folder }: PgliteSettings): Engine => {
       throw error
     })
   }
-  const engine = engineOf(folder ?? 'memory', () => (started ??= begin()), () => started)
+  const engine = engineOf(folder, () => (started ??= begin()), () => started)
   return {
     ...engine,
     close: async () => {
@@ -51,12 +52,13 @@ const requireDatabase = (folder: string): void => {
   throw fail('store-unavailable', { where: folder, problem: `there is something else in it${names.includes('data') ? `; the database of a store is in its folder data: ${join(folder, 'data')}` : ''}` })
 }
 
-export const engineOf = (where: string, database: () => Promise<PGlite>, opened: () => Promise<PGlite> | undefined): Engine => {
+export const engineOf = (folder: string | undefined, database: () => Promise<PGlite>, opened: () => Promise<PGlite> | undefined): Engine => {
+  const where = folder ?? 'memory'
   const told = async <Result>(work: (open: PGlite) => Promise<Result>): Promise<Result> => {
     try {
       return await work(await database())
     } catch (error) {
-      throw storeError(error, where)
+      throw storeError(embeddedFailure(error, folder), where)
     }
   }
   const sessionOf = (run: <Result>(work: (open: PGlite | Transaction) => Promise<Result>) => Promise<Result>): Session => ({

@@ -7,6 +7,7 @@ import type { WorkerPool } from 'graphile-worker'
 import { fail } from '../errors/index.js'
 
 import type { Engine } from './engine.js'
+import { LOCK_MS, untilNotHeld } from './migrate.js'
 import { openPool } from './postgres-engine.js'
 import { createSlots } from './slots.js'
 
@@ -28,16 +29,17 @@ export const installQueue = async (engine: Engine, url: string): Promise<void> =
     if to_regnamespace('${SCHEMA}') is null then create schema ${SCHEMA} authorization cordon_owner; end if;
     execute format('grant create on database %I to cordon_owner', current_database());
   end $$`)
-  const pool = await openPool({ connectionString: url, max: 1 })
+  // A login of a runner may hold a table of the queue: then this gives up, and says who it is.
+  const pool = await openPool({ connectionString: url, max: 1, lock_timeout: LOCK_MS })
   // The queue belongs to the owner of everything else: its functions are called with that role's rights.
   pool.on('connect', (client) => void client.query('set role cordon_owner').catch(() => undefined))
   try {
-    await runMigrations({ pgPool: pool, schema: SCHEMA, logger: new Logger(() => () => undefined) })
+    await untilNotHeld(engine, () => runMigrations({ pgPool: pool, schema: SCHEMA, logger: new Logger(() => () => undefined) }))
   } finally {
     await pool.end()
     await engine.execute(`do $$ begin execute format('revoke create on database %I from cordon_owner', current_database()); end $$`)
   }
-  await engine.execute('begin; set local role cordon_owner; select agents.fn_use_queue(); commit')
+  await untilNotHeld(engine, () => engine.transaction(({ execute }) => execute(`set local lock_timeout = ${String(LOCK_MS)}; set local role cordon_owner; select agents.fn_use_queue()`)))
 }
 
 export const hasQueue = async ({ query }: Pick<Engine, 'query'>): Promise<boolean> => {

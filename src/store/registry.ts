@@ -1,4 +1,6 @@
 import type { Session } from './engine.js'
+import { jsonText } from './json-text.js'
+import { thenRejectSuperseded } from './superseded.js'
 import { missing } from './ways-out.js'
 
 /** How a tool is known where it goes. */
@@ -96,7 +98,7 @@ export const registerTool = async ({ query }: Pick<Session, 'query'>, tool: Tool
   }
   const present = Object.entries(given).filter(([, value]) => value !== undefined)
   const names = present.map(([name], at) => `${name} => $${String(at + 1)}`)
-  const [row] = await query<{ id: string }>(`select agents.fn_register_tool(${names.join(', ')}) as id`, present.map(([, value]) => value))
+  const [row] = await thenRejectSuperseded({ query }, query<{ id: string }>(`select agents.fn_register_tool(${names.join(', ')}) as id`, present.map(([, value]) => value)), tool.owner)
   return row?.id ?? ''
 }
 
@@ -107,11 +109,11 @@ export const findTool = async ({ query }: Pick<Session, 'query'>, owner: string,
   (await query<RegisteredTool>(`select ${TOOL_COLUMNS} from agents.tools_registry where owner = $1 and key = $2`, [owner, key]))[0]
 
 export const assignTool = async ({ query }: Pick<Session, 'query'>, agent: string, toolId: string, profile?: string): Promise<void> => {
-  await query('select agents.fn_assign_tool($1, $2, $3)', [agent, toolId, profile ?? null])
+  await thenRejectSuperseded({ query }, query('select agents.fn_assign_tool($1, $2, $3)', [agent, toolId, profile ?? null]))
 }
 
 export const revokeTool = async ({ query }: Pick<Session, 'query'>, agent: string, toolId: string): Promise<void> => {
-  await query('select agents.fn_revoke_tool($1, $2)', [agent, toolId])
+  await thenRejectSuperseded({ query }, query('select agents.fn_revoke_tool($1, $2)', [agent, toolId]))
 }
 
 export const requireTool = async (session: Pick<Session, 'query'>, owner: string, key: string): Promise<RegisteredTool> => {
@@ -144,4 +146,4 @@ export const addMember = async ({ query }: Pick<Session, 'query'>, owner: string
   await query('select agents.fn_add_member($1, $2, $3)', [owner, actor, kind])
 }
 
-const json = (value: object | undefined): string | undefined => (value === undefined ? undefined : JSON.stringify(value))
+const json = (value: object | undefined): string | undefined => (value === undefined ? undefined : jsonText(value, 'the tool'))

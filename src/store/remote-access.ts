@@ -7,6 +7,7 @@ import { CordonError, ERRORS, fail } from '../errors/index.js'
 
 import type { StoreAccess } from './access.js'
 import type { Following, Marked } from './desk.js'
+import { jsonText } from './json-text.js'
 import { operationOf } from './operations/index.js'
 import type { AnyOperation } from './operations/index.js'
 import { readFields } from './operations/field.js'
@@ -85,7 +86,7 @@ const prepare = ({ token, actor }: ServerSettings, { method, path, fields }: Any
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(given[name])))
   const rest = Object.keys(fields).filter((name) => !inPath.has(name) && given[name] !== undefined)
   const query = method === 'POST' ? '' : rest.map((name) => `${name}=${encodeURIComponent(String(given[name]))}`).join('&')
-  const body = method === 'POST' ? Buffer.from(JSON.stringify(Object.fromEntries(rest.map((name) => [name, given[name]])))) : undefined
+  const body = method === 'POST' ? Buffer.from(jsonText(Object.fromEntries(rest.map((name) => [name, given[name]])), 'the request')) : undefined
   return {
     body,
     options: {

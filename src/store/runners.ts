@@ -36,6 +36,7 @@ export const keepUp = async ({ query }: Pick<Session, 'query'>, forgottenMs = LE
   const others = await Promise.allSettled([
     query('select agents.fn_queue_forgotten($1::interval)', [`${String(forgottenMs)} milliseconds`]),
     query('select agents.fn_expire_team_runs()'),
+    query('select agents.fn_reject_superseded()'),
     query('select agents.fn_tidy()'),
     query('select agents.fn_make_next_partitions()'),
   ])

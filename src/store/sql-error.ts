@@ -5,7 +5,7 @@ import { missing, refused } from './ways-out.js'
 
 const stringOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** What the database says, in the words of Cordon. Its states are those of sql/: 42501, P0002, 22023. */
+/** What the database says, in the words of Cordon. Its states are those of sql/: 42501, P0002, 22023, 53400. */
 export const storeError = (error: unknown, where: string): unknown => {
   if (error instanceof CordonError || !(error instanceof Error)) return error
   const { code, hint } = error as Error & { readonly code?: unknown; readonly hint?: unknown }
@@ -18,6 +18,13 @@ export const storeError = (error: unknown, where: string): unknown => {
       return missing(problem, stringOf(hint), error)
     case '22023':
       return fail('store-state', { problem, hint: stringOf(hint) }, error)
+    // The disk, or what a user may have of it: of a server, and of the files of an embedded database.
+    case '53100':
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return fail('store-full', { where, problem }, error)
+    case '53400':
+      return fail('questions-too-many', { problem, fix: stringOf(hint) }, error)
     case TOO_LARGE:
       return fail('store-answer-too-large', { problem }, error)
     // Given up, by the clock or by who asked; not had a lock; in the way of another one; idle within a transaction.

@@ -3,6 +3,7 @@
 import { showQuestion } from './approvals.js'
 import type { ShownQuestion } from './approvals.js'
 import type { Session } from './engine.js'
+import { jsonText } from './json-text.js'
 import { missing } from './ways-out.js'
 
 type Asking = Pick<Session, 'query'>
@@ -33,7 +34,7 @@ export interface RunRequest {
 const DAY_MS = 86_400_000
 
 export const startRun = async ({ query }: Asking, team: string, { name, plan, needed = 1, validMs = DAY_MS }: RunRequest): Promise<string> =>
-  (await query<{ id: string }>('select agents.fn_start_team_run($1, $2, $3, $4, $5::interval) as id', [team, name, JSON.stringify(plan), needed, `${String(validMs)} milliseconds`]))[0]?.id ?? ''
+  (await query<{ id: string }>('select agents.fn_start_team_run($1, $2, $3, $4, $5::interval) as id', [team, name, jsonText(plan, 'the plan'), needed, `${String(validMs)} milliseconds`]))[0]?.id ?? ''
 
 // Over is over, also before upkeep has written it down.
 const STATUS = `case when r.status in ('pending', 'approved') and r.expires_at <= now() then 'expired' else r.status end`

@@ -1,5 +1,6 @@
 import { CordonError } from '../errors/index.js'
 
+import { markOf } from './changes.js'
 import type { Changes } from './changes.js'
 import type { Session } from './engine.js'
 import type { Invocation } from './invocation.js'
@@ -18,10 +19,11 @@ export interface InvocationWatch {
 export const watchInvocations = (changes: Pick<Changes, 'listening' | 'next'>): InvocationWatch => ({
   wait: async (session, id, { until, signal }) => {
     await changes.listening()
+    const mark = markOf(id)
     for (;;) {
       signal?.throwIfAborted()
       // Listened for before it is looked at: what happens in between is heard.
-      const { changed, stop } = changes.next((notification, channel) => channel === 'tool_invocation' && notification.startsWith(`${id} `), Number.POSITIVE_INFINITY, signal)
+      const { changed, stop } = changes.next((notification, channel) => channel === 'tool_invocation' && notification === mark, Number.POSITIVE_INFINITY, signal)
       try {
         const invocation = await requireInvocation(session, id).catch(untilItIsBack)
         if (invocation !== undefined && until(invocation)) return invocation
@@ -35,6 +37,6 @@ export const watchInvocations = (changes: Pick<Changes, 'listening' | 'next'>): 
 
 /** A database that is away for a while is waited for, like everything else. */
 const untilItIsBack = (error: unknown): undefined => {
-  if (error instanceof CordonError && (error.code === 'store-unavailable' || error.code === 'store-busy')) return undefined
+  if (error instanceof CordonError && ['store-unavailable', 'store-full', 'store-busy'].includes(error.code)) return undefined
   throw error
 }

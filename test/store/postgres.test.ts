@@ -36,6 +36,23 @@ const invokeAs = (one: Engine, tool: string, agent: string) => one.query<{ id: s
 const approveAs = (one: Engine, id: string) => one.query('select agents.fn_approve_tool_invocation($1)', [id])
 
 describe('logins', () => {
+  test('a login cannot hold up who prepares the database by an advisory lock, and one that holds a table is named', async () => {
+    const agent = open('agent-1')
+    const next = [...readMigrations(), { number: 9999, name: '9999_next.sql', text: 'alter table agents.budgets add column next int', hash: 'next' }]
+    const undo = () => engine.execute('alter table agents.budgets drop column next; delete from cordon_migrations.applied where number = 9999')
+    const during = (held: string, work: () => Promise<void>) => agent.transaction(async ({ execute }) => {
+      await execute(held)
+      await work()
+    })
+    await during('select pg_advisory_lock(7220155190)', async () => {
+      expect(await migrate(engine, next)).toEqual(['9999_next.sql'])
+    })
+    await undo()
+    await during('select from agents.budgets', () => expect(migrate(engine, next)).rejects.toMatchObject({ code: 'store-busy', message: expect.stringMatching(/process \d+ of agent-1 .* on agents\.budgets/) as string }))
+    expect(await migrate(engine, next)).toEqual(['9999_next.sql'])
+    await undo()
+  })
+
   test('a login is itself, whatever it says', async () => {
     const tool = await registry.register('send')
     const agent = open('agent-1')

@@ -2,6 +2,8 @@
 // claims: see "what went wrong elsewhere".
 import { describe, expect, test } from 'vitest'
 
+import { markOf } from '../../src/store/changes.js'
+
 import { BAD_STATE, MISSING, REFUSED, describeRegistry } from './describe-registry.js'
 import { actorOf } from './registry.js'
 import type { Actor } from './registry.js'
@@ -44,7 +46,8 @@ describeRegistry('the registry', (stage) => {
       const stop = await stage.engine.listen(['tool_invocation'], (text) => heard.push(text))
       const id = await registry.invoke(await registry.register('send'))
       await registry.anna.query('select agents.fn_approve_tool_invocation($1)', [id])
-      await expect.poll(() => heard).toEqual([`${id} pending`, `${id} approved`])
+      await expect.poll(() => heard).toEqual([markOf(id), markOf(id)])
+      expect(heard.join(), 'every login may listen: the id is not told').not.toContain(id)
       await stop()
     })
 
@@ -272,8 +275,9 @@ describeRegistry('the registry', (stage) => {
       await registry.admin.query('select agents.fn_revoke_tool($1, $2)', ['agent-1', tool])
       expect(await claim(registry, first)).toBeUndefined()
       await expect(registry.otto.query('select agents.fn_approve_tool_invocation($1)', [second])).rejects.toMatchObject(REFUSED)
+      expect(await registry.statusOf(first)).toBe('rejected')
       await registry.admin.query('select agents.fn_assign_tool($1, $2)', ['agent-1', tool])
-      expect(await claim(registry, first)).toBeDefined()
+      expect(await registry.otto.value('select agents.fn_approve_tool_invocation($1)', [second])).toBe('pending')
     })
 
     test('numbers are as every program reads them, and patterns end', async () => {
@@ -284,8 +288,36 @@ describeRegistry('the registry', (stage) => {
       for (const number of ['9007199254740991', '0.1', '-1.5e-7', '123456.789', '0']) expect(await ask(`{"n": ${number}}`), number).toBeDefined()
       expect(await ask('{"s": "aaa"}')).toBeDefined()
       await expect(ask(`{"s": "${'a'.repeat(200_000)}"}`)).rejects.toMatchObject(BAD_STATE)
-      for (const schema of [{ pattern: '^(a*)\\1$' }, { type: null }, { maxLength: null }, { properties: ['n'] }, { type: 'text' }, { format: 'uri' }, { multipleOf: 0 }, { not: { pattern: '\\bsudo\\b' } }, { pattern: '(?i)a' }, { pattern: '[[:alpha:]]' }])
+      for (const schema of [{ pattern: '^(a*)\\1$' }, { type: null }, { maxLength: null }, { properties: ['n'] }, { type: 'text' }, { format: 'uri' }, { multipleOf: 0 }, { not: { pattern: '\\bsudo\\b' } }, { pattern: '(?i)a' }, { pattern: '[[:alpha:]]' }, { pattern: '[]a]' }])
         await expect(registry.register('bad', { p_schema_input: JSON.stringify(schema) }), JSON.stringify(schema)).rejects.toMatchObject(BAD_STATE)
+    })
+
+    test('a pattern cannot look ahead or behind at every place, which takes a square of the time; at the beginning it can', async () => {
+      const registry = await fresh()
+      const of = (pattern: string) => ({ p_egress_class: 'none', p_requires_approval: false, p_schema_input: JSON.stringify({ type: 'object', properties: { s: { type: 'string', pattern } } }) })
+      for (const pattern of ['(?=.*b)a', '^a(?=.*b)', '^(?:a(?=.*b))*$', '(?<=a)b', '^(?=.*b)*a', '^(?=(?!.*b).*c)a', 'x|^(?!a)b', '^(?:(?!x).)*$'])
+        await expect(registry.register('bad', of(pattern)), pattern).rejects.toMatchObject({ ...BAD_STATE, message: expect.stringContaining('looks ahead or behind') as string })
+      const tool = await registry.register('path', of('^(?!.*\\.\\.)(?=[^/])[a-z/(?=)\\[(?=\\]]+$'))
+      const ask = (text: string) => registry.agent.value('select agents.fn_invoke_tool(null, $1, $2, $3)', [tool, 'agent-1', JSON.stringify({ s: text })])
+      expect(await ask('a/b'.repeat(30_000))).toBeDefined()
+      for (const text of ['a/..', '/a']) await expect(ask(text), text).rejects.toMatchObject(BAD_STATE)
+      // One that was registered before it was refused is held against short texts alone.
+      expect([await stage.engine.query(`select agents.fn_pattern_reach('(?=.*b)a') as most`), await stage.engine.query(`select agents.fn_pattern_reach('^(?=.*b)a') as most`)]).toEqual([[{ most: 1000 }], [{ most: 100_000 }]])
+    })
+
+    test('what is refused does not depend on what a session has set', async () => {
+      const registry = await fresh()
+      const problems = (setting: string) => stage.engine.transaction(async ({ query, execute }) => {
+        await execute(`${setting}; discard plans`)
+        return query(`select agents.fn_schema_problem($1) as back, agents.fn_schema_problem($2) as edge, agents.fn_schema_problem($3) as fine, agents.fn_json_problem($4) as number`,
+          ['{"pattern":"(a)\\\\1"}', '{"pattern":"\\\\bsudo"}', '{"pattern":"^\\\\d+$"}', '[0.1234567890123456]'])
+      })
+      const usual = await problems('set local standard_conforming_strings = on')
+      expect(usual).toEqual([{ back: '$ has a pattern with a reference back', edge: expect.stringContaining('means something else here') as string, fine: null, number: null }])
+      // In a session of its own: a function is read when it is first called.
+      expect(await problems('set local standard_conforming_strings = off; set local extra_float_digits = -5')).toEqual(usual)
+      expect(await stage.engine.query(`select p.proname from pg_proc p where p.pronamespace = 'agents'::regnamespace and position(chr(92) in p.prosrc) > 0 and not coalesce('standard_conforming_strings=on' = any (p.proconfig), false)`)).toEqual([])
+      expect(registry.owner).toBeDefined()
     })
 
     test('a cost that is far from its estimate is flagged', async () => {

@@ -30,7 +30,7 @@ describeRegistry('runs of a team', (stage) => {
     const registry = await fresh()
     const call = await registry.invoke(await registry.register('send'))
     const run = await start(registry)
-    expect((await listQuestions(registry.anna, 100, registry.owner)).map(({ subjectKind, subjectId }) => [subjectKind, subjectId])).toEqual([['tool_invocation', call], ['team_run', run]])
+    expect((await listQuestions(registry.anna, { team: registry.owner })).map(({ subjectKind, subjectId }) => [subjectKind, subjectId])).toEqual([['tool_invocation', call], ['team_run', run]])
     const shown = await showRun(registry.anna, run)
     expect(shown).toMatchObject({ run: { name: 'release', status: 'pending', startedBy: 'agent-1' }, question: { needed: 1, agreed: 0, status: 'pending' }, votes: [], calls: [] })
     expect(JSON.parse(shown.planText)).toEqual(PLAN)

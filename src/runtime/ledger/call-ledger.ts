@@ -161,7 +161,7 @@ export const openLedger = async (settings: LedgerSettings, same: SameTool, holds
 
 const either = (given: AbortSignal | undefined, leaving: AbortSignal): AbortSignal => (given === undefined ? leaving : AbortSignal.any([given, leaving]))
 
-const decisionOf = ({ status, approvalDecidedBy: by, approvalReason: reason }: SeenCall): LedgerDecision => {
+const decisionOf = ({ status, approvalDecidedBy: by, approvalReason: reason, error }: SeenCall): LedgerDecision => {
   switch (status) {
     case 'approved':
     case 'running':
@@ -170,6 +170,8 @@ const decisionOf = ({ status, approvalDecidedBy: by, approvalReason: reason }: S
     case 'failed':
       return { kind: 'approved', by, hasEnded: true }
     case 'rejected':
+      // By the registry itself, which judged the call again: then the reason is its error.
+      if (error !== null) return { kind: 'denied', by: 'the registry', reason: error }
       return { kind: 'denied', by: by ?? 'somebody', reason: reason ?? 'no reason given' }
     case 'expired':
     case 'cancelled':
@@ -179,7 +181,7 @@ const decisionOf = ({ status, approvalDecidedBy: by, approvalReason: reason }: S
 }
 
 /** The claim gave nothing: why, as far as the books tell. */
-const notStarted = ({ id, status, runner }: SeenCall): CordonError => {
+const notStarted = ({ id, status, runner, error }: SeenCall): CordonError => {
   switch (status) {
     case 'approved':
       return fail('store-state', { problem: `invocation ${id} cannot be started: it is approved, and paused, stopped, past its time or not for this process`, hint: `see: cordon why ${id}` })
@@ -191,6 +193,6 @@ const notStarted = ({ id, status, runner }: SeenCall): CordonError => {
     case 'rejected':
     case 'expired':
     case 'cancelled':
-      return fail('store-state', { problem: `invocation ${id} cannot be started: it is ${status}`, hint: 'go on with it by its id, or ask for it again' })
+      return fail('store-state', { problem: `invocation ${id} cannot be started: it is ${status}${status === 'rejected' && error !== null ? ` (${error})` : ''}`, hint: 'go on with it by its id, or ask for it again' })
   }
 }

@@ -14,6 +14,7 @@ export const MEMBER = called('Member', made({ actor: aText(), kinds: KINDS }))
 export const STOP = called('Stop', made({ scope: aWord('all', 'agent', 'tool', 'profile'), subject: aText(), state: aWord('kill', 'pause'), reason: aText(), author: aText(), since: aTime() }))
 export const PROFILE = called('Profile', made({ name: aText(), allowTools: orNull(manyOf(aText())), denyTools: manyOf(aText()), toolGroups: orNull(manyOf(aText())), askTools: manyOf(aText()), requiresApproval: yes(), isDefault: yes() }))
 export const BUDGET = called('Budget', made({ scope: aWord('agent', 'profile'), subject: aText(), seconds: aNumber(), maxCalls: orNull(aNumber()), maxCost: orNull(aNumber()), usedCalls: orNull(aNumber()), usedCost: orNull(aNumber()), until: aTime() }))
+export const WAITING_LIMIT = called('WaitingLimit', made({ agent: orNull(aText()), waiting: aCount() }))
 export const CREDENTIAL = called('Credential', made({ ref: aText(), keyId: aText(), storedBy: aText(), storedAt: aTime() }))
 export const ISSUED_TOKEN = called('IssuedToken', made({ id: anId(), team: aText(), actor: aText(), label: aText(), createdBy: aText(), createdAt: aTime(), expiresAt: aTime(), lastUsedAt: orNull(aTime()), revokedAt: orNull(aTime()) }))
 export const NEW_TOKEN = called('NewToken', made({ id: anId(), token: aText() }))
@@ -40,10 +41,10 @@ export const THE_DECISION = made({ status: aText() })
 
 const QUESTION_PARTS = {
   id: anId(), owner: aText(), subjectKind: aWord('tool_invocation', 'team_run'), subjectId: anId(), argumentsHash: aText(), askedBy: aText(), why: aText(), needed: aCount(), agreed: aCount(), expiresAt: aTime(), createdAt: aTime(),
-  tool: orNull(aText()), toolVersion: orNull(aCount()), egressClass: orNull(aText()), agent: orNull(aText()),
+  tool: orNull(aText()), toolVersion: orNull(aCount()), egressClass: orNull(aText()), agent: aText(),
 }
 const VOTE = called('Vote', made({ voter: aText(), verdict: aWord('approve', 'reject'), reason: orNull(aText()), at: aTime(), tokenId: orNull(anId()), tokenLabel: orNull(aText()), tokenMadeBy: orNull(aText()) }))
-export const QUESTION = called('Question', made(QUESTION_PARTS))
+export const LISTED_QUESTION = called('Question', made({ ...QUESTION_PARTS, waiting: aCount() }))
 export const SHOWN_QUESTION = called('ShownQuestion', made({
   question: made({ ...QUESTION_PARTS, status: aText() }), votes: manyOf(VOTE), invocation: orNull(INVOCATION), inputText: orNull(aText()), tool: orNull(TOOL), run: orNull(made({ name: aText(), planText: aText() })),
 }))

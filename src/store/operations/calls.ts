@@ -1,5 +1,6 @@
 // Calls, and what people say about them.
 import { approveInAdvance, approveQuestion, listQuestions, listStandingApprovals, rejectQuestion, revokeStandingApproval, showQuestion } from '../approvals.js'
+import { markOf } from '../changes.js'
 import { explainInvocation, listInvocations } from '../explanation.js'
 import { INVOCATION_STATES } from '../invocation.js'
 import { cancelInvocation, completeInvocation, invokeTool, requireInvocation } from '../invocations.js'
@@ -8,7 +9,7 @@ import type { OutputPage } from '../live-output.js'
 import { requireTool } from '../registry.js'
 import { claimInvocations, sendHeartbeat } from '../runners.js'
 
-import { EXPLANATION, INVOCATION, LISTED_CALL, OUTPUT_PAGE, QUESTION, SHOWN_QUESTION, STANDING_APPROVAL, THE_DECISION, THE_ID, THE_STATUS } from './answers.js'
+import { EXPLANATION, INVOCATION, LISTED_CALL, LISTED_QUESTION, OUTPUT_PAGE, SHOWN_QUESTION, STANDING_APPROVAL, THE_DECISION, THE_ID, THE_STATUS } from './answers.js'
 import { amount, fence, filledText, hash, id, json, list, mapping, name, oneOf, optional, outputMark, runnerName, text, toolKey, whole, yesOrNo } from './field.js'
 import { EVERYBODY, isChangeOfIt, operation } from './operation.js'
 import { NOTHING, manyOf } from './shape.js'
@@ -20,11 +21,11 @@ const LONGEST_WAIT_SECONDS = 30 * 86_400
 
 export const CALLS = {
   listQuestions: operation({
-    method: 'GET', path: '/v1/teams/{team}/approvals', summary: 'what people are asked about now', role: 'cordon_agent', who: EVERYBODY,
-    fields: { team: name(), most: optional(whole(1, MOST_ROWS)) },
-    answer: manyOf(QUESTION),
+    method: 'GET', path: '/v1/teams/{team}/approvals', summary: 'what people are asked about now: agents take turns, each with its oldest question first; the next page is after the last id', role: 'cordon_agent', who: EVERYBODY,
+    fields: { team: name(), agent: optional(name()), tool: optional(toolKey()), olderSeconds: optional(whole(0, LONGEST_WAIT_SECONDS)), after: optional(id()), most: optional(whole(1, MOST_ROWS)) },
+    answer: manyOf(LISTED_QUESTION),
     isAbout: (_given, _notification, channel) => channel !== 'tool_invocation_output',
-    perform: (asking, { team, most }) => listQuestions(asking, most, team),
+    perform: (asking, { olderSeconds, ...filter }) => listQuestions(asking, { ...filter, ...(olderSeconds === undefined ? {} : { olderMs: olderSeconds * 1000 }) }),
   }),
   showQuestion: operation({ method: 'GET', path: '/v1/approvals/{id}', summary: 'a question with everything that would run, by its id or by that of the call', role: 'cordon_agent', who: EVERYBODY, fields: { id: id() }, answer: SHOWN_QUESTION, perform: (asking, given) => showQuestion(asking, given.id) }),
   approve: operation({
@@ -58,7 +59,7 @@ export const CALLS = {
   }),
   listInvocations: operation({
     method: 'GET', path: '/v1/teams/{team}/invocations', summary: 'calls, the newest first, without what went in and came out: an agent sees its own', role: 'cordon_agent', who: EVERYBODY,
-    fields: { team: name(), status: optional(oneOf(...INVOCATION_STATES)), agent: optional(name()), tool: optional(toolKey()), profile: optional(name()), most: optional(whole(1, MOST_ROWS)) },
+    fields: { team: name(), status: optional(oneOf(...INVOCATION_STATES)), agent: optional(name()), tool: optional(toolKey()), profile: optional(name()), after: optional(id()), most: optional(whole(1, MOST_ROWS)) },
     answer: manyOf(LISTED_CALL),
     perform: listInvocations,
   }),
@@ -73,7 +74,7 @@ export const CALLS = {
     method: 'GET', path: '/v1/invocations/{id}/output', summary: 'what a call says while it runs, after a mark: the last of it, for a while; the whole is in its result', role: 'cordon_agent', who: EVERYBODY,
     fields: { id: id(), after: optional(outputMark()) },
     answer: OUTPUT_PAGE,
-    isAbout: (given, notification) => notification.startsWith(given.id),
+    isAbout: (given, notification) => notification === markOf(given.id),
     growth: {
       items: ({ chunks }: OutputPage) => chunks.map(({ mark, ...item }) => ({ mark, item })),
       goOn: (given, after) => ({ ...given, after }),
@@ -89,25 +90,25 @@ export const CALLS = {
     perform: async (asking, given) => ({ status: await cancelInvocation(asking, given.id, given.reason) }),
   }),
   heartbeat: operation({
-    method: 'POST', path: '/v1/runners/{runner}/heartbeat', summary: 'a runner is there, and what its host can hold', role: 'cordon_runner', who: ['runner'],
+    method: 'POST', path: '/v1/runners/{runner}/heartbeat', summary: 'a runner is there, and what its host can hold', role: 'cordon_runner', who: ['runner', 'agent'],
     fields: { runner: runnerName(), labels: optional(list(text(128))), holds: optional(list(text(128))), isDraining: optional(yesOrNo()), leaseMs: optional(whole(1_000, 3_600_000)) },
     answer: NOTHING,
     perform: (asking, { runner, labels = [], holds = [], isDraining = false, leaseMs }) => sendHeartbeat(asking, { name: runner, labels, holds, isDraining, ...(leaseMs === undefined ? {} : { leaseMs }) }),
   }),
   claim: operation({
-    method: 'POST', path: '/v1/runners/{runner}/claims', summary: 'approved calls for a runner, each for one', role: 'cordon_runner', who: ['runner'],
+    method: 'POST', path: '/v1/runners/{runner}/claims', summary: 'approved calls for a runner, each for one; an agent takes its own by their id', role: 'cordon_runner', who: ['runner', 'agent'],
     fields: { runner: runnerName(), id: optional(id()), most: optional(whole(1, MOST_CLAIMS)) },
     answer: manyOf(INVOCATION),
     perform: (asking, { runner, id: wanted, most = 1 }) => claimInvocations(asking, runner, wanted === undefined ? { most } : { id: wanted }),
   }),
   appendOutput: operation({
-    method: 'POST', path: '/v1/invocations/{id}/output', summary: 'something that a call says, by who runs it, with the fence of its claim', role: 'cordon_runner', who: ['runner'],
+    method: 'POST', path: '/v1/invocations/{id}/output', summary: 'something that a call says, by who runs it, with the fence of its claim', role: 'cordon_runner', who: ['runner', 'agent'],
     fields: { id: id(), fence: fence(), stream: oneOf('stdout', 'stderr', 'progress'), content: text(LONGEST_CHUNK), skipped: optional(whole(0, Number.MAX_SAFE_INTEGER)) },
     answer: NOTHING,
     perform: (asking, { id: of, fence: claimed, stream, content, skipped = 0 }) => appendOutput(asking, { id: of, fence: claimed }, { stream, content, skipped }),
   }),
   complete: operation({
-    method: 'POST', path: '/v1/invocations/{id}/completion', summary: 'the result of a call, once, with the fence of its claim', role: 'cordon_runner', who: ['runner'],
+    method: 'POST', path: '/v1/invocations/{id}/completion', summary: 'the result of a call, once, with the fence of its claim', role: 'cordon_runner', who: ['runner', 'agent'], takesAnyDouble: true,
     fields: { id: id(), fence: fence(), status: oneOf('completed', 'failed'), output: optional(json()), error: optional(text()), cost: optional(amount()), usage: optional(mapping(MOST_FACTS_LETTERS)) },
     answer: NOTHING,
     perform: (asking, { id: of, fence: claimed, ...completion }) => completeInvocation(asking, { id: of, fence: claimed }, completion),

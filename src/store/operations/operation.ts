@@ -1,3 +1,4 @@
+import { markOf } from '../changes.js'
 import type { Channel } from '../changes.js'
 import type { Session } from '../engine.js'
 import type { MemberKind } from '../registry.js'
@@ -29,19 +30,21 @@ export interface Operation<Given extends Fields, Answer> {
   readonly fields: Given
   /** Held against the type of what is answered. */
   readonly answer: Shape<Told<Answer>>
-  /** Whether a notification of the database (`ID STATE`, or an id) is about the answer; only where one can wait for another. */
+  /** Whether a notification of the database (`markOf` an id) is about the answer; only where one can wait for another. */
   readonly isAbout?: (given: Read<Given>, notification: string, channel: Channel) => boolean
   /** Where the answer is what is new after a mark, and grows: it can be had as it does (`Accept: text/event-stream`). */
   readonly growth?: Growth<Given, Answer>
   /** How long one statement of it may take, where that is longer than others have. */
   readonly longestMs?: number
+  /** What is measured is written with more digits than a double has. Otherwise such a number is refused: people would be shown another one. */
+  readonly takesAnyDouble?: true
   readonly perform: (asking: Asking, given: Read<Given>) => Promise<Answer>
 }
 
 export const operation = <const Given extends Fields, Answer>(declared: Operation<Given, Answer>): Operation<Given, Answer> => declared
 
 /** A change of the call or the run that has this id; what a call says meanwhile is none. */
-export const isChangeOfIt = (given: { readonly id: string }, notification: string, channel: Channel): boolean => channel !== 'tool_invocation_output' && notification.startsWith(given.id)
+export const isChangeOfIt = (given: { readonly id: string }, notification: string, channel: Channel): boolean => channel !== 'tool_invocation_output' && notification === markOf(given.id)
 
 export const EVERYBODY: readonly MemberKind[] = ['admin', 'operator', 'agent', 'runner']
 

@@ -1,10 +1,11 @@
 // Who is in a team, what is stopped, and what people are known by.
 import { listCredentials, removeCredential, storeCredential } from '../credentials.js'
+import { limitWaiting, listLimits } from '../limits.js'
 import { findSelf, listBudgets, listMembers, listProfiles, listStops, removeBudget, removeMember, requireNewTeam, requireSubject, resumeTeam, setBudget, setProfile, stopTeam } from '../members.js'
 import { addMember } from '../registry.js'
 import { createToken, listTokens, revokeToken } from '../tokens.js'
 
-import { BUDGET, CREDENTIAL, ISSUED_TOKEN, MEMBER, NEW_TOKEN, PROFILE, SELF, STOP } from './answers.js'
+import { BUDGET, CREDENTIAL, ISSUED_TOKEN, MEMBER, NEW_TOKEN, PROFILE, SELF, STOP, WAITING_LIMIT } from './answers.js'
 import { amount, filledText, id, list, name, oneOf, optional, text, toolKey, whole, yesOrNo } from './field.js'
 import { EVERYBODY, operation } from './operation.js'
 import { NOTHING, manyOf } from './shape.js'
@@ -13,6 +14,7 @@ const kind = () => oneOf('admin', 'operator', 'agent', 'runner')
 const scope = () => oneOf('all', 'agent', 'tool', 'profile')
 const LONGEST_DAYS = 365
 const LONGEST_SEALED = 100_000
+const MOST_WAITING = 100_000
 const LONGEST_SPAN_SECONDS = 366 * 86_400
 
 export const PEOPLE = {
@@ -77,6 +79,16 @@ export const PEOPLE = {
     fields: { team: name(), scope: oneOf('agent', 'profile'), subject: name(), seconds: whole(1, LONGEST_SPAN_SECONDS) },
     answer: NOTHING,
     perform: (asking, { team, ...budget }) => removeBudget(asking, team, budget),
+  }),
+  listLimits: operation({ method: 'GET', path: '/v1/teams/{team}/limits', summary: 'how many questions of an agent may wait, where an admin said so', role: 'cordon_agent', who: EVERYBODY, fields: { team: name() }, answer: manyOf(WAITING_LIMIT), perform: (asking, { team }) => listLimits(asking, team) }),
+  limitWaiting: operation({
+    method: 'POST', path: '/v1/teams/{team}/limits', summary: 'how many questions of one agent, or of each, may wait at the same time; without a number the default', role: 'cordon_admin', who: ['admin'],
+    fields: { team: name(), agent: optional(name()), waiting: optional(whole(0, MOST_WAITING)) },
+    answer: NOTHING,
+    perform: async (asking, { team, ...limit }) => {
+      if (limit.agent !== undefined) await requireSubject(asking, team, { scope: 'agent', subject: limit.agent })
+      await limitWaiting(asking, team, limit)
+    },
   }),
   listCredentials: operation({ method: 'GET', path: '/v1/teams/{team}/credentials', summary: 'credentials that are kept, without their values', role: 'cordon_operator', who: ['admin', 'operator'], fields: { team: name() }, answer: manyOf(CREDENTIAL), perform: (asking, { team }) => listCredentials(asking, team) }),
   storeCredential: operation({
