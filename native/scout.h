@@ -283,6 +283,33 @@ void release_names(struct held_names *held, unsigned long number);
 typedef void held_was_replaced(unsigned long number, const char *path);
 void take_held_events(struct held_names *held, held_was_replaced *replaced);
 
+/* ---- scout.c, deeds.c ------------------------------------------------------- */
+
+struct scout {
+	struct names names;
+	struct territories territories;
+	struct watch_order *orders;
+	struct held_names held;
+	uint64_t requests;
+};
+
+/* What was done about something protected that a call touched. */
+enum deed {
+	SET_ASIDE = 'm', /* moved to an inert name */
+	PUT_BACK = 'b',  /* a link that was removed is there again */
+	LEFT = 'l',      /* it could not be moved */
+	UNSEEN = 'u',    /* the root holds more than is looked through */
+	SEPARATED = 's', /* it had another name; it is a file of its own now */
+	REPLACED = 'r',  /* nothing: somebody else replaced, moved or removed it, and with it its seal */
+};
+
+/* Takes in what has happened in a root, and does what must be done about it at once. */
+void refresh(struct scout *scout, struct territory *territory, enum thoroughness how);
+/* What a call that has ended left in its root. */
+void look_at_what_is_left(struct scout *scout, struct watch_order *order);
+/* Tells the host of a name that a call holds. */
+void on_held_replacement(unsigned long number, const char *path);
+
 int serve_scout(void);
 
 #endif

@@ -124,24 +124,23 @@ bool is_guarded_link(const struct watch_order *order, const char *path)
 	return known && known->seen <= order->since && known->target && !is_exempt(order, path);
 }
 
-/* Parts of a repository that was there before the call; a new one is looked at when the call has ended. */
-static bool in_old_repository(const struct names *names, const struct watch_order *order, const char *path)
+/*
+ * Parts of a repository that was there before the call; a new one is looked at when the call has ended. One without a
+ * configuration is still being made, by whoever makes it; where somebody replaced that, the call is ended anyway.
+ */
+static bool in_old_repository(const struct watch_order *order, const char *path)
 {
 	const char *git = behind_git(path);
-	char other[PATH_MAX];
+	char config[PATH_MAX];
 
 	if (!git || !*git)
 		return false;
-	for (size_t i = 0; i < names->count; i++) {
-		const char *name = names->list[i].path;
-		if (strncmp(name, ".git/", 5) != 0)
-			continue;
-		snprintf(other, sizeof other, "%.*s/%s", (int)(git - path), path, name + 5);
-		const struct found *part = find(&order->territory->found, other);
-		if (part && part->seen <= order->since && strcmp(other, path) != 0)
-			return true;
-	}
-	return false;
+	snprintf(config, sizeof config, "%.*s/config", (int)(git - path), path);
+	const struct found *part = find(&order->territory->found, config);
+	struct statx status;
+	if (!part || part->seen > order->since || strcmp(config, path) == 0 || !status_at(order->territory, config, &status))
+		return false;
+	return part->kind != 'f' || status.stx_ino == part->identity.inode;
 }
 
 bool must_not_appear(const struct names *names, const struct watch_order *order, const char *path, char kind)
@@ -152,7 +151,7 @@ bool must_not_appear(const struct names *names, const struct watch_order *order,
 	if (kind == 'd' && (ends_in_name(path, ".git/modules") || ends_in_name(path, ".git/worktrees")))
 		return false;
 	if (behind_git(path))
-		return in_old_repository(names, order, path);
+		return in_old_repository(order, path);
 	for (size_t i = 0; i < names->count; i++) {
 		if (!means_name(path, names->list[i].path, kind))
 			continue;

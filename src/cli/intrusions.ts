@@ -31,7 +31,7 @@ const unsealed = (path: string): CordonError =>
 
 const errorFor = (violation: ProtectedTouched, protection: Protection | undefined): CordonError => {
   const { path } = violation
-  const what = `${path}, which is protected (${protection?.entry.because ?? 'the policy carves it out'})`
+  const what = `${path}, which is protected (${protection?.entry.because ?? 'the policy carves it out, or git is sent there'})`
   const permit = protection === undefined ? 'remove the carve-out' : `name it exactly: --write ${asWord(escapeGlob(protection.path))}`
   switch (violation.deed) {
     case 'set-aside':

@@ -8,6 +8,7 @@ import { fail } from '../errors/index.js'
 import type { AbsolutePath } from '../policy/index.js'
 import { PROTECTED_NAMES, parentOf } from '../policy/index.js'
 
+import { futurePathOf } from './carve-outs.js'
 import { pathFor } from './file-names.js'
 import { objectAt, placeAt, realPathOf } from './object-at.js'
 import type { Place } from './object-at.js'
@@ -20,7 +21,13 @@ const DEEPEST_INCLUDE = 10
 
 export interface Redirects {
   /** For the names found in write roots, and for the repositories that these roots lie in. */
-  readonly of: (found: readonly FoundName[], roots: readonly AbsolutePath[]) => readonly Place[]
+  readonly of: (found: readonly FoundName[], roots: readonly AbsolutePath[]) => Redirected
+}
+
+export interface Redirected {
+  readonly places: readonly Place[]
+  /** Where git would look, and nothing is yet. */
+  readonly missing: readonly AbsolutePath[]
 }
 
 export const createRedirects = (): Redirects => {
@@ -30,10 +37,11 @@ export const createRedirects = (): Redirects => {
       const inside = found.filter(({ path }) => path.endsWith('/.git') || path.endsWith('/.git/config')).map(({ path }) => (basename(path) === '.git' ? path : parentOf(path)))
       const entries = new Set<AbsolutePath>([...inside, ...roots.flatMap(repositoryAround)])
       const paths = new Set([...entries].flatMap((entry) => redirectedBy(entry, files)))
-      return [...paths].flatMap((path) => {
-        const real = realPathOf(path)
-        return real === undefined ? [] : placeAt(real)
-      })
+      const real = [...paths].map((path) => ({ path: path as AbsolutePath, place: realPathOf(path) }))
+      return {
+        places: real.flatMap(({ place }) => (place === undefined ? [] : placeAt(place))),
+        missing: real.flatMap(({ path, place }) => (place === undefined ? [futurePathOf(path)] : [])),
+      }
     },
   }
 }

@@ -60,7 +60,10 @@ export const beginPatrol = async (scout: Scout, boundary: Boundary, onAppearance
   let ending: Promise<EndedPatrol> | undefined
   const files = writeFiles(real, folders)
   const links = patrols.map((patrol) => patrol.links).join()
-  const redirectedIn = (found: readonly FoundName[]) => redirects.of(found, folders).filter(({ path }) => isBelow(folders, path))
+  const redirectedIn = (found: readonly FoundName[]) => {
+    const { places, missing } = redirects.of(found, folders)
+    return { places: places.filter(({ path }) => isBelow(folders, path)), missing: missing.filter((path) => isBelow(folders, path)) }
+  }
   const toSeal = (found: readonly FoundName[], redirected: readonly Place[]): readonly Place[] => {
     const sealed = withoutRepeats([...found, ...redirected].flatMap((name) => sealable(real, name)))
     refuseTooManySeals(sealed, folders)
@@ -72,13 +75,13 @@ export const beginPatrol = async (scout: Scout, boundary: Boundary, onAppearance
     if (!ended.some(({ found }) => found !== undefined)) return { violations, next: undefined }
     // Roots in which nothing was made hold what they held.
     const found = patrols.flatMap((patrol, at) => ended[at]?.found ?? patrol.found)
-    return { violations, next: attempt(() => toSeal(found, redirectedIn(found))) }
+    return { violations, next: attempt(() => toSeal(found, redirectedIn(found).places)) }
   }
   // A call that is refused after it has ended asks twice; what it left is looked at once.
   const end = (use: 'used' | 'unused') => (ending ??= endAll(use))
   try {
     const found = patrols.flatMap((patrol) => patrol.found)
-    const redirected = redirectedIn(found)
+    const { places: redirected, missing } = redirectedIn(found)
     const named = toSeal(found, redirected)
     const others = await otherNames.of(scout, links, [...folders, ...files], named)
     const sealed = others.length === 0 ? named : withoutRepeats([...named, ...others])
@@ -90,9 +93,12 @@ export const beginPatrol = async (scout: Scout, boundary: Boundary, onAppearance
       if (names.length > 0) held = await scout.hold(names, onAppearance)
     }
     const go = (closed: readonly AbsolutePath[]) => {
-      for (const patrol of patrols) patrol.go(closed)
+      for (const patrol of patrols) patrol.go(closed, missing)
     }
-    return { sealed, hold, go, end: () => end('used'), giveUp: async () => void (await end('unused')) }
+    const giveUp = async () => {
+      await end('unused')
+    }
+    return { sealed, hold, go, end: () => end('used'), giveUp }
   } catch (error) {
     await end('unused')
     throw error

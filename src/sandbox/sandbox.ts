@@ -36,8 +36,8 @@ import type { OpenedCell, ReadyCell, StartedProgram } from './ready-cell.js'
 import { heldMechanisms, refuseMissingMechanisms } from './requirements.js'
 import { startScout } from './scout.js'
 import type { Scout } from './scout.js'
-import { DISTURBED, createEnder, untilUndisturbed, watchRun } from './watched-run.js'
-import type { Ender, WatchedRun } from './watched-run.js'
+import { createEnder, disturbanceIn, seenDisturbance, untilUndisturbed, watchRun } from './watched-run.js'
+import type { Disturbance, Ender, WatchedRun } from './watched-run.js'
 
 export interface SandboxOptions {
   /** `auto` takes the strongest form that this host holds. */
@@ -188,25 +188,24 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
     return beginPatrol(scout, boundary, onAppearance)
   }
   /** The cell did not come about. Where somebody changed what it was made for, another is built. */
-  const failedAttempt = async (error: unknown, patrol: CallPatrol, ender: Ender, request: CellRequest): Promise<typeof DISTURBED> => {
+  const failedAttempt = async (error: unknown, patrol: CallPatrol, ender: Ender, request: CellRequest): Promise<Disturbance> => {
     if (!(error instanceof CordonError && error.code === 'setup-failed')) {
       await patrol.end()
       throw error
     }
     // The program did not start: nothing in the write roots is its doing. And the scout has told what it saw until now.
     await patrol.giveUp()
+    refuseClosed()
     planner.forget()
-    if (ender.isWanted()) {
-      refuseClosed()
-      return DISTURBED
-    }
+    const disturbance = disturbanceIn(error, ender)
     // Something that the plan was made of is no longer as it was. A new one says which, or serves the next call.
-    planner.plan(request, patrol.sealed)
-    throw error
+    if (disturbance?.isSeen !== true) planner.plan(request, patrol.sealed)
+    if (disturbance === undefined) throw error
+    return disturbance
   }
   const run = (settings: CellSettings, input: RunInput, waiting: Promise<ReadyCell | undefined>): Promise<CallResult> =>
     untilUndisturbed((isFirst) => tryRun(settings, input, isFirst ? waiting : NO_CELL))
-  const tryRun = async (settings: CellSettings, input: RunInput, waiting: Promise<ReadyCell | undefined>): Promise<CallResult | typeof DISTURBED> => {
+  const tryRun = async (settings: CellSettings, input: RunInput, waiting: Promise<ReadyCell | undefined>): Promise<CallResult | Disturbance> => {
     const ender = createEnder()
     // All at once: the scout looks, the pool does, and a launcher enters its namespaces.
     const asked = patrolFor(settings, ender.end)
@@ -218,7 +217,7 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
       if (!usable) ready?.cell.discard()
       const planned = usable ? ready.planned : planner.plan(request, patrol.sealed)
       await patrol.hold(planned.carved)
-      if (ender.isWanted()) throw disturbed()
+      if (ender.isWanted()) throw seenDisturbance()
       const opened = usable ? ready : open(planned, connection?.destroyed === false ? connection : connect(request.proxy !== undefined))
       const cell = ender.of(opened.cell)
       const started = usable ? ready.started : startedIn(cell, planned, settings)
@@ -230,7 +229,7 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
     }
   }
   const attach = (request: AttachedRequest): Promise<CallResult> => untilUndisturbed(() => tryAttach(request))
-  const tryAttach = async (request: AttachedRequest): Promise<CallResult | typeof DISTURBED> => {
+  const tryAttach = async (request: AttachedRequest): Promise<CallResult | Disturbance> => {
     const ender = createEnder()
     const stdio = attachedStdio(request)
     const cellRequest = requestOf(request, programOf(request.argv), { stdio, foreground: request.foreground })
@@ -238,7 +237,7 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
     try {
       const planned = planner.plan(cellRequest, patrol.sealed)
       await patrol.hold(planned.carved)
-      if (ender.isWanted()) throw disturbed()
+      if (ender.isWanted()) throw seenDisturbance()
       const opened = open(planned, spawnLauncher(launcher, stdio, brokeredOf(planned.plan) === undefined ? undefined : doors.receive))
       const cell = ender.of(opened.cell)
       return await untilClosed(cell, runAttached(opened, planned, request, watchRun(patrol, planner, cellRequest, planned)))
@@ -283,9 +282,6 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
 }
 
 const NO_CELL = Promise.resolve(undefined)
-
-/** As the launcher says it of a setup that fails. */
-const disturbed = (): CordonError => fail('setup-failed', { stage: 'root', errno: 'EBUSY', detail: 'a protected name was changed while the cell was planned', fix: 'run it again' })
 
 const withOutputLimit = (boundary: Boundary): Boundary =>
   boundary.limits.output === undefined ? { ...boundary, limits: { ...boundary.limits, output: DEFAULT_OUTPUT_LIMIT } } : boundary

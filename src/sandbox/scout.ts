@@ -23,8 +23,11 @@ export interface Patrol {
   readonly found: readonly FoundName[]
   /** The same number: no file in a write root has got another name since. */
   readonly links: string
-  /** From now on the tool runs: what appears may be its doing, but for these folders, in which it can make nothing. */
-  readonly go: (closed: readonly AbsolutePath[]) => void
+  /**
+   * From now on the tool runs: what appears may be its doing. In the folders that are `closed` it can make nothing;
+   * and what is `missing` must not appear.
+   */
+  readonly go: (closed: readonly AbsolutePath[], missing: readonly AbsolutePath[]) => void
   /** Looks once more at what the call left. Where its tool never ran, nothing there is its doing. */
   readonly end: (use: 'used' | 'unused') => Promise<PatrolEnd>
 }
@@ -45,6 +48,11 @@ export interface Scout {
   readonly otherNames: (roots: readonly AbsolutePath[], sealed: readonly AbsolutePath[]) => Promise<readonly FoundName[]>
   readonly isAlive: () => boolean
   readonly close: () => void
+}
+
+interface OrderedWatch extends Pick<Patrol, 'end'> {
+  readonly answer: readonly string[]
+  readonly go: (words: readonly string[]) => void
 }
 
 export const SCOPE_LETTERS = { anywhere: 'a', project: 'p', root: 'r' } as const
@@ -126,7 +134,7 @@ export const startScout = (launcher: string): Scout => {
   line.write(encodeFrame(TO_SCOUT.names, wordsOf(PROTECTED_NAMES.map((entry) => `${letterOf(entry)}${entry.name}`))))
 
   /** Asks it to watch something for a call, by a number of its own. It answers with words, or with `!` and why it cannot. */
-  const order = async (kind: FrameToScout, subject: string, words: readonly string[], onAppearance: () => void): Promise<Pick<Patrol, 'end' | 'go'> & { readonly answer: readonly string[] }> => {
+  const order = async (kind: FrameToScout, subject: string, words: readonly string[], onAppearance: () => void): Promise<OrderedWatch> => {
     lastNumber += 1
     const number = lastNumber
     const list: Violation[] = []
@@ -135,8 +143,8 @@ export const startScout = (launcher: string): Scout => {
     const [first = ''] = answer
     if (first.startsWith('!')) asides.delete(number)
     if (first.startsWith('!')) throw fail('plan-rejected', { problem: `${subject}: ${first.slice(1)}` })
-    const go = (closed: readonly AbsolutePath[]) => {
-      if (!gone) line.write(encodeFrame(TO_SCOUT.go, wordsOf([String(number), ...closed.map((path) => `-${path}`)])))
+    const go = (words: readonly string[]) => {
+      if (!gone) line.write(encodeFrame(TO_SCOUT.go, wordsOf([String(number), ...words])))
     }
     const end = async (use: 'used' | 'unused') => {
       const [, grown, ...found] = await ask(TO_SCOUT.end, use === 'used' ? [String(number)] : [String(number), use])
@@ -151,12 +159,12 @@ export const startScout = (launcher: string): Scout => {
       const words = [root, ...exemptions(root, boundary.write), ...missingCarveOuts(root, boundary)]
       const { answer, go, end } = await order(TO_SCOUT.begin, `the write root ${root} cannot be looked into`, words, onAppearance)
       const [links = '', ...found] = answer
-      const below = (paths: readonly AbsolutePath[]) => paths.filter((path) => isWithinPath(path, root)).map((path) => path.slice(root.length + 1) as AbsolutePath)
+      const below = (letter: string, paths: readonly AbsolutePath[]) => paths.filter((path) => isWithinPath(path, root)).map((path) => `${letter}${path.slice(root.length + 1)}`)
       return {
         found: found.map(foundName),
         links,
-        go: (closed) => {
-          go(below(closed))
+        go: (closed, missing) => {
+          go([...below('-', closed), ...below('!', missing)])
         },
         end,
       }

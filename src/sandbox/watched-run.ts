@@ -73,19 +73,33 @@ export const createEnder = (): Ender => {
   }
 }
 
-/** Somebody changed a write root while the cell was built for what it held before. */
-export const DISTURBED = Symbol('disturbed')
+/** A cell that did not come about because somebody changed a write root while it was built, as was seen or is likely. */
+export interface Disturbance {
+  readonly error: CordonError
+  readonly isSeen: boolean
+}
+
+/** As the launcher says it of a setup that fails. */
+export const seenDisturbance = (): CordonError =>
+  fail('setup-failed', { stage: 'root', errno: 'EBUSY', detail: 'another program keeps changing protected names in a write root', fix: 'run it again when that program has ended' })
+
+// Where the launcher meets what lies in the write roots; and a cell that was ended before its program began.
+const STAGES_OF_CONTENT: ReadonlySet<unknown> = new Set(['root', 'landlock', 'cell'])
+
+export const disturbanceIn = (error: CordonError, ender: Ender): Disturbance | undefined =>
+  ender.isWanted() || STAGES_OF_CONTENT.has(error.params['stage']) ? { error, isSeen: ender.isWanted() } : undefined
 
 const MOST_TRIES = 8
-const FIRST_WAIT_MS = 4
+/** Where nobody saw a change, the reason may be another, which stays. */
+const MOST_TRIES_UNSEEN = 3
+const FIRST_WAIT_MS = 2
 
 /** Builds a cell and runs its call; where its tool did not run because somebody disturbed that, once more. */
-export const untilUndisturbed = async (attempt: (isFirst: boolean) => Promise<CallResult | typeof DISTURBED>): Promise<CallResult> => {
-  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-    if (tries > 0) await wait(FIRST_WAIT_MS * 2 ** tries)
-    const result = await attempt(tries === 0)
-    if (result !== DISTURBED) return result
+export const untilUndisturbed = async (attempt: (isFirst: boolean) => Promise<CallResult | Disturbance>): Promise<CallResult> => {
+  for (let tries = 1; ; tries += 1) {
+    const result = await attempt(tries === 1)
+    if (!('error' in result)) return result
+    if (tries >= (result.isSeen ? MOST_TRIES : MOST_TRIES_UNSEEN)) throw result.error
+    await wait(FIRST_WAIT_MS * 2 ** tries)
   }
-  const fix = 'run it again when the other program has ended'
-  throw fail('setup-failed', { stage: 'root', errno: 'EBUSY', detail: 'another program keeps changing protected names in a write root', fix })
 }

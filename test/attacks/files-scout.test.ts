@@ -235,6 +235,38 @@ describeForms('a write root that cannot be looked through', (cell) => {
   })
 })
 
+describeForms('a write root that a call leaves unusable for the next', (cell) => {
+  const MANY: Readonly<Record<string, readonly [script: string, policy: readonly string[]]>> = {
+    'too many protected names': ['import os\nfor i in range(1001): os.makedirs(f"flood/{i}/.vscode")', []],
+    'too many names that a pattern carves out': ['import os\nos.mkdir("flood")\nfor i in range(2001): open(f"flood/{i}.key", "w").close()', ['!**/*.key']],
+  }
+
+  test.each(Object.keys(MANY))('by %s: it is told by that call, and the refusal names the way out', async (name) => {
+    const { inside } = playground()
+    const [script, carved] = MANY[name] ?? ['', []]
+    const run = async (argv: readonly string[]) => cell.call(argv, { policy: { filesystem: { write: [inside, ...carved] } }, workspace: inside, cwd: inside })
+    const call = mustRun(await run(['/usr/bin/python3', '-c', script]))
+    expect(call.result.violations).toMatchObject([{ kind: 'protected', deed: 'unusable', path: inside }])
+    const next = await run(['/bin/true'])
+    expect(next).toMatchObject({ kind: 'refused' })
+    if (carved.length === 0) expect(next.kind === 'refused' && next.error.message).toContain(join(inside, 'flood'))
+    execFileSync('rm', ['-r', join(inside, 'flood')])
+    expect(mustRun(await run(['/bin/true'])).result.violations).toEqual([])
+  })
+
+  test('by closing it: it is opened to its owner again', async () => {
+    const { inside } = playground()
+    await shell(cell, inside, 'chmod 000 .')
+    expect(mustRun(await shell(cell, inside, 'echo made > file; cat file')).stdout).toBe('made\n')
+  })
+
+  test('is not told of a call that makes as much elsewhere', async () => {
+    const { inside } = playground()
+    const call = await python(cell, inside, 'import os\nfor i in range(1001): os.makedirs(f"flood/{i}/vscode")\nfor i in range(2001): open(f"flood/{i}.txt", "w").close()')
+    expect(mustRun(call).result.violations).toEqual([])
+  })
+})
+
 describeForms('where git is sent by what a repository holds', (cell) => {
   test('cannot change the repository that a .git file names', async () => {
     const { inside, root } = playground()
@@ -294,6 +326,18 @@ describeForms('where git is sent by what a repository holds', (cell) => {
       mkdirSync(at, { recursive: true })
       await shell(cell, root, `echo evil > ${at}/pre-commit; true`)
       expect(readdirSync(at), way).toEqual([])
+    }
+  })
+
+  test('cannot make what is not there yet', async () => {
+    const { inside } = playground()
+    execFileSync('git', ['init', '-q', '--template=', '--separate-git-dir', join(inside, 'store'), join(inside, 'tree')])
+    execFileSync('git', ['init', '-q', '--template=', join(inside, 'r')])
+    execFileSync('git', ['-C', join(inside, 'r'), 'config', 'core.hooksPath', '../scripts/hooks'])
+    execFileSync('git', ['-C', join(inside, 'r'), 'config', 'include.path', '../../more'])
+    for (const name of ['store/hooks', 'store/config.worktree', 'scripts/hooks', 'more']) {
+      await shell(cell, inside, name.endsWith('hooks') ? `mkdir -p ${name}; echo evil > ${name}/pre-commit; true` : `echo evil > ${name}; true`)
+      expect(existsSync(join(inside, name)), name).toBe(false)
     }
   })
 

@@ -87,7 +87,7 @@ describeForms('a protected name that the command makes', (run, form) => {
     const place = project(`${form}-carved`)
     const { status, stderr } = run(['--write', '.', '--write', '!later', '--', 'sh', '-c', 'echo x > later; sleep 40'], { cwd: place })
     expect(status).toBe(125)
-    expect(stderr).toContain(`the command, or another program while it ran, made ${place}/later, which is protected (the policy carves it out)`)
+    expect(stderr).toContain(`the command, or another program while it ran, made ${place}/later, which is protected (the policy carves it out, or git is sent there)`)
     expect(stderr).toContain('to let the command make it, remove the carve-out')
   })
 })

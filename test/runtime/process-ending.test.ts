@@ -11,7 +11,7 @@ import { eventsOf, openStage } from './stage.js'
 
 const { newFolder, cordon } = openStage()
 
-const PLANTED: Violation = { kind: 'protected', deed: 'set-aside', path: '/w/.git/hooks/pre-commit', aside: '/w/.git/hooks/pre-commit.cordon' }
+const PLANTED: Violation = { kind: 'protected', deed: 'set-aside', path: '/w/.git/hooks/pre-commit', aside: '/w/.git/hooks/pre-commit.cordon', restore: 'mv' }
 
 describe('how a process ended', () => {
   test('is by Cordon only where Cordon killed it and something protected was touched', () => {

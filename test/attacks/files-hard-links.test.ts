@@ -1,0 +1,125 @@
+// Hard links: another name of a protected file, made by the tool in an earlier call, or by its user.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, linkSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { describeForms, mustRun } from './harness.js'
+import type { Cell } from './harness.js'
+import { playground } from './playground.js'
+
+const shell = async (cell: Cell, write: readonly string[], script: string, cwd = write[0] ?? '/') =>
+  cell.call(['/bin/sh', '-c', script], { policy: { filesystem: { write } }, workspace: cwd, cwd })
+
+const deedsOf = (call: Awaited<ReturnType<typeof shell>>) =>
+  mustRun(call).result.violations.flatMap((violation) => (violation.kind === 'protected' ? [violation.deed] : []))
+
+// As git makes it, without git: what the system's configuration is would decide whether it starts.
+const REPOSITORY = 'mkdir -p r/.git/hooks r/.git/objects r/.git/refs; echo "ref: refs/heads/main" > r/.git/HEAD; printf "[core]\\n\\tbare = false\\n" > r/.git/config'
+
+/** What the host's git runs when somebody asks it for the status. */
+const isRunByGit = (repository: string, mark: string): boolean => {
+  spawnSync('git', ['-C', repository, 'status'], { stdio: 'ignore' })
+  return existsSync(mark)
+}
+
+describeForms('a hard link to a protected file', (cell) => {
+  const WAYS: Readonly<Record<string, string>> = {
+    'made after the file': `${REPOSITORY}; ln r/.git/config c2`,
+    'made before the name': `${REPOSITORY}; mv r/.git/config c2; ln c2 r/.git/config`,
+    'whose name was moved there': `${REPOSITORY}; cp r/.git/config c2; ln c2 c3; mv c3 r/.git/config`,
+    'hidden among the objects': `${REPOSITORY}; mkdir r/.git/objects/ab; ln r/.git/config r/.git/objects/ab/c2; ln -s r/.git/objects/ab/c2 c2`,
+    'made of a file without a name': `${REPOSITORY}; python3 -c 'import os
+fd = os.open(".", os.O_TMPFILE | os.O_RDWR, 0o644)
+os.write(fd, b"[core]\\n")
+os.unlink("r/.git/config")
+for name in ("r/.git/config", "c2"): os.link(f"/proc/self/fd/{fd}", name, src_dir_fd=0)'`,
+  }
+
+  test.each(Object.keys(WAYS))('%s is told, and leads nowhere in the next call', async (name) => {
+    const { inside, root } = playground()
+    const mark = join(root, 'ran')
+    expect(deedsOf(await shell(cell, [inside], WAYS[name] ?? '')), 'the first call').toEqual(['separated'])
+    expect(statSync(join(inside, 'r/.git/config')).nlink).toBe(1)
+    const before = readFileSync(join(inside, 'r/.git/config'), 'utf8')
+    await shell(cell, [inside], `printf "[core]\\n\\tfsmonitor = touch ${mark}; false\\n" | tee -a c2 >> r/.git/config; true`)
+    expect(readFileSync(join(inside, 'r/.git/config'), 'utf8')).toBe(before)
+    expect(isRunByGit(join(inside, 'r'), mark)).toBe(false)
+  })
+
+  test('cannot be written to by a call whose write root holds only the other name', async () => {
+    const { inside, folder } = playground()
+    folder('inside/part')
+    await shell(cell, [inside], `${REPOSITORY}; ln r/.git/config part/c2; mkdir -p deep/.vscode; echo '{}' > deep/.vscode/tasks.json; ln deep/.vscode/tasks.json part/c3`)
+    await shell(cell, [join(inside, 'part')], 'echo evil >> c2; echo evil >> c3')
+    expect(readFileSync(join(inside, 'part/c2'), 'utf8')).toContain('evil')
+    expect(readFileSync(join(inside, 'r/.git/config'), 'utf8')).not.toContain('evil')
+    expect(readFileSync(join(inside, 'deep/.vscode/tasks.json'), 'utf8')).not.toContain('evil')
+  })
+
+  test('cannot be written to by a link that a call made which was permitted the name', async () => {
+    const { inside, outside, file } = playground()
+    const manifest = file('inside/package.json', '{}\n')
+    expect(deedsOf(await shell(cell, [inside, outside, manifest], `echo '{ }' > package.json; ln package.json ${outside}/c2 || ln package.json c2; true`, inside))).toEqual(['separated'])
+    await shell(cell, [inside, outside], `echo evil >> c2; echo evil >> ${outside}/c2; true`, inside)
+    expect(readFileSync(manifest, 'utf8')).not.toContain('evil')
+  })
+
+  test('cannot be written to by a link that its user made', async () => {
+    const { inside, outside, file } = playground()
+    const names = ['.envrc', 'package.json', '.vscode/tasks.json', 'deep/.husky/pre-commit'].map((name) => file(`inside/${name}`, 'original\n'))
+    file('inside/src/main.c', 'original\n')
+    names.forEach((path, at) => {
+      linkSync(path, join(at === 2 ? outside : join(inside, 'src'), `c${String(at)}`))
+    })
+    const script = `for c in src/c0 src/c1 ${outside}/c2 src/c3; do echo evil >> $c; rm -f $c; mv $c x; done; mv src s; true`
+    await shell(cell, [inside, outside], script, inside)
+    await shell(cell, [inside, outside], script, inside)
+    for (const path of names) expect(readFileSync(path, 'utf8'), path).toBe('original\n')
+  })
+
+  test('cannot be written to by one that a single granted file is', async () => {
+    const { inside, outside, file } = playground()
+    const rc = file('inside/.envrc', 'original\n')
+    linkSync(rc, join(outside, 'notes'))
+    await shell(cell, [inside, join(outside, 'notes')], `echo evil >> ${outside}/notes; true`, inside)
+    expect(readFileSync(rc, 'utf8')).toBe('original\n')
+  })
+
+  test('cannot be made of what is sealed', async () => {
+    const { inside, file } = playground()
+    const rc = file('inside/.envrc', 'original\n')
+    file('inside/src/main.c', 'original\n')
+    await shell(cell, [inside], 'ln .envrc src/c2; ln -L .envrc c2; python3 -c \'import os; os.link(f"/proc/self/fd/{os.open(".envrc", os.O_RDONLY)}", "src/c3", src_dir_fd=0)\'; for c in c2 src/c2 src/c3; do echo evil >> $c; done; true')
+    expect(readFileSync(rc, 'utf8')).toBe('original\n')
+    expect(statSync(rc).nlink).toBe(1)
+  })
+
+  test('to what a policy carves out refuses the call, with the name', async () => {
+    const { inside, file } = playground()
+    linkSync(file('inside/data/secret.key'), join(inside, 'copy'))
+    const call = await cell.call(['/bin/cat', 'copy'], { policy: { filesystem: { write: [inside, `!${inside}/data/secret.key`] } }, workspace: inside, cwd: inside })
+    expect(call).toMatchObject({ kind: 'refused', error: { code: 'plan-rejected' } })
+    expect(call.kind === 'refused' && call.error.message).toContain(join(inside, 'copy'))
+  })
+})
+
+describeForms('other hard links', (cell) => {
+  test('can be made, written to and kept over calls', async () => {
+    const { inside, file, folder } = playground()
+    file('inside/.envrc', 'original\n')
+    folder('inside/new')
+    expect(mustRun(await shell(cell, [inside], 'echo one > new/a; ln new/a new/b; echo two >> new/b')).result.violations).toEqual([])
+    expect(mustRun(await shell(cell, [inside], 'echo three >> new/b; cat new/a')).stdout).toBe('one\ntwo\nthree\n')
+  })
+
+  test('of objects do no harm to repositories that were cloned beside each other', async () => {
+    const { inside } = playground()
+    const git = 'export GIT_CONFIG_NOSYSTEM=1; git -c user.name=x -c user.email=x'
+    const call = await shell(cell, [inside], `${git} init -q a && cd a && ${git} commit -q --allow-empty -m one && cd .. && ${git} clone -q a b; git -C b log --oneline | wc -l`)
+    expect(mustRun(call)).toMatchObject({ stdout: '1\n', result: { status: 'exited' } })
+    expect(deedsOf(call)).toEqual([])
+    expect(execFileSync('git', ['-C', join(inside, 'b'), 'fsck'], { encoding: 'utf8', stdio: 'pipe' })).toBe('')
+  })
+})
