@@ -156,10 +156,14 @@ export const outermost = (places: readonly Place[]): readonly Place[] => {
  */
 const pinsOf = (sealed: readonly Place[], writeRoots: readonly Place[]): readonly AbsolutePath[] => {
   const pins = new Set<AbsolutePath>()
+  const whole = new Set(sealed.map(({ path: at }) => at))
   for (const { path: at } of sealed) {
     const root = writeRoots.find((candidate) => isWithinPath(at, candidate.path))
     if (root === undefined) continue
-    for (let folder = parentOf(at); folder !== root.path && folder.length > root.path.length; folder = parentOf(folder)) pins.add(folder)
+    const folders: AbsolutePath[] = []
+    for (let folder = parentOf(at); folder !== root.path && folder.length > root.path.length; folder = parentOf(folder)) folders.push(folder)
+    // A pin can be written in: within a folder that is sealed as a whole it would be a hole.
+    if (!folders.some((folder) => whole.has(folder))) for (const folder of folders) pins.add(folder)
   }
   return [...pins]
 }

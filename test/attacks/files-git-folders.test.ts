@@ -35,6 +35,10 @@ describeForms('a repository with submodules and a work tree that a call made', (
       expect(onHost(tree, '-c', 'user.name=x', '-c', 'user.email=x', 'commit', '-q', '--allow-empty', '-m', 'y').status, tree).toBe(0)
     }
     expect(mustRun(await shell(cell, inside, `${GIT}; git -C top/third/lib log --oneline | wc -l; git -C tree status --porcelain | wc -l`)).stdout).toBe('3\n0\n')
+    // All of it is sealed now, also beside the files that git is known to read.
+    const parts = ['modules/third/lib', 'modules/third/lib/modules/deps/inner', 'worktrees/tree']
+    await shell(cell, inside, `cd top/.git; for at in ${parts.join(' ')}; do echo evil > $at/evil; echo evil > $at/config.worktree; echo evil >> $at/HEAD; done; true`)
+    for (const part of parts) expect(readdirSync(join(top, '.git', part)).filter((name) => /evil|config.worktree/.test(name)), part).toEqual([])
   })
 
   const EVIL: Readonly<Record<string, string>> = {

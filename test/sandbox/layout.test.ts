@@ -55,6 +55,12 @@ describe('the root of a cell', () => {
     expect(['/w', '/w/a', '/w/a/.git', '/w/a/.git/hooks'].map((at) => stepAt(layout, at))).toEqual(['bind rwx', 'bind rwx', 'bind rwx', 'bind rx'])
   })
 
+  it('pins no folder within one that is sealed as a whole: a pin can be written in', () => {
+    const layout = layOut({ write: [folder('/w')] }, { protectedPlaces: [folder('/w/r/.git/modules'), file('/w/r/.git/modules/x/config')] })
+    expect(stepAt(layout, '/w/r/.git/modules/x')).toBeUndefined()
+    expect(['/w/r', '/w/r/.git', '/w/r/.git/modules', '/w/r/.git/modules/x/config'].map((at) => stepAt(layout, at))).toEqual(['bind rwx', 'bind rwx', 'bind rx', 'bind rx'])
+  })
+
   it('hides what is carved out, and pins the folders between in a write root', () => {
     const layout = layOut({ write: [folder('/w')], hidden: [file('/w/a/key')] })
     expect(['/w/a', '/w/a/key'].map((at) => stepAt(layout, at))).toEqual(['bind rwx', 'hide'])
