@@ -54,14 +54,14 @@ const requireDatabase = (folder: string): void => {
 
 export const engineOf = (folder: string | undefined, database: () => Promise<PGlite>, opened: () => Promise<PGlite> | undefined): Engine => {
   const where = folder ?? 'memory'
-  let ended: unknown
+  let ended: Error | undefined
   const told = async <Result>(work: (open: PGlite) => Promise<Result>): Promise<Result> => {
     if (ended !== undefined) throw ended
     try {
       return await work(await database())
     } catch (error) {
       const failure = storeError(embeddedFailure(error, folder), where)
-      if (hasEnded(error)) ended = failure
+      if (hasEnded(error)) ended = failure as Error
       throw failure
     }
   }
