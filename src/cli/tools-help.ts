@@ -16,7 +16,7 @@ export const TOOLS_HELP: CommandHelp = {
   notes: [
     'Keys of FILE: key, name, description, category, input and output (JSON Schemas: what does not fit input is refused, what',
     'does not fit output is kept and said), egress_class (none, read_only or',
-    'write, which it is unless it says otherwise, and if its policy writes files), requires_approval (people are asked about every call unless this is false;',
+    'write, which it is unless it says otherwise, and if its policy writes files and names no egress_class), requires_approval (people are asked about every call unless this is false;',
     'of write and dangerous ones always), approvals_needed, dangerous, endpoint, method,',
     'credential, auth_method (api_key, oauth or service_account), needs_labels, needs_boundary, expected_cost, prices (of a call, a cpu_second, a wall_second, a megabyte sent',
     'or received; the cost of each call is measured by them), and definition: how it is run (kind, command, policy, …). What runners are to run',

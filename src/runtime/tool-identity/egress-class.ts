@@ -14,10 +14,10 @@ export interface Places {
   readonly home?: string
 }
 
-/** In the registry: what writes files outside of its private scratch folder changes something, whatever it reaches. */
+/** In the registry: what writes files outside of its private scratch folder is of the class write, unless its policy names a class. */
 export const egressClassOf = (definition: ToolDefinition, { workspace, home }: Places): EgressClass => {
   const { boundary } = registerTool(definition, { workspace: parseAbsolutePath(workspace, 'workspace'), home: parseAbsolutePath(home ?? homedir(), 'home') }, 'default').gate
-  return boundary.write.some(({ negated }) => !negated) ? 'write' : boundary.egressClass.level
+  return boundary.egressClass.derived && boundary.write.some(({ negated }) => !negated) ? 'write' : boundary.egressClass.level
 }
 
 /** A stricter class there only asks more people than needed. */
