@@ -18,7 +18,5 @@ begin;
 set local role cordon_admin;
 select agents.fn_add_member('team', 'runner', 'runner'), agents.fn_add_member('team', 'agent-1', 'agent'), agents.fn_add_member('team', 'anna', 'operator'), agents.fn_add_member('team', 'ada', 'admin');
 commit;
--- An agent that runs its calls itself (execution 'here', the default of createCordon) is a runner, too. It may then take any call of
--- the team that runners may, so it is not one here, where runners run them (execution 'runners'). By the owner, to make it one:
---   grant cordon_runner to "agent-1";
---   set role cordon_admin; select agents.fn_add_member('team', 'agent-1', 'runner');
+-- An agent runs the calls that it asks for to run itself (execution 'here', the default of createCordon). It needs to be no runner
+-- for that, and is none: a runner may take any call of the team.

@@ -1,15 +1,15 @@
--- A tool that writes files changes something outside of itself, whatever it reaches: its class is write. What its policy
--- grants says so. The private temporary folder of a cell is no grant, and does not count.
+-- A tool that writes files changes something outside of itself, whatever it reaches: its class is write, unless its policy
+-- names a class. What its policy grants says so. The private temporary folder of a cell is no grant, and does not count.
 set role cordon_owner;
 
--- A list of patterns of which at least one grants; what begins with ! takes away. Anything else but none is taken for a grant.
-create function agents.fn_writes_files(p_policy jsonb) returns boolean
+-- Whether write is the class that follows from a policy by its files. A list of patterns of which at least one grants; what begins with ! takes away. Anything else but none is taken for a grant.
+create function agents.fn_derives_write(p_policy jsonb) returns boolean
 language sql immutable set search_path = pg_catalog, pg_temp as $$
-  select case jsonb_typeof(p_policy #> '{filesystem,write}')
+  select not coalesce(p_policy ? 'egress_class', false) and (case jsonb_typeof(p_policy #> '{filesystem,write}')
       when 'array' then exists (select from jsonb_array_elements(p_policy #> '{filesystem,write}') as each(pattern) where coalesce(pattern #>> '{}', '') not like '!%')
       when 'string' then p_policy #>> '{filesystem,write}' <> 'none'
       else coalesce(jsonb_typeof(p_policy #> '{filesystem,write}') <> 'null', false) end
-    or coalesce(p_policy -> 'presets' @> '["workspace"]', false)
+    or coalesce(p_policy -> 'presets' @> '["workspace"]', false))
 $$;
 
 create or replace function agents.fn_tools_registry_guard() returns trigger
@@ -26,8 +26,8 @@ begin
   new.prices := nullif(new.prices, '{}');
   perform agents.fn_require_prices(new.prices);
   if new.egress_class is null or new.egress_class not in ('none', 'read_only') then new.egress_class := 'write'; end if;
-  -- Whatever class somebody says: a call that was lost is run again below write, and nobody need be asked.
-  if agents.fn_writes_files(new.definition -> 'policy') then new.egress_class := 'write'; end if;
+  -- Whatever class it is registered with: a call that was lost is run again below write, and nobody need be asked.
+  if agents.fn_derives_write(new.definition -> 'policy') then new.egress_class := 'write'; end if;
   if new.egress_class = 'write' or new.is_dangerous then new.requires_approval := true; end if;
   if new.egress_class = 'read_only' and upper(coalesce(new.http_method, 'GET')) not in ('GET', 'HEAD', 'OPTIONS') then
     raise exception 'a tool of the class read_only cannot use %', new.http_method using errcode = '22023', hint = 'its class is write';
@@ -73,8 +73,8 @@ begin
 end $$;
 
 -- Those that are there already: each becomes the next version, with the class that it should have had.
-update agents.tools_registry set egress_class = 'write' where egress_class <> 'write' and agents.fn_writes_files(definition -> 'policy');
+update agents.tools_registry set egress_class = 'write' where egress_class <> 'write' and agents.fn_derives_write(definition -> 'policy');
 
-revoke execute on function agents.fn_writes_files(jsonb) from public;
+revoke execute on function agents.fn_derives_write(jsonb) from public;
 
 reset role;

@@ -5,13 +5,16 @@ import { CordonError, fail } from '../errors/index.js'
 import { parseSize } from '../policy/index.js'
 import { CONNECTIONS, MOST_ANSWER_BYTES, STATEMENT_MS, isAnswered, parseListenAddress, serveStore } from '../server/index.js'
 import type { ServeSettings } from '../server/index.js'
-import { openPostgres } from '../store/index.js'
+import { migrate, openPostgres } from '../store/index.js'
+import type { Engine } from '../store/index.js'
 
 import type { Arguments } from './arguments.js'
 import { parseScattered, usage } from './arguments.js'
 import type { CommandLine } from './command-line.js'
 import { STDERR, STDOUT, oneLine, paintFor, writeText } from './console-text.js'
 import { reportRefusal } from './failure.js'
+import { makeFirstTeam, tokenFileOf } from './first-team.js'
+import type { FirstTeam } from './first-team.js'
 import { renderHelp } from './help.js'
 import { SERVE_HELP } from './serve-help.js'
 import { openEngine, ownName, placeOf, socketOf } from './store-options.js'
@@ -31,6 +34,8 @@ export const serve = async ({ given: { rest: words }, environment }: CommandLine
     await requireUnserved(given, environment)
     const settings = settingsOf(given, environment)
     const ended = endingSignal()
+    const first = firstTeamOf(given, settings.ownerName, environment)
+    if (first !== undefined) await tellFirstTeam(settings.engine, first, environment)
     const served = await serveStore(settings)
     const paint = paintFor(STDOUT, environment)
     writeText(STDOUT, given.switches.has('json') ? `${JSON.stringify({ listening: served.addresses })}\n` : served.addresses.map((address) => `${paint('green', 'listening')} ${oneLine(address)}\n`).join(''))
@@ -40,6 +45,30 @@ export const serve = async ({ given: { rest: words }, environment }: CommandLine
   } catch (error) {
     if (!(error instanceof CordonError)) throw error
     return reportRefusal(error, environment)
+  }
+}
+
+const firstTeamOf = ({ values }: Arguments, owner: string, environment: CommandLine['environment']): FirstTeam | undefined => {
+  const [team, named, out] = ['init', 'agent', 'token-out'].map((name) => values.get(name)?.[0])
+  if (team === undefined) {
+    if (named !== undefined || out !== undefined) throw usage('--agent and --token-out go with --init TEAM', COMMAND)
+    return undefined
+  }
+  const agent = named ?? 'agent-1'
+  return { team, owner, agent, tokenFile: tokenFileOf(agent, out, environment) }
+}
+
+/** On stderr: what is on stdout is where it listens. */
+const tellFirstTeam = async (engine: Engine, first: FirstTeam, environment: CommandLine['environment']): Promise<void> => {
+  const paint = paintFor(STDERR, environment)
+  const { team, owner, agent, tokenFile } = first
+  try {
+    await migrate(engine)
+    const isNew = await makeFirstTeam(engine, first)
+    writeText(STDERR, isNew ? `${paint('green', 'created')} ${oneLine(`${team}; ${owner} is its admin and operator, ${agent} its agent, with the token in ${tokenFile}`)}\n` : oneLine(`cordon: the team ${team} is there already; it is left as it is`) + '\n')
+  } catch (error) {
+    await engine.close()
+    throw error
   }
 }
 

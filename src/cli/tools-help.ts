@@ -10,13 +10,13 @@ export const TOOLS_HELP: CommandHelp = {
     'and disable ends it for all.',
   ],
   groups: [
-    { title: 'options', options: [{ name: 'profile', value: 'NAME', help: 'the profile that calls of this agent go by (assign)' }, JSON_OPTION] },
+    { title: 'options', options: [{ name: 'assign', value: 'AGENT', repeatable: true, help: 'lets this agent call it, too (register)' }, { name: 'profile', value: 'NAME', help: 'the profile that calls of this agent go by (assign)' }, JSON_OPTION] },
     { title: 'the store', options: STORE_OPTIONS },
   ],
   notes: [
     'Keys of FILE: key, name, description, category, input and output (JSON Schemas: what does not fit input is refused, what',
     'does not fit output is kept and said), egress_class (none, read_only or',
-    'write, which it is unless it says otherwise), requires_approval (people are asked about every call unless this is false;',
+    'write, which it is unless it says otherwise, and if its policy writes files and names no egress_class), requires_approval (people are asked about every call unless this is false;',
     'of write and dangerous ones always), approvals_needed, dangerous, endpoint, method,',
     'credential, auth_method (api_key, oauth or service_account), needs_labels, needs_boundary, expected_cost, prices (of a call, a cpu_second, a wall_second, a megabyte sent',
     'or received; the cost of each call is measured by them), and definition: how it is run (kind, command, policy, …). What runners are to run',

@@ -30,7 +30,7 @@ type Tool = AnswerOf<'showTool'>
 
 const approvalOf = ({ requiresApproval, approvalsNeeded }: Tool): string => (requiresApproval ? `by ${String(approvalsNeeded)}` : 'none')
 
-const register = async ({ store, team, words, wrong, print }: CommandDesk): Promise<number> => {
+const register = async ({ store, team, words, values, wrong, print }: CommandDesk): Promise<number> => {
   if (words.length === 0) throw wrong('name a file with a tool in it')
   // All are read before the first is registered.
   const files = words.flatMap((path) => readToolFile(path))
@@ -38,6 +38,10 @@ const register = async ({ store, team, words, wrong, print }: CommandDesk): Prom
   for (const file of files) {
     const tool = await store.ask('registerTool', { team: of, ...file })
     print(tool, (paint) => `${paint('green', 'registered')} ${visible(tool.key)}, version ${String(tool.version)}, of the class ${tool.egressClass}${file.egressClass === undefined ? ' (which it is unless it says otherwise)' : ''}, approval ${approvalOf(tool)}\n`)
+    for (const agent of values.get('assign') ?? []) {
+      await store.ask('assignTool', { team: of, tool: tool.key, agent })
+      print({ tool: tool.key, agent, profile: null, status: 'assigned' }, (paint) => `${paint('green', 'assigned')} ${visible(tool.key)} to ${visible(agent)}\n`)
+    }
   }
   return 0
 }

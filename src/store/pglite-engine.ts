@@ -5,7 +5,7 @@ import type { PGlite, Transaction } from '@electric-sql/pglite'
 
 import { fail } from '../errors/index.js'
 
-import { embeddedFailure } from './embedded-failure.js'
+import { embeddedFailure, guardProgram, hasEnded } from './embedded-failure.js'
 import type { Engine, Session } from './engine.js'
 import { holdFolder } from './folder-hold.js'
 import { readImage, unpackImage } from './prepared-image.js'
@@ -54,11 +54,15 @@ const requireDatabase = (folder: string): void => {
 
 export const engineOf = (folder: string | undefined, database: () => Promise<PGlite>, opened: () => Promise<PGlite> | undefined): Engine => {
   const where = folder ?? 'memory'
+  let ended: Error | undefined
   const told = async <Result>(work: (open: PGlite) => Promise<Result>): Promise<Result> => {
+    if (ended !== undefined) throw ended
     try {
       return await work(await database())
     } catch (error) {
-      throw storeError(embeddedFailure(error, folder), where)
+      const failure = storeError(embeddedFailure(error, folder), where)
+      if (hasEnded(error)) ended = failure as Error
+      throw failure
     }
   }
   const sessionOf = (run: <Result>(work: (open: PGlite | Transaction) => Promise<Result>) => Promise<Result>): Session => ({
@@ -79,8 +83,8 @@ export const engineOf = (folder: string | undefined, database: () => Promise<PGl
         }
       }),
     close: async () => {
-      // One that could not be opened has nothing to close.
-      await (await opened()?.catch(() => undefined))?.close()
+      // One that could not be opened, or has ended, has nothing to close.
+      if (ended === undefined) await (await opened()?.catch(() => undefined))?.close()
     },
   }
 }
@@ -97,7 +101,7 @@ const start = async (folder: string | undefined): Promise<PGlite> => {
   const [{ PGlite: Embedded }, { NodeFS }] = await Promise.all([import('@electric-sql/pglite'), import('@electric-sql/pglite/nodefs')])
   // PGlite asks for the files when its program is loaded, which is as much work as unpacking them.
   const files = Object.assign(new NodeFS(folder), { initialSyncFs: () => unpacked })
-  return Embedded.create({ fs: files, startParams: [...Embedded.defaultStartParams, ...SHARED_BUFFERS] })
+  return guardProgram(await Embedded.create({ fs: files, startParams: [...Embedded.defaultStartParams, ...SHARED_BUFFERS] }))
 }
 
 const startInMemory = async (): Promise<PGlite> => {

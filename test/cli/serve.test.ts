@@ -1,6 +1,6 @@
 // A team from nothing to an approved call, as people and programs do it: a server, a runtime in another process, a
 // person at a terminal.
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -229,17 +229,43 @@ test('a server that is not there is told with what to do', () => {
   expect(cordon(['approvals', 'list', '--server', `unix:${join(folder, 'nowhere')}`, '--team', 'acme'])).toMatchObject({ status: 1, stderr: expect.stringMatching(/server-unavailable[^]*fix: see that cordon serve runs/) as string })
 })
 
-test('the program of docs/serve.md runs as printed, with the tool as printed', async () => {
-  const page = readFileSync(join(ROOT, 'docs', 'serve.md'), 'utf8')
+test('the four commands of docs/serve.md lead from an empty folder to an approved call, of an agent that is no runner', async () => {
+  const page = readFileSync(join(ROOT, 'docs', 'serve.md'), 'utf8').split('## From nothing to an approved call')[1] ?? ''
   const printed = (language: string): string => new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(page)?.[1] ?? expect.fail(language)
-  expect(as('ada', 'tools', 'register', file('printed.yaml', printed('yaml'))).status).toBe(0)
-  mkdirSync(join(folder, 'node_modules'))
-  symlinkSync(ROOT, join(folder, 'node_modules', 'cordon'))
-  const program = file('printed.mjs', printed('js').replace('http://127.0.0.1:7070', address))
-  const child = spawn(process.execPath, [program], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'], timeout: 50_000 })
-  const said = new Promise((resolve) => child.stdout.setEncoding('utf8').once('data', resolve))
-  const { subjectId, argumentsHash } = await onlyQuestion()
-  expect(as('anna', 'approvals', 'approve', subjectId, '--hash', argumentsHash).status).toBe(0)
-  expect(await said).toBe('ok\n')
-  expect(readFileSync(join(folder, 'a.txt'), 'utf8')).toBe('noted\n')
-})
+  const commands = printed('console').split('\n').flatMap((line) => (line.startsWith('$ ') ? [line.slice(2).replace(/\s+#.*$/, '').split(' ')] : []))
+  expect(commands.map(([program, ...words]) => [program, words[0]])).toEqual([['cordon', 'serve'], ['cordon', 'tools'], ['node', 'agent.mjs'], ['cordon', 'approvals']])
+  const place = temporaryFolder()
+  const environment = { PATH: process.env['PATH'] ?? '', HOME: join(place, 'home') }
+  const [work, home] = [join(place, 'work'), join(place, 'home')]
+  for (const each of [work, home, join(work, 'node_modules')]) mkdirSync(each)
+  symlinkSync(ROOT, join(work, 'node_modules', 'cordon'))
+  const words = (at: number): readonly string[] => (commands[at] ?? []).map((word) => (word === '127.0.0.1:7070' ? '127.0.0.1:0' : word)).flatMap((word) => (word === 'cordon' ? [process.execPath, CORDON] : word === 'node' ? [process.execPath] : [word]))
+  const start = (at: number) => spawn(words(at)[0] ?? '', words(at).slice(1), { cwd: work, env: environment, stdio: ['ignore', 'pipe', 'inherit'], timeout: 100_000 })
+  const saidBy = (child: ChildProcess, until: RegExp) => new Promise<string>((resolve) => {
+    let text = ''
+    child.stdout?.setEncoding('utf8').on('data', (more: string) => {
+      text += more
+      if (until.test(text)) resolve(text)
+    })
+  })
+  const served = start(0)
+  const address = /http:\S+/.exec(await saidBy(served, /http:\S+\n/))?.[0] ?? ''
+  try {
+    writeFileSync(join(work, 'note.yaml'), printed('yaml'))
+    writeFileSync(join(work, 'agent.mjs'), printed('js').replace('http://127.0.0.1:7070', address))
+    expect(await saidBy(start(1), /assigned/)).toContain('assigned note to agent-1')
+    const agent = start(2)
+    const ended = saidBy(agent, /\n/)
+    const cordonHere = (...given: readonly string[]) => ['env', '-u', 'XDG_STATE_HOME', `HOME=${home}`, process.execPath, CORDON, ...given]
+    await expect.poll(() => spawnSync(process.execPath, [CORDON, 'approvals', 'list'], { env: environment, encoding: 'utf8' }).stdout, { timeout: 40_000, interval: 500 }).toContain('note 1')
+    atTerminal(cordonHere(...(commands[3] ?? []).slice(1)), [{ expect: 'yes or no?' }, { send: 'yes\r' }, { expect: 'approved' }])
+    expect(await ended).toBe('ok\n')
+    expect(readFileSync(join(work, 'a.txt'), 'utf8')).toBe('noted\n')
+    const { members } = JSON.parse(spawnSync(process.execPath, [CORDON, 'team', 'show', '--json'], { env: environment, encoding: 'utf8' }).stdout) as { members: readonly { actor: string; kinds: readonly string[] }[] }
+    expect(members.find(({ actor }) => actor === 'agent-1')?.kinds).toEqual(['agent'])
+    expect(statSync(join(home, '.local', 'state', 'cordon', 'agent-1.token')).mode & 0o077).toBe(0)
+  } finally {
+    served.kill('SIGTERM')
+    await new Promise((resolve) => { served.once('exit', resolve) })
+  }
+}, 120_000)

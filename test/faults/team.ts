@@ -22,7 +22,7 @@ tools:
   - name: look
     description: reads, and may be done twice
     input: { type: object, properties: { id: { type: string }, seconds: { type: number } }, required: [id], additionalProperties: false }
-    policy: { filesystem: { write: ["${workspace}/**"] }, limits: { wall: 60s } }
+    policy: { egress_class: none, filesystem: { write: ["${workspace}/**"] }, limits: { wall: 60s } }
     command: [sh, -c, 'echo "look $0" >> ledger; echo "$0 began"; sleep "$1"; echo "$0 ends"', "{id}", "{seconds}"]
   - name: pay
     description: must not be done twice
@@ -32,7 +32,7 @@ tools:
   - name: rare
     description: needs something that few hosts have
     input: { type: object, properties: { id: { type: string }, seconds: { type: number } }, required: [id], additionalProperties: false }
-    policy: { filesystem: { write: ["${workspace}/**"] } }
+    policy: { egress_class: none, filesystem: { write: ["${workspace}/**"] } }
     command: [sh, -c, 'echo "rare $0" >> ledger', "{id}"]
 `
 

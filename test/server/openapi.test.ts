@@ -90,6 +90,8 @@ describe('what the server answers is what its document says', () => {
     await ask('ada', 'POST', '/v1/teams/acme/budgets', { scope: 'agent', subject: 'agent-2', seconds: 60, maxCalls: 100 })
     await ask('ada', 'POST', '/v1/teams/acme/budgets', { scope: 'agent', subject: 'agent-2', seconds: 3600, maxCost: 1.5 })
     await ask('ada', 'GET', '/v1/teams/acme/budgets')
+    await ask('ada', 'POST', '/v1/teams/acme/limits', { agent: 'agent-2', waiting: 50 })
+    await ask('ada', 'GET', '/v1/teams/acme/limits')
     await ask('ada', 'DELETE', '/v1/teams/acme/budgets/agent/agent-2/60')
     await ask('ada', 'POST', '/v1/teams/acme/credentials', { ref: 'mail', sealed: 'c2VhbGVk', keyId: '0123456789abcdef' })
     await ask('ada', 'GET', '/v1/teams/acme/credentials')

@@ -33,7 +33,7 @@ const look = (write: string, script: string) => ({
   workspace,
   registry: { server: `unix:${join(store, 'socket')}`, owner: 'acme', agent: 'agent-1', runner: 'app' },
   rules: [{ rules: [{ effect: 'allow' as const, tool: ['look'], because: 'the registry decides' }] }],
-  tools: [processTool({ name: 'look', description: 'looks', input: { type: 'object' }, policy: { filesystem: { write: [write] } }, command: () => ['sh', '-c', script] })],
+  tools: [processTool({ name: 'look', description: 'looks', input: { type: 'object' }, policy: { egress_class: 'none', filesystem: { write: [write] } }, command: () => ['sh', '-c', script] })],
 })
 
 test('a tool that may write to the workspace finds neither the socket nor the data of the store in it', async () => {
@@ -67,7 +67,7 @@ test('a tool whose grant begins in the store is refused', async () => {
 })
 
 describe('a tool by the name of a registered one', () => {
-  const POLICY = { filesystem: { write: ['.'] } }
+  const POLICY = { egress_class: 'none', filesystem: { write: ['.'] } } as const
   const WORDS = ['sh', '-c', 'echo noted > "$0"', '{file}']
   const here = (policy: object, script: string) => ({
     ...look('.', 'true'),

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -32,6 +32,24 @@ test('what a process that was killed left is passed over, and tidied up by who c
   expect(() => holdFolder(folder)).toThrow(/open elsewhere/)
   release()
   expect(readdirSync(home).filter((name) => name.startsWith('b.hold'))).toEqual([])
+})
+
+test('a process that was killed and that nobody reaped does not hold a folder; one that lives does', async () => {
+  const folder = join(home, 'e')
+  // The shell becomes a program that never asks what became of its child, as in a container without an init.
+  const script = (then: string) => `"$0" --input-type=module -e "$1" & exec sleep 60 # ${then}`
+  const holderOf = async (then: string) => {
+    const parent = spawn('sh', ['-c', script(then), process.execPath, program(folder, then)[2] ?? ''], { stdio: 'ignore' })
+    await expect.poll(() => readdirSync(home).includes('e.hold'), { timeout: 20_000 }).toBe(true)
+    return parent
+  }
+  const living = await holderOf('setTimeout(() => undefined, 60_000)')
+  expect(() => holdFolder(folder)).toThrow(/open elsewhere/)
+  const pid = Number(readlinkSync(`${folder}.hold`).split(':')[0])
+  process.kill(pid, 'SIGKILL')
+  await expect.poll(() => readFileSync(`/proc/${String(pid)}/stat`, 'utf8').split(') ').at(-1)?.slice(0, 1), { timeout: 10_000 }).toBe('Z')
+  holdFolder(folder)()
+  living.kill('SIGKILL')
 })
 
 test('of many that come at once after a death, one has it', async () => {

@@ -13,7 +13,7 @@ const TOO_MANY = { code: 'questions-too-many' }
 
 describeRegistry('questions that wait', (stage) => {
   const { fresh, claim } = stage
-  const askAs = (registry: TeamRegistry, agent: string, tool: string, input: object = { path: 'a' }) =>
+  const askAs = (agent: string, tool: string, input: object = { path: 'a' }) =>
     actorOf(stage.engine, 'cordon_agent', agent).value<string>('select agents.fn_invoke_tool(null, $1, $2, $3)', [tool, agent, JSON.stringify(input)])
   const stateOf = async (id: string) => (await stage.engine.query<{ status: string; error: string | null }>('select status, error from agents.tool_invocations where id = $1', [id]))[0]
 
@@ -23,7 +23,7 @@ describeRegistry('questions that wait', (stage) => {
       const tool = await registry.register('send')
       await registry.admin.query('select agents.fn_assign_tool($1, $2)', ['agent-2', tool])
       for (let count = 0; count < 12; count += 1) await registry.invoke(tool)
-      const late = [await askAs(registry, 'agent-2', tool), await askAs(registry, 'agent-2', tool)]
+      const late = [await askAs('agent-2', tool), await askAs('agent-2', tool)]
       const first = await listQuestions(registry.anna, { team: registry.owner, most: 4 })
       expect(first.map(({ agent }) => agent)).toEqual(['agent-1', 'agent-2', 'agent-1', 'agent-2'])
       expect(first.map(({ waiting }) => waiting)).toEqual([12, 2, 12, 2])
@@ -44,7 +44,7 @@ describeRegistry('questions that wait', (stage) => {
       const registry = await fresh()
       const [send, mail] = [await registry.register('send'), await registry.register('mail')]
       await registry.admin.query('select agents.fn_assign_tool($1, $2)', ['agent-2', mail])
-      const [old, other] = [await registry.invoke(send), await askAs(registry, 'agent-2', mail)]
+      const [old, other] = [await registry.invoke(send), await askAs('agent-2', mail)]
       await stage.engine.query(`update agents.approvals set created_at = now() - interval '2 hours' where subject_id = $1`, [old])
       const ids = async (filter: object) => (await listQuestions(registry.anna, { team: registry.owner, ...filter })).map(({ subjectId }) => subjectId)
       expect(await ids({ agent: 'agent-2' })).toEqual([other])
@@ -66,7 +66,7 @@ describeRegistry('questions that wait', (stage) => {
       await expect(registry.agent.query('select agents.fn_start_team_run($1, $2, $3)', [registry.owner, 'release', '{}'])).rejects.toMatchObject(TOO_MANY)
       await expect(limitWaiting(registry.anna, registry.owner, { waiting: 100 })).rejects.toMatchObject(REFUSED)
       expect(await stage.engine.query('select from agents.tool_invocations where owner = $1', [registry.owner])).toHaveLength(3)
-      await askAs(registry, 'agent-2', tool)
+      await askAs('agent-2', tool)
       // An answer makes room for the next one, and a call that nobody is asked about needs none.
       const [open] = await listQuestions(registry.anna, { team: registry.owner, agent: 'agent-1' })
       await approveQuestion(registry.anna, open?.id ?? '', open?.argumentsHash ?? '')
@@ -128,7 +128,7 @@ describeRegistry('questions that wait', (stage) => {
     })
   })
 
-  test('a tool whose policy writes files is of the class write, whatever it says; its scratch folder does not count', async () => {
+  test('a tool whose policy writes files and names no class is of the class write, whatever it is registered with; its scratch folder does not count', async () => {
     const registry = await fresh()
     const classOf = async (policy: object, more: object = {}) => {
       const id = await registry.register('tool', { p_egress_class: 'none', p_requires_approval: false, p_definition: JSON.stringify({ policy }), ...more })
@@ -139,6 +139,7 @@ describeRegistry('questions that wait', (stage) => {
     expect(await classOf({ filesystem: { write: ['!./out/.git', './out'] } })).toEqual(write)
     expect(await classOf({ presets: ['workspace'] })).toEqual(write)
     expect(await classOf({ filesystem: { write: ['/data'] }, network: [{ host: 'a.org', methods: ['GET'] }] }, { p_egress_class: 'read_only' })).toEqual(write)
+    expect(await classOf({ egress_class: 'none', filesystem: { write: ['./out'] } })).toEqual(none)
     for (const policy of [{}, { filesystem: { read: ['/data'] } }, { filesystem: 'none' }, { filesystem: { write: 'none' } }, { filesystem: { write: [] } }, { limits: { scratch: '64M' } }, { presets: ['toolchains'] }]) expect(await classOf(policy), JSON.stringify(policy)).toEqual(none)
   })
 

@@ -292,34 +292,6 @@ describeRegistry('the registry', (stage) => {
         await expect(registry.register('bad', { p_schema_input: JSON.stringify(schema) }), JSON.stringify(schema)).rejects.toMatchObject(BAD_STATE)
     })
 
-    test('a pattern cannot look ahead or behind at every place, which takes a square of the time; at the beginning it can', async () => {
-      const registry = await fresh()
-      const of = (pattern: string) => ({ p_egress_class: 'none', p_requires_approval: false, p_schema_input: JSON.stringify({ type: 'object', properties: { s: { type: 'string', pattern } } }) })
-      for (const pattern of ['(?=.*b)a', '^a(?=.*b)', '^(?:a(?=.*b))*$', '(?<=a)b', '^(?=.*b)*a', '^(?=(?!.*b).*c)a', 'x|^(?!a)b', '^(?:(?!x).)*$'])
-        await expect(registry.register('bad', of(pattern)), pattern).rejects.toMatchObject({ ...BAD_STATE, message: expect.stringContaining('looks ahead or behind') as string })
-      const tool = await registry.register('path', of('^(?!.*\\.\\.)(?=[^/])[a-z/(?=)\\[(?=\\]]+$'))
-      const ask = (text: string) => registry.agent.value('select agents.fn_invoke_tool(null, $1, $2, $3)', [tool, 'agent-1', JSON.stringify({ s: text })])
-      expect(await ask('a/b'.repeat(30_000))).toBeDefined()
-      for (const text of ['a/..', '/a']) await expect(ask(text), text).rejects.toMatchObject(BAD_STATE)
-      // One that was registered before it was refused is held against short texts alone.
-      expect([await stage.engine.query(`select agents.fn_pattern_reach('(?=.*b)a') as most`), await stage.engine.query(`select agents.fn_pattern_reach('^(?=.*b)a') as most`)]).toEqual([[{ most: 1000 }], [{ most: 100_000 }]])
-    })
-
-    test('what is refused does not depend on what a session has set', async () => {
-      const registry = await fresh()
-      const problems = (setting: string) => stage.engine.transaction(async ({ query, execute }) => {
-        await execute(`${setting}; discard plans`)
-        return query(`select agents.fn_schema_problem($1) as back, agents.fn_schema_problem($2) as edge, agents.fn_schema_problem($3) as fine, agents.fn_json_problem($4) as number`,
-          ['{"pattern":"(a)\\\\1"}', '{"pattern":"\\\\bsudo"}', '{"pattern":"^\\\\d+$"}', '[0.1234567890123456]'])
-      })
-      const usual = await problems('set local standard_conforming_strings = on')
-      expect(usual).toEqual([{ back: '$ has a pattern with a reference back', edge: expect.stringContaining('means something else here') as string, fine: null, number: null }])
-      // In a session of its own: a function is read when it is first called.
-      expect(await problems('set local standard_conforming_strings = off; set local extra_float_digits = -5')).toEqual(usual)
-      expect(await stage.engine.query(`select p.proname from pg_proc p where p.pronamespace = 'agents'::regnamespace and position(chr(92) in p.prosrc) > 0 and not coalesce('standard_conforming_strings=on' = any (p.proconfig), false)`)).toEqual([])
-      expect(registry.owner).toBeDefined()
-    })
-
     test('a cost that is far from its estimate is flagged', async () => {
       const registry = await fresh()
       const tool = await registry.register('look', { p_egress_class: 'none', p_requires_approval: false })

@@ -14,8 +14,11 @@ export interface Places {
   readonly home?: string
 }
 
-export const egressClassOf = (definition: ToolDefinition, { workspace, home }: Places): EgressClass =>
-  registerTool(definition, { workspace: parseAbsolutePath(workspace, 'workspace'), home: parseAbsolutePath(home ?? homedir(), 'home') }, 'default').gate.boundary.egressClass.level
+/** In the registry: what writes files outside of its private scratch folder is of the class write, unless its policy names a class. */
+export const egressClassOf = (definition: ToolDefinition, { workspace, home }: Places): EgressClass => {
+  const { boundary } = registerTool(definition, { workspace: parseAbsolutePath(workspace, 'workspace'), home: parseAbsolutePath(home ?? homedir(), 'home') }, 'default').gate
+  return boundary.egressClass.derived && boundary.write.some(({ negated }) => !negated) ? 'write' : boundary.egressClass.level
+}
 
 /** A stricter class there only asks more people than needed. */
 export const classProblem = (registered: EgressClass, own: EgressClass): string | undefined =>
