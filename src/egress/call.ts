@@ -1,8 +1,8 @@
 import type { Boundary, Credential, IpAddress, RequestScope } from '../policy/index.js'
 
-import { needlesOf } from './redaction/needles.js'
-import type { NeedleSet } from './redaction/redactor.js'
-import { compileNeedles } from './redaction/redactor.js'
+import { compileNeedles } from './redaction/needle-search.js'
+import type { NeedleSet } from './redaction/needle-search.js'
+import { literalNeedles, needlesOf, searchedNeedles } from './redaction/needles.js'
 import type { Valued } from './credentials/inject.js'
 import type { Secret } from './credentials/secret.js'
 import { sentTexts } from './credentials/secret-texts.js'
@@ -51,7 +51,8 @@ export const createCall = (rights: CallRights): ActiveCall => {
       const credentials = valued.map(({ credential }) => credential)
       if (known !== undefined && isSame(known.secrets, secrets) && isSame(known.credentials, credentials)) return known.set
       // Everything that a value may be recognised by: its parts, too, and what is made of it.
-      const set = compileNeedles(valued.flatMap(sentTexts).flatMap(needlesOf))
+      const texts = valued.flatMap(sentTexts)
+      const set = compileNeedles(texts.flatMap(searchedNeedles), texts.flatMap(needlesOf).flatMap((bytes) => literalNeedles([bytes])))
       made.set(first, { secrets, credentials, set })
       return set
     },

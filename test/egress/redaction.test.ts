@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Socket } from 'node:net'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as zlib from 'node:zlib'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 
 import fc from 'fast-check'
@@ -7,8 +10,9 @@ import { afterEach, describe, expect, test } from 'vitest'
 
 import { createCall } from '../../src/egress/call.js'
 import { Secret } from '../../src/egress/credentials/secret.js'
-import { needlesOf } from '../../src/egress/redaction/needles.js'
-import { compileNeedles, createRedactor } from '../../src/egress/redaction/redactor.js'
+import { compileNeedles } from '../../src/egress/redaction/needle-search.js'
+import { literalNeedles, needlesOf, searchedNeedles } from '../../src/egress/redaction/needles.js'
+import { createRedactor } from '../../src/egress/redaction/redactor.js'
 
 import { curl } from './programs.js'
 import { openTls } from './raw.js'
@@ -20,14 +24,19 @@ import type { Stage } from './stage.js'
 const SECRET = 'ghp_"Secret/+=value\\0123<é>'
 const bytes = Buffer.from(SECRET).toString('latin1')
 
-const redact = (needles: readonly Buffer[], chunks: readonly Buffer[]): Buffer => {
-  const redactor = createRedactor(compileNeedles(needles) ?? expect.fail())
+const setOf = (value: string) => compileNeedles(searchedNeedles(value), literalNeedles(needlesOf(value))) ?? expect.fail()
+const SET = setOf(bytes)
+const redact = (set: ReturnType<typeof setOf>, chunks: readonly Buffer[]): Buffer => {
+  const redactor = createRedactor(set)
   return Buffer.concat([...chunks.map((chunk) => redactor.push(chunk)), redactor.end()])
 }
 const split = (text: Buffer, cuts: readonly number[]): readonly Buffer[] => {
   const places = [0, ...cuts.map((cut) => cut % (text.length + 1)).sort((a, b) => a - b), text.length]
   return places.slice(1).map((end, at) => text.subarray(places[at], end))
 }
+
+const everyByte = (text: string, spell: (hex: string, at: number) => string): string => Array.from(Buffer.from(text), (byte, at) => spell(byte.toString(16).padStart(2, '0'), at)).join('')
+const inLines = (text: string, width: number, lineEnd: string): string => text.replaceAll(new RegExp(`.{${String(width)}}`, 'g'), (line) => `${line}${lineEnd}`)
 
 const ENCODINGS: readonly (readonly [string, (text: string) => string])[] = [
   ['as it is', (text) => text],
@@ -43,6 +52,19 @@ const ENCODINGS: readonly (readonly [string, (text: string) => string])[] = [
   ['in base64', (text) => Buffer.from(text).toString('base64')],
   ['in base64 behind something', (text) => Buffer.from(`user:${text}`).toString('base64')],
   ['in base64 between something', (text) => Buffer.from(`{"a":"${text}"}`).toString('base64')],
+  ['in a URL with every byte encoded', (text) => everyByte(text, (hex) => `%${hex}`)],
+  ['in a URL with every byte encoded, in either case', (text) => everyByte(text, (hex, at) => `%${at % 2 === 0 ? hex.toUpperCase() : hex}`)],
+  ['in JSON with every character escaped', (text) => Array.from(text, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')],
+  ['in JSON within JSON', (text) => Array.from(text, (c) => `\\\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')],
+  ['in JavaScript with every byte escaped', (text) => everyByte(text, (hex) => `\\x${hex}`)],
+  ['in HTML by numbers', (text) => Array.from(text, (c) => `&#${String(c.charCodeAt(0))};`).join('')],
+  ['in HTML by numbers in hexadecimal', (text) => Array.from(text, (c) => `&#x${c.charCodeAt(0).toString(16).toUpperCase()};`).join('')],
+  ['in quoted-printable', (text) => everyByte(text, (hex, at) => `=${hex.toUpperCase()}${at % 9 === 8 ? '=\r\n' : ''}`)],
+  ['in hexadecimal in either case', (text) => everyByte(text, (hex, at) => (at % 2 === 0 ? hex.toUpperCase() : hex))],
+  ['in base64 in lines', (text) => inLines(Buffer.from(`a ${text} b`).toString('base64'), 11, '\r\n')],
+  ['in base64 in short lines', (text) => inLines(Buffer.from(`${text} b`).toString('base64'), 5, '\n')],
+  ['in base64 in indented lines', (text) => inLines(Buffer.from(`ab ${text}`).toString('base64url'), 17, '\n    ')],
+  ['in base64 in lines within JSON', (text) => inLines(Buffer.from(`a ${text} b`).toString('base64'), 20, '\\n')],
   ['in base64url', (text) => Buffer.from(`ab${text}cd`).toString('base64url')],
 ]
 
@@ -51,7 +73,7 @@ describe('a value is covered', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 20 }), fc.string({ maxLength: 20 }), fc.array(fc.nat(200), { maxLength: 12 }), (before, after, cuts) => {
         const text = Buffer.from(`${before}${encode(SECRET)}${after}`)
-        const covered = redact(needlesOf(bytes), split(text, cuts))
+        const covered = redact(SET, split(text, cuts))
         expect(covered.length).toBe(text.length)
         expect(covered.includes('***')).toBe(true)
         for (const needle of needlesOf(bytes)) expect(covered.includes(needle)).toBe(false)
@@ -60,21 +82,21 @@ describe('a value is covered', () => {
   })
 
   test('in one pass like in a search for each of them', () => {
-    const word = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 1, maxLength: 5 })
+    const word = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 2, maxLength: 5 })
     fc.assert(
       fc.property(fc.array(word, { minLength: 1, maxLength: 4 }), fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 60 }), fc.array(fc.nat(100), { maxLength: 6 }), (needles, text, cuts) => {
         const expected = Buffer.from(text)
         for (const needle of needles) {
           for (let at = text.indexOf(needle); at !== -1; at = text.indexOf(needle, at + 1)) expected.fill('*', at, at + needle.length)
         }
-        expect(redact(needles.map((needle) => Buffer.from(needle)), split(Buffer.from(text), cuts)).toString()).toBe(expected.toString())
+        expect(redact(compileNeedles(literalNeedles(needles.map((needle) => Buffer.from(needle)))) ?? expect.fail(), split(Buffer.from(text), cuts)).toString()).toBe(expected.toString())
       }),
       { numRuns: 500 },
     )
   })
 
   test('and everything else passes at once: only what may become a value waits', () => {
-    const redactor = createRedactor(compileNeedles([Buffer.from('secret')]) ?? expect.fail())
+    const redactor = createRedactor(compileNeedles(literalNeedles([Buffer.from('secret')])) ?? expect.fail())
     expect(redactor.push(Buffer.from('data: hello\n\n')).toString()).toBe('data: hello\n\n')
     expect(redactor.push(Buffer.from('a sec')).toString()).toBe('a ')
     expect(redactor.push(Buffer.from('ond secret')).toString()).toBe('second ******')
@@ -225,6 +247,20 @@ test('a WebSocket works, is not compressed, and does not say the credential', as
   await new Promise<void>((resolve) => socket.on('data', (chunk: Buffer) => { if (chunk.includes('frame')) resolve() }))
   socket.end()
   await expect.poll(() => stage.events.find(({ type }) => type === 'egress.request')).toMatchObject({ status: 101, redactions: 1, path: '/ws' })
+})
+
+test.each([['gzip', gzipSync], ['zstd', (zlib as { zstdCompressSync?: typeof gzipSync }).zstdCompressSync]] as const)('a file in %s that contains the value is broken off, and one that does not passes as it is', async (_, compress) => {
+  if (compress === undefined) return
+  const filler = Array.from({ length: 4_000 }, (_each, at) => `line ${String(at * 7919)} of a long file\n`).join('')
+  const files: Record<string, Buffer> = { '/clean': compress(Buffer.from(`${filler}${filler}`)), '/echo': compress(Buffer.from(`${filler}<${SECRET}>${filler}`)) }
+  const url = await set((request, response) => { response.end(files[request.url ?? '']) })
+  const clean = await curl(stage, '-o', join(stage.folder, 'clean'), `${url}clean`)
+  expect(clean.errors).not.toMatch(/curl: \(\d+\)/)
+  expect(readFileSync(join(stage.folder, 'clean')).equals(files['/clean'] as Buffer)).toBe(true)
+  await curl(stage, '-o', join(stage.folder, 'echo'), `${url}echo`)
+  const part = existsSync(join(stage.folder, 'echo')) ? readFileSync(join(stage.folder, 'echo')) : Buffer.alloc(0)
+  expect(part.length).toBeLessThan((files['/echo'] as Buffer).length)
+  expect(stage.events.findLast(({ type }) => type === 'egress.request')).toMatchObject({ path: '/echo', problem: 'response-unreadable' })
 })
 
 test('the value of a password is also covered as the header that was made of it', async () => {

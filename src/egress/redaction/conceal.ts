@@ -3,8 +3,10 @@ import type { ExchangeResponse } from '../http/exchange.js'
 import type { HeaderList } from '../http/header-list.js'
 import { withoutHeaders } from '../http/header-list.js'
 
+import { searchedFile } from './compressed-file.js'
 import { decoded } from './content-coding.js'
-import type { NeedleSet, Redactor } from './redactor.js'
+import type { NeedleSet } from './needle-search.js'
+import type { Redactor } from './redactor.js'
 import { createRedactor, redactText } from './redactor.js'
 
 /** Keeps the values of credentials out of one answer, wherever they come back in it. */
@@ -34,7 +36,7 @@ export const createConcealment = (needles: NeedleSet | undefined, host: string):
     return concealed
   }
   const headers = (list: HeaderList): HeaderList => list.map(([name, value]) => [conceal(name), conceal(value)])
-  const bodyOf = (body: Body): Body => ({ length: body.length, chunks: covered(body.chunks, redactor()), trailers: () => headers(body.trailers()) })
+  const bodyOf = (body: Body): Body => ({ length: body.length, chunks: covered(searchedFile(body.chunks, redactor, host), redactor()), trailers: () => headers(body.trailers()) })
   return {
     headers,
     response: ({ status, headers: list, body }) => {

@@ -1,4 +1,31 @@
-/** Every way in which a value usually comes back: as it is, and in the encodings of URLs, JSON, HTML, base64 and hexadecimal. */
+import type { Needle } from './match-needle.js'
+
+const identity = Uint8Array.from({ length: 256 }, (_, byte) => byte)
+const folded = (pairs: Readonly<Record<string, string>>): Uint8Array => {
+  const fold = Uint8Array.from(identity)
+  for (const [from, to] of Object.entries(pairs)) fold[from.charCodeAt(0)] = to.charCodeAt(0)
+  return fold
+}
+const AS_IS = identity
+const URL_ALPHABET = folded({ '-': '+', _: '/' })
+const LOWER_CASE = folded({ A: 'a', B: 'b', C: 'c', D: 'd', E: 'e', F: 'f' })
+
+/** What answers are searched for: the value, in hexadecimal, and in base64 at every alignment; each character in any spelling. */
+export const searchedNeedles = (value: string): readonly Needle[] => {
+  const bytes = Buffer.from(value, 'latin1')
+  if (bytes.length < SHORTEST_SECRET) return []
+  const forms = value.includes(' ') ? [bytes, Buffer.from(value.replaceAll(' ', '+'), 'latin1')] : [bytes]
+  return [
+    ...forms.map((each): Needle => ({ bytes: each, fold: AS_IS, breaks: false, escapes: true })),
+    { bytes: Buffer.from(bytes.toString('hex')), fold: LOWER_CASE, breaks: true, escapes: true },
+    ...inBase64(bytes).map((text): Needle => ({ bytes: Buffer.from(text), fold: URL_ALPHABET, breaks: true, escapes: true })),
+  ]
+}
+
+/** Texts as they are. */
+export const literalNeedles = (texts: readonly Buffer[]): readonly Needle[] => texts.map((bytes) => ({ bytes, fold: AS_IS, breaks: false, escapes: false }))
+
+/** Every way in which a value is usually written: as it is, and in the encodings of URLs, JSON, HTML, base64 and hexadecimal. */
 export const needlesOf = (value: string): readonly Buffer[] => {
   const bytes = Buffer.from(value, 'latin1')
   // A few characters would be found everywhere; no service gives out such keys.

@@ -1,0 +1,84 @@
+// A body that is a compressed file: a value in it cannot be covered without compressing it anew, so that the answer is
+// broken off before the value has passed.
+import type { Transform } from 'node:stream'
+import * as zlib from 'node:zlib'
+
+import { fail } from '../../errors/index.js'
+
+import type { Redactor } from './redactor.js'
+
+const GZIP = Buffer.from([0x1f, 0x8b, 0x08])
+const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd])
+
+/** What grows more than this is made to be a burden. */
+const MOST_GROWTH = 1_000
+const GROWTH_COUNTS_FROM = 64 * 1024 * 1024
+
+const decompressorFor = (head: Buffer): Transform | undefined => {
+  if (head.subarray(0, GZIP.length).equals(GZIP)) return zlib.createGunzip()
+  const zstd = (zlib as { readonly createZstdDecompress?: () => Transform }).createZstdDecompress
+  return zstd !== undefined && head.subarray(0, ZSTD.length).equals(ZSTD) ? zstd() : undefined
+}
+
+/** An answer that comes byte by byte waits only while it may be a file. */
+const mayBecomeMark = (head: Buffer): boolean => [GZIP, ZSTD].some((mark) => head.length < mark.length && mark.subarray(0, head.length).equals(head))
+
+/** The chunks of a body as they came. Of a compressed file each is passed on when what it contains was searched. */
+export async function* searchedFile(chunks: AsyncIterable<Buffer>, newRedactor: () => Redactor, host: string): AsyncGenerator<Buffer, undefined> {
+  let head: Buffer | undefined = Buffer.alloc(0)
+  let search: FileSearch | undefined
+  let waiting: Buffer[] = []
+  for await (const chunk of chunks) {
+    if (head !== undefined) {
+      head = Buffer.concat([head, chunk])
+      if (mayBecomeMark(head)) continue
+      const decompressor = decompressorFor(head)
+      if (decompressor !== undefined) search = searchIn(decompressor, newRedactor(), host)
+      waiting = [head]
+      head = undefined
+    } else waiting.push(chunk)
+    if (search !== undefined && !(await search.take(waiting.at(-1) as Buffer))) continue
+    yield* waiting
+    waiting = []
+  }
+  if (head !== undefined && head.length > 0) yield head
+  await search?.end()
+  yield* waiting
+}
+
+interface FileSearch {
+  /** Whether everything up to here may pass: nothing in it may still become a value. */
+  readonly take: (chunk: Buffer) => Promise<boolean>
+  readonly end: () => Promise<void>
+}
+
+const searchIn = (decompressor: Transform, redactor: Redactor, host: string): FileSearch => {
+  let [compressed, produced, passed] = [0, 0, 0]
+  let isOver = false
+  const found = (): Error => fail('response-unreadable', { host, problem: 'it is a compressed file that contains the value of a credential' })
+  decompressor.on('data', (bytes: Buffer) => {
+    produced += bytes.length
+    passed += redactor.push(bytes).length
+  })
+  // What follows a file, or is none after all, is not compressed by what is known here.
+  decompressor.on('error', () => { isOver = true })
+  decompressor.on('end', () => { isOver = true })
+  const judge = (): void => {
+    if (redactor.count() > 0) throw found()
+    if (produced > GROWTH_COUNTS_FROM && produced > compressed * MOST_GROWTH) throw fail('response-unreadable', { host, problem: 'it is a compressed file that grows without end' })
+  }
+  return {
+    take: async (chunk) => {
+      compressed += chunk.length
+      if (!isOver) await new Promise<void>((resolve) => { decompressor.once('error', () => { resolve() }); decompressor.write(chunk, () => { resolve() }) })
+      judge()
+      return isOver || passed === produced
+    },
+    end: async () => {
+      if (!isOver) await new Promise<void>((resolve) => { decompressor.once('end', resolve).once('error', () => { resolve() }); decompressor.end() })
+      redactor.end()
+      judge()
+      decompressor.destroy()
+    },
+  }
+}
