@@ -241,13 +241,18 @@ int serve_scout(void)
 		for (size_t i = 0; i < scout.territories.count; i++)
 			/* What happens where no call works is for the next call there to take in. */
 			polled[2 + i] = (struct pollfd){ .fd = scout.territories.list[i]->inotify, .events = scout.territories.list[i]->calls ? POLLIN : 0 };
-		if (poll(polled, 2 + scout.territories.count, -1) < 0 && errno != EINTR)
+		if (poll(polled, 2 + scout.territories.count, until_next_round(&scout.territories)) < 0 && errno != EINTR)
 			return EXIT_REFUSED;
 		/* First, because a tool does something only after we were told that it runs. */
 		if (!polled[0].revents) {
-			for (size_t i = 0; i < scout.territories.count; i++)
-				if (polled[2 + i].revents & POLLIN)
-					refresh(&scout, scout.territories.list[i], WHAT_HAPPENED);
+			for (size_t i = 0; i < scout.territories.count; i++) {
+				struct territory *territory = scout.territories.list[i];
+				bool in_round = begins_round(territory);
+				if (in_round || polled[2 + i].revents & POLLIN)
+					refresh(&scout, territory, WHAT_HAPPENED);
+				if (in_round)
+					end_round(territory);
+			}
 			if (polled[1].revents & POLLIN)
 				take_held_events(&scout.held, on_held_replacement);
 			continue;

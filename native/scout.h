@@ -105,6 +105,7 @@ struct territory {
 	mode_t mode; /* of the root itself, when no call ran in it */
 	bool unwatched; /* more folders than can be watched: looked through anew when a call begins and ends */
 	bool too_large; /* more folders than are looked through */
+	uint64_t round_began, next_round; /* milliseconds; see rounds.c */
 	unsigned calls; /* that run in it: what appears may be theirs */
 	uint64_t turn;
 	uint64_t grown; /* the turn in which something was made in it, as far as we saw */
@@ -149,6 +150,11 @@ struct observer {
 enum thoroughness { WHAT_HAPPENED, EVERYTHING };
 /* Takes in what has happened. EVERYTHING also looks where nothing can be watched. */
 void refresh_territory(struct territory *territory, const struct names *names, enum thoroughness how, const struct observer *observer);
+
+/* rounds.c: looking again and again where inotify is used up */
+int until_next_round(const struct territories *all);
+bool begins_round(struct territory *territory);
+void end_round(struct territory *territory);
 
 /* explore.c */
 int open_beneath(struct territory *territory, const char *path, int flags);

@@ -125,6 +125,12 @@ export const ERRORS = {
     agent: 'The working directory of this tool does not exist.',
     fix: 'create it, or name another with --cwd',
   },
+  'owner-shut-out': {
+    when: 'Cordon runs as root, what a tool may write belongs to another user, and that user cannot reach another granted path.',
+    message: '{root} belongs to user {uid}, as whom the tool would run, and that user cannot reach {path}',
+    agent: 'A folder of this tool belongs to a user who cannot reach the others.',
+    fix: 'grant what that user can reach; or give the folder to root: chown -R root {root}; or run Cordon as that user: setpriv --reuid={uid} --regid={gid} --clear-groups cordon …',
+  },
   'grant-inexpressible': {
     when: 'The host\'s mechanisms cannot hold a grant exactly as written; it is never widened instead.',
     message: 'the {section} grant "{grant}" cannot be held exactly here: {problem}',

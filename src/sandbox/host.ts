@@ -9,6 +9,7 @@ import { spawnLauncher } from './nursery.js'
 import { objectAt } from './object-at.js'
 import { ALL_FRAMES } from './plan.js'
 import type { Form, Plan, Rule, Step, Trap } from './plan.js'
+import type { Identity } from './workspace-owner.js'
 
 /** What this host can hold, found by building small cells, never by reading settings. */
 export interface HostFacts {
@@ -26,6 +27,8 @@ export interface HostFacts {
   readonly kernelSecrets: readonly AbsolutePath[]
   /** Whether this process runs as root, whom rlimits and file modes do not hold. */
   readonly isRoot: boolean
+  /** As whom cells run, where that is not who runs this process. */
+  readonly identity: Identity | undefined
   /** Where a cell without a root of its own gets its private folder. */
   readonly temporaryFolder: AbsolutePath
 }
@@ -60,9 +63,9 @@ const probePlan = (form: Form, steps: readonly Step[], rules: readonly Rule[], t
 
 type Tried = Attempt & { readonly abi: number; readonly status: number; readonly measurable: boolean }
 
-export const probeHost = async (launcher: string, surroundings: Pick<HostFacts, 'isRoot' | 'temporaryFolder'>): Promise<HostFacts> => {
+export const probeHost = async (launcher: string, surroundings: Pick<HostFacts, 'isRoot' | 'temporaryFolder' | 'identity'>): Promise<HostFacts> => {
   const attempt = async (plan: Plan): Promise<Tried> => {
-    const cell = openCell(spawnLauncher(launcher, ALL_FRAMES), encodePlan(plan))
+    const cell = openCell(spawnLauncher(launcher, ALL_FRAMES, undefined, surroundings.identity), encodePlan(plan))
     try {
       const { landlock, exit, measurable } = await cell.start({ program: at('/'), argv: ['-'], environment: {} }, undefined, { onStdout: ignore, onStderr: ignore })
       return { held: true, abi: landlock, status: exit.code, measurable }

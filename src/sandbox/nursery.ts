@@ -8,6 +8,7 @@ import type { Duplex } from 'node:stream'
 import { fail } from '../errors/index.js'
 
 import type { Stdio } from './plan.js'
+import type { Identity } from './workspace-owner.js'
 
 /** Takes what launchers give on the channel: listening sockets, as Node hands them to its own children (docs/decisions/). */
 export type Receive = (message: unknown, handle: unknown) => void
@@ -26,9 +27,9 @@ const NAME_BYTES = 50
  * One small process that forks a launcher per connection: a tenth of the cost of spawning each from
  * Node. It ends with this process, however that ends, because its lifeline then closes.
  */
-export const startNursery = async (launcher: string, receive: Receive): Promise<Nursery> => {
+export const startNursery = async (launcher: string, receive: Receive, identity?: Identity): Promise<Nursery> => {
   const name = `cordon-${randomBytes(NAME_BYTES).toString('hex')}`
-  const child = spawn(launcher, ['nursery', name], { stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'ipc'], env: {} })
+  const child = spawn(launcher, ['nursery', name], { stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'ipc'], env: {}, ...identity })
   child.on('message', receive)
   const lifeline = child.stdio[3] as Socket
   await untilReady(child, lifeline)
@@ -73,12 +74,12 @@ const untilReady = async (child: ChildProcess, lifeline: Socket): Promise<void> 
  * One launcher per connection, spawned: for probes, and for streams that it takes over from this
  * process. In a session of its own, because the terminal's signals are this process's to handle.
  */
-export const spawnLauncher = (launcher: string, stdio: Stdio, receive?: Receive): Duplex => {
+export const spawnLauncher = (launcher: string, stdio: Stdio, receive?: Receive, identity?: Identity): Duplex => {
   const [input, out, err] = ([stdio.in, stdio.out, stdio.err] as const).map((stream) => (stream === 'frames' ? 'ignore' as const : 'inherit' as const))
   const child =
     receive === undefined
-      ? spawn(launcher, [], { stdio: [input, out, err, 'pipe'], env: {}, detached: true })
-      : spawn(launcher, ['channel'], { stdio: [input, out, err, 'pipe', 'ipc'], env: {}, detached: true })
+      ? spawn(launcher, [], { stdio: [input, out, err, 'pipe'], env: {}, detached: true, ...identity })
+      : spawn(launcher, ['channel'], { stdio: [input, out, err, 'pipe', 'ipc'], env: {}, detached: true, ...identity })
   if (receive !== undefined) child.on('message', receive)
   child.channel?.unref()
   const connection = child.stdio[3] as unknown as Duplex

@@ -28,6 +28,7 @@ import { reachesOf } from './reaches.js'
 import { surveyGrants } from './survey.js'
 import { hiddenInView } from './system-view.js'
 import type { SystemView } from './system-view.js'
+import { canReach } from './workspace-owner.js'
 
 export interface CellRequest {
   readonly boundary: Boundary
@@ -64,7 +65,8 @@ const NOTHING_KEPT: Plan['kept'] = { roots: [], sealed: [], hidden: [] }
 const DEFAULT_PROCESSES = 1024
 const DEFAULT_SCRATCH = 256 * 1024 * 1024
 
-export const planCell = (request: CellRequest, host: HostFacts, system: SystemView, protectedPlaces: readonly Place[]): PlannedCell => {
+export const planCell = (request: CellRequest, host: HostFacts, wholeSystem: SystemView, protectedPlaces: readonly Place[]): PlannedCell => {
+  const system = reachableSystem(wholeSystem, host)
   const { boundary, cwd, form } = request
   const network = networkOf(request, host)
   if (!isFolder(cwd)) throw fail('cwd-missing', { path: cwd })
@@ -118,6 +120,10 @@ export const planCell = (request: CellRequest, host: HostFacts, system: SystemVi
   const ground = paths([...granted.read, ...granted.write, ...granted.hidden, ...granted.sealed, ...protectedPlaces, ...input.loaded])
   return { plan, encoded: encodedOnce(plan), program, profile: describeProfile(plan, host, roots, variables), ground: [...ground, cwd], carved: paths([...granted.hidden, ...granted.sealed]), closed: roots.closed }
 }
+
+/** Presets show what is there; a user who is not root may not get as far. */
+const reachableSystem = (system: SystemView, { identity }: HostFacts): SystemView =>
+  identity === undefined ? system : { ...system, places: system.places.filter(({ path }) => canReach(identity, path)) }
 
 /** Links are followed: a working directory grants nothing, so nothing is moved by one. */
 const isFolder = (path: AbsolutePath): boolean => {

@@ -11,6 +11,8 @@ export interface SandboxProfile {
   readonly backend: 'native'
   readonly form: Plan['form']
   readonly cwd: string
+  /** Where root's tool runs as the owner of its write roots: user and group. */
+  readonly runs_as?: string
   readonly read_roots: readonly string[]
   readonly write_roots: readonly string[]
   /** What exists in the write roots and stays as it is: protected names, and what the policy takes out of `write`. */
@@ -102,6 +104,7 @@ export const describeProfile = (plan: Plan, host: HostFacts, roots: ProfiledRoot
   backend: 'native',
   form: plan.form,
   cwd: plan.cwd,
+  ...(host.identity === undefined ? {} : { runs_as: `${String(host.identity.uid)}:${String(host.identity.gid)}` }),
   read_roots: roots.read,
   write_roots: roots.write,
   sealed: roots.sealed,

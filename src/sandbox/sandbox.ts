@@ -18,6 +18,7 @@ import type { CallNetwork } from './doors.js'
 import { probeHost } from './host.js'
 import type { HostFacts } from './host.js'
 import { TO_CELL, encodeFrame } from './frames.js'
+import { forOwners } from './for-owners.js'
 import { interrupted } from './interrupted.js'
 import { findLauncher } from './launcher.js'
 import { spawnLauncher, startNursery } from './nursery.js'
@@ -38,6 +39,7 @@ import { startScout } from './scout.js'
 import type { Scout } from './scout.js'
 import { createEnder, disturbanceIn, seenDisturbance, untilUndisturbed, watchRun } from './watched-run.js'
 import type { Disturbance, Ender, WatchedRun } from './watched-run.js'
+import type { Identity } from './workspace-owner.js'
 
 export interface SandboxOptions {
   /** `auto` takes the strongest form that this host holds. */
@@ -99,14 +101,19 @@ type Streams = Pick<Plan, 'stdio' | 'foreground'>
 const IN_MEMORY: Streams = { stdio: ALL_FRAMES, foreground: false }
 
 export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
+  const own = await openSandboxAs(undefined, options)
+  return own.host.isRoot ? forOwners(own, (identity) => openSandboxAs(identity, options)) : own
+}
+
+const openSandboxAs = async (identity: Identity | undefined, options: SandboxOptions): Promise<Sandbox> => {
   const launcher = options.launcher ?? findLauncher()
-  const surroundings = { isRoot: process.getuid?.() === 0, temporaryFolder: parseAbsolutePath(tmpdir(), 'the temporary folder') }
+  const surroundings = { identity, isRoot: (identity?.uid ?? process.getuid?.()) === 0, temporaryFolder: parseAbsolutePath(tmpdir(), 'the temporary folder') }
   // Inside a cell that shares the host's names for sockets a nursery may not listen; then each launcher is spawned.
   const doors = createDoors()
-  const nurseryOrNone = options.nursery === 'none' ? undefined : startNursery(launcher, doors.receive).catch(() => undefined)
+  const nurseryOrNone = options.nursery === 'none' ? undefined : startNursery(launcher, doors.receive, identity).catch(() => undefined)
   const [nursery, host] = await Promise.all([nurseryOrNone, probeHost(launcher, surroundings)])
   // Inside another cell a connection is made for us by its keeper, and the nursery would not know us by it. And somebody may kill it.
-  const connect = (isBrokered: boolean) => (host.listener.held && nursery?.isAlive() === true ? nursery.connect() : spawnLauncher(launcher, ALL_FRAMES, isBrokered ? doors.receive : undefined))
+  const connect = (isBrokered: boolean) => (host.listener.held && nursery?.isAlive() === true ? nursery.connect() : spawnLauncher(launcher, ALL_FRAMES, isBrokered ? doors.receive : undefined, identity))
   const planner = createPlanner(host)
   const pools = new Set<Pool>()
   const running = new Set<Cell>()
@@ -238,7 +245,7 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
       const planned = planner.plan(cellRequest, patrol.sealed)
       await patrol.hold(planned.carved)
       if (ender.isWanted()) throw seenDisturbance()
-      const opened = open(planned, spawnLauncher(launcher, stdio, brokeredOf(planned.plan) === undefined ? undefined : doors.receive))
+      const opened = open(planned, spawnLauncher(launcher, stdio, brokeredOf(planned.plan) === undefined ? undefined : doors.receive, identity))
       const cell = ender.of(opened.cell)
       return await untilClosed(cell, runAttached(opened, planned, request, watchRun(patrol, planner, cellRequest, planned)))
     } catch (error) {

@@ -36,6 +36,7 @@ describePlace(
     calls: {
       write: { argv: ['/bin/sh', '-c', 'echo new > file; cat file'], ...mayWrite() },
       plant: { argv: ['/bin/sh', '-c', 'echo planted > .bashrc; mkdir -p new/.git/hooks; echo planted > new/.git/hooks/pre-commit'], ...mayWrite() },
+      stay: { argv: ['/bin/sh', '-c', 'echo planted > .profile; sleep 300'], ...mayWrite() },
       look: { argv: ['/bin/sh', '-c', 'cat .bashrc new/.git/hooks/pre-commit'], ...mayWrite() },
       carved: { argv: ['/bin/true'], ...mayWrite(`!${written}/missing`) },
     },
@@ -47,6 +48,10 @@ describePlace(
         ['.bashrc', 'new/.git/hooks/pre-commit'].map((name) => ({ kind: 'protected', path: `${written}/${name}` })),
       )
       expect(ran(found(), 'look').stdout).toBe('')
+    })
+
+    test('a name that is planted does not stay for as long as the tool runs', () => {
+      expect(ran(found(), 'stay')).toMatchObject({ signal: 9, violations: [{ kind: 'protected', path: `${written}/.profile` }] })
     })
 
     test('a carve-out that does not exist yet is refused, because nobody would see it made', () => {

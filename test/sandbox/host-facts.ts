@@ -16,6 +16,7 @@ export const hostWith = (changes: Partial<HostFacts> = {}): HostFacts => ({
   measuring: HELD,
   kernelSecrets: [],
   isRoot: false,
+  identity: undefined,
   temporaryFolder: path('/tmp'),
   ...changes,
 })

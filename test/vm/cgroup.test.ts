@@ -1,4 +1,5 @@
-// Limits by cgroups, in a machine whose kernel has them all: as root, and as an ordinary user in a delegated part of the tree.
+// Limits by cgroups, and core handlers, in a machine whose kernel has them all: as root, and as an ordinary user in a
+// delegated part of the tree.
 import { beforeAll, describe, expect, test } from 'vitest'
 
 import { lastingFolder } from '../attacks/playground.js'
@@ -72,6 +73,11 @@ describe.runIf(obstacle === undefined).each(PLACES)('$title ($form)', ({ place, 
   test('what a call leaves running dies with it, and its cgroup goes', () => {
     expect(ofCall('left behind')).toMatchObject({ exitCode: 0, stdout: 'left\n' })
     expect(ofCall('nothing stays')).toBe(true)
+  })
+
+  test('a crash in a cell starts no core handler of the host; one outside does', () => {
+    for (const each of ['namespaces', 'landlock']) expect(fact(place, `a crash in a cell (${each})`)).toMatchObject({ signal: 11 })
+    expect(fact(place, 'handlers started')).toEqual({ outside: 1, cells: 0 })
   })
 
   test('one can be required without a limit, and a warm cell has one', () => {

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { chownSync, mkdirSync, writeFileSync } from 'node:fs'
 
 import { makeCalls } from './calls.mjs'
+import { crash, installHandler } from './crashes.mjs'
 import { openSandbox, run, tellAt } from './facts.mjs'
 
 const TREE = '/sys/fs/cgroup'
@@ -15,7 +16,9 @@ const visit = async (place, scenario) => {
 }
 const moveTo = (cgroup, pid = process.pid) => writeFileSync(`${cgroup}/cgroup.procs`, String(pid))
 
+installHandler()
 await visit('root', (tell) => makeCalls(tell, 'landlock'))
+await visit('root', (tell) => crash(tell, ['namespaces', 'landlock']))
 
 // Delegated as the kernel's documentation says: the folder and these files belong to the user, who lives in a part of it.
 const delegated = `${TREE}/delegated`
@@ -26,6 +29,7 @@ process.setgroups([])
 process.setgid(USER)
 process.setuid(USER)
 await visit('delegated', (tell) => makeCalls(tell, 'namespaces'))
+await visit('delegated', (tell) => crash(tell, ['namespaces', 'landlock']))
 
 // Somebody else lives in the cgroup that would have to be divided, which the kernel then refuses.
 const crowded = `${delegated}/crowded`
