@@ -15,7 +15,7 @@ export interface Places {
 }
 
 export const egressClassOf = (definition: ToolDefinition, { workspace, home }: Places): EgressClass =>
-  registerTool(definition, { workspace: parseAbsolutePath(workspace, 'workspace'), home: parseAbsolutePath(home ?? homedir(), 'home') }, 'default').gate.boundary.egressClass.level
+  registerTool(definition, { workspace: parseAbsolutePath(workspace, 'workspace'), home: parseAbsolutePath(home ?? homedir(), 'home') }).gate.boundary.egressClass.level
 
 /** A stricter class there only asks more people than needed. */
 export const classProblem = (registered: EgressClass, own: EgressClass): string | undefined =>
