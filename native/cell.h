@@ -110,7 +110,9 @@ enum trap {
 	TRAP_FORK = 2,     /* processes and threads are counted */
 	TRAP_EXEC = 4,     /* refused programs are reported (Landlock refuses them) */
 	TRAP_OPEN = 8,     /* refused opens are reported (--observe) */
-	TRAP_NAME = 256,   /* refused removals and renamings are reported, see refused-names.c */
+	TRAP_READ = 2048,   /* the same of opens for reading by a path that starts at the root or the working directory */
+	TRAP_CHANGE = 4096, /* refused opens for writing are reported, and refused changes of names, see refused-changes.c */
+	TRAP_NAME = 256,   /* the same of removals from folders that the tool has open, as rm -r does by the thousand */
 	TRAP_WRITE = 512,  /* terminals, and what is written where Landlock cannot tell apart: by the keeper, see opening.c */
 	TRAP_SIGNAL = 128, /* signals are sent by the keeper, for where Landlock does not scope them */
 	TRAP_SOCKET = 64,  /* internet sockets lead nowhere, for where listen() cannot be judged */

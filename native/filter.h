@@ -12,7 +12,8 @@ enum verdict {
 	ALLOW,
 	REFUSE, /* EPERM */
 	OPEN, OPEN_AT, CREATE, NODE, NODE_AT, MODE_OF_FD, MODE_AT, /* no set-id files */
-	MAKE, REMOVE, /* or replace a name */
+	CHANGE, /* of a name */
+	REMOVE_AT, /* one, by its folder */
 	TRUNCATE, /* which Landlock sees since ABI 3 */
 	METADATA, /* of ungranted files, where no mount namespace hides them */
 	ATTRIBUTES, /* extended ones, by name: likewise */
@@ -50,5 +51,11 @@ void check_send(struct program *program, int flags);
 void check_option(struct program *program, const struct plan *plan);
 unsigned listen_action(const struct plan *plan);
 unsigned bind_action(const struct plan *plan);
+
+/* open-verdicts.c */
+void check_truncation(struct program *program, int flags);
+/* `folder`: the number of that argument, or -1 */
+void check_reading(struct program *program, const struct plan *plan, int folder);
+void check_removal(struct program *program, const struct plan *plan);
 
 #endif

@@ -175,11 +175,6 @@ static int make_or_remove(const struct notification *call, const struct place *p
 	}
 }
 
-bool makes_names(int number)
-{
-	return shape_of(number);
-}
-
 bool answer_making(const struct notification *call)
 {
 	const struct shape *shape = shape_of(call->request->data.nr);

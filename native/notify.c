@@ -7,6 +7,7 @@
  * only where something else in the kernel decides and we merely watch.
  */
 #include "cell.h"
+#include "filter.h"
 #include "kernel.h"
 #include "notify.h"
 
@@ -311,6 +312,10 @@ void answer_notification(const struct plan *plan, int listener, int supervisor, 
 		break;
 	case SYS_unlinkat:
 	case SYS_renameat2:
+	case SYS_mkdirat:
+	case SYS_linkat:
+	case SYS_symlinkat:
+	case SYS_mknodat:
 #ifdef SYS_renameat
 	case SYS_renameat:
 #endif
@@ -318,17 +323,22 @@ void answer_notification(const struct plan *plan, int listener, int supervisor, 
 	case SYS_rename:
 	case SYS_unlink:
 	case SYS_rmdir:
+	case SYS_mkdir:
+	case SYS_link:
+	case SYS_symlink:
+	case SYS_mknod:
 #endif
-		answer_name(&call);
+		answer_change(&call);
+		break;
+	case SYS_truncate:
+		if (landlock_is_before(plan, 3) || plan->kept_count)
+			answer_metadata(&call);
+		else
+			answer_change(&call);
 		break;
 	default:
 		if (answer_metadata(&call))
 			break;
-		if (makes_names(request.data.nr)) {
-			if (!answer_making(&call))
-				let_through(&call);
-			break;
-		}
 		/* Trapped by the filter and forgotten here: not there, rather than let through. */
 		respond(&call, 0, ENOSYS);
 	}

@@ -43,9 +43,7 @@ void answer_watcher(const struct notification *call);
 void answer_bind(const struct notification *call);
 void answer_listen(const struct notification *call);
 void answer_open(const struct notification *call);
-/* For the host to judge: an open, or what needs the same right; each once. `withheld`: the cell has no such object, or no such folder. */
-void report_open(const struct notification *call, const char *path, bool writes, bool withheld);
-void answer_name(const struct notification *call);
+void answer_change(const struct notification *call);
 void answer_memory_file(const struct notification *call);
 void answer_shared_mapping(const struct notification *call);
 /* opening.c: gives the tool a descriptor of ours as its answer; `flags`: O_CLOEXEC */
@@ -79,7 +77,6 @@ bool is_second_name(const struct plan *plan, int object, bool reads);
 mode_t without_umask(const struct notification *call, mode_t mode);
 /* making.c: false, and unanswered, when it is none of these calls, or elsewhere */
 bool answer_making(const struct notification *call);
-bool makes_names(int number);
 
 /* terminals.c: false, and unanswered, when it is no terminal of the tool's own */
 bool open_terminal_for(const struct notification *call, int object, int flags);
@@ -87,5 +84,17 @@ void answer_ioctl(const struct notification *call);
 
 /* False, and unanswered, when it is none of these calls. */
 bool answer_metadata(const struct notification *call);
+
+/* observe.c: what the tool tried and the boundary seems to refuse, for the host to judge. */
+/* TO_MAKE also opens what is there; TO_MAKE_NEW would fail by itself then. */
+enum attempt { TO_READ, TO_WRITE, TO_MAKE, TO_MAKE_NEW, ATTEMPTS };
+/* `withheld`: the cell has no such object or, of what is to be made, no such folder. Each is told once. */
+void report_attempt(const struct notification *call, const char *path, enum attempt attempt, bool withheld);
+bool path_for_keeper(const struct notification *call, int at, const char *path, char *into, size_t room);
+enum holding { FREE, HELD, MISSING };
+/* Whether the boundary keeps the tool from reading or writing what the path names to the keeper. */
+enum holding holding_of(const struct plan *plan, const char *path, unsigned right);
+/* The same of writing in the folder that the path lies in. */
+enum holding holding_of_folder(const struct plan *plan, const char *path);
 
 #endif

@@ -1,33 +1,66 @@
 /*
- * --observe: which opens were refused. Watching only: the kernel decides (or opening.c,
- * where the keeper opens for the tool), and the host works out from the policy and its own
- * view of the files whether a path that is missing here was withheld.
+ * Which opens the boundary refused. Watching only: the kernel decides, or opening.c
+ * where the keeper opens for the tool. What seems refused from here is told to the host, which
+ * works out from the policy and its own view of the files whether it was.
  */
 #include "cell.h"
 #include "kernel.h"
 #include "notify.h"
 
 #include <errno.h>
+#include <linux/limits.h>
 #include <linux/seccomp.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#define REMEMBERED 8192
+/* Of each kind so many paths are told: the host judges them all at the end, and a tool decides how many it tries. */
+#define MOST_TOLD 256
 
 /* Programs ask for the same missing files over and over (locales, library paths). */
-static bool first_time(const char *path, bool writes)
+static bool worth_telling(const char *path, enum attempt attempt)
 {
-	static uint64_t seen[REMEMBERED];
-	uint64_t hash = 1469598103934665603u + writes;
+	static uint64_t told[ATTEMPTS][MOST_TOLD];
+	static size_t count[ATTEMPTS];
+	uint64_t hash = 1469598103934665603u;
 
 	for (const char *c = path; *c; c++)
 		hash = (hash ^ (unsigned char)*c) * 1099511628211u;
-	uint64_t *slot = &seen[hash % REMEMBERED];
-	if (*slot == hash)
+	for (size_t i = 0; i < count[attempt]; i++)
+		if (told[attempt][i] == hash)
+			return false;
+	if (count[attempt] == MOST_TOLD)
 		return false;
-	*slot = hash;
+	told[attempt][count[attempt]++] = hash;
 	return true;
+}
+
+void report_attempt(const struct notification *call, const char *path, enum attempt attempt, bool withheld)
+{
+	static const char *const names[ATTEMPTS] = { [TO_READ] = "read", [TO_WRITE] = "write", [TO_MAKE] = "make", [TO_MAKE_NEW] = "new" };
+	char line[3900], escaped[3600];
+
+	if (!still_waiting(call) || !worth_telling(path, attempt))
+		return;
+	json_escape(escaped, sizeof escaped, path);
+	snprintf(line, sizeof line, "{\"event\":\"open\",\"path\":\"%s\",\"access\":\"%s\",\"withheld\":%s}", escaped, names[attempt],
+		 withheld ? "true" : "false");
+	send_packet(call->supervisor, PACKET_EVENT, 0, line, -1);
+}
+
+/*
+ * The tool's path as the keeper can ask for it, in one call. Whether the process
+ * is still the same is asked before anything is told of it, and not here: most
+ * paths are as they should be.
+ */
+bool path_for_keeper(const struct notification *call, int at, const char *path, char *into, size_t room)
+{
+	if (path[0] == '/')
+		return snprintf(into, room, "%s", path) < (int)room;
+	int process = number_in_proc(call->request->pid);
+	if (at == AT_FDCWD)
+		return snprintf(into, room, "/proc/%d/cwd/%s", process, path) < (int)room;
+	return snprintf(into, room, "/proc/%d/fd/%d/%s", process, at, path) < (int)room;
 }
 
 static bool absolute_path(const struct notification *call, int at, const char *path, char *into, size_t room)
@@ -35,88 +68,110 @@ static bool absolute_path(const struct notification *call, int at, const char *p
 	if (path[0] == '/')
 		return snprintf(into, room, "%s", path) < (int)room;
 	CLOSE_ON_RETURN int folder = open_tool_directory(call, at);
-	char base[4096];
+	char base[PATH_MAX];
 
 	if (folder < 0 || !path_of_descriptor(folder, base, sizeof base))
 		return false;
 	return snprintf(into, room, "%s/%s", base, path) < (int)room;
 }
 
-/*
- * With a root of its own the cell lacks what was withheld. Elsewhere everything
- * is there, and only the rules say what may be read.
- */
-static bool is_withheld(const struct plan *plan, const char *path)
+/* Whether a rule of Landlock, or the keeper (kept.c), gives this right to what the path names. False also where it names nothing. */
+static bool is_ruled(const struct plan *plan, const char *path, unsigned access, bool *exists)
 {
-	char real[4096];
-
-	if (plan->form == FORM_NAMESPACES)
-		return access(path, R_OK) < 0;
+	char real[PATH_MAX];
 	CLOSE_ON_RETURN int object = open(path, O_PATH | O_CLOEXEC);
-	if (object < 0 || !path_of_descriptor(object, real, sizeof real))
-		return false;
-	for (size_t i = 0; i < plan->rule_count; i++)
-		if (plan->rules[i].access & ACCESS_READ && is_beneath(real, plan->rules[i].path))
-			return false;
-	return true;
+
+	*exists = object >= 0 && path_of_descriptor(object, real, sizeof real);
+	if (*exists && is_kept(plan, real))
+		return access == ACCESS_WRITE ? may_write(plan, real) : may_read(plan, real);
+	for (size_t i = 0; *exists && i < plan->rule_count; i++)
+		if (plan->rules[i].access & access && is_beneath(real, plan->rules[i].path))
+			return true;
+	return false;
 }
 
-/* What is to be made in a folder that is not in the cell cannot have been made in the private one. */
-static bool lacks_folder(const struct plan *plan, const char *path)
+/*
+ * With a root of its own the cell lacks what was withheld, and the rest is mounted
+ * read-only (EACCES would be an ordinary permission). Elsewhere everything is
+ * there, and only the rules say what may be written.
+ */
+enum holding holding_of(const struct plan *plan, const char *path, unsigned right)
 {
-	char folder[8192];
+	bool exists;
+
+	if (plan->form == FORM_LANDLOCK)
+		return is_ruled(plan, path, right, &exists) ? FREE : exists ? HELD : MISSING;
+	if (access(path, right == ACCESS_WRITE ? W_OK : R_OK) == 0)
+		return FREE;
+	if (errno == EROFS || (right == ACCESS_READ && errno != ENOENT && errno != ENOTDIR))
+		return HELD;
+	return errno == ENOENT || errno == ENOTDIR ? MISSING : FREE;
+}
+
+enum holding holding_of_folder(const struct plan *plan, const char *path)
+{
+	char folder[2 * PATH_MAX];
 	const char *slash = strrchr(path, '/');
 
-	if (plan->form != FORM_NAMESPACES || slash == path)
-		return false;
-	snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
-	return access(folder, F_OK) < 0;
+	snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+	return holding_of(plan, folder, ACCESS_WRITE);
 }
 
-void report_open(const struct notification *call, const char *path, bool writes, bool withheld)
+static struct opening opening_of(const struct seccomp_data *data)
 {
-	char line[3900], escaped[3600];
-
-	if (!first_time(path, writes))
-		return;
-	json_escape(escaped, sizeof escaped, path);
-	snprintf(line, sizeof line, "{\"event\":\"open\",\"path\":\"%s\",\"access\":\"%s\",\"withheld\":%s}", escaped,
-		 writes ? "write" : "read", withheld ? "true" : "false");
-	send_packet(call->supervisor, PACKET_EVENT, 0, line, -1);
-}
-
-static struct opening opening_of(const struct notification *call)
-{
-	const __u64 *arguments = call->request->data.args;
-
-	switch (call->request->data.nr) {
-#ifdef SYS_open
-	case SYS_open:
-		return (struct opening){ AT_FDCWD, arguments[0], arguments[1], arguments[2] };
-	case SYS_creat:
-		return (struct opening){ AT_FDCWD, arguments[0], O_CREAT | O_WRONLY | O_TRUNC, arguments[1] };
+	if (data->nr == SYS_openat)
+		return (struct opening){ data->args[0], data->args[1], data->args[2], data->args[3] };
+#ifdef SYS_creat
+	if (data->nr == SYS_creat)
+		return (struct opening){ AT_FDCWD, data->args[0], O_CREAT | O_WRONLY | O_TRUNC, data->args[1] };
 #endif
-	default:
-		return (struct opening){ arguments[0], arguments[1], arguments[2], arguments[3] };
-	}
+	return (struct opening){ AT_FDCWD, data->args[0], data->args[1], data->args[2] };
 }
 
-static void observe(const struct notification *call, const struct opening *opening)
+static bool is_there(const char *path, int flags)
 {
-	char path[4096], absolute[8192];
-	bool writes = (opening->flags & O_ACCMODE) != O_RDONLY || opening->flags & (O_CREAT | O_TRUNC);
+	struct stat status;
 
-	if (read_tool_string(call, opening->pointer, path, sizeof path) && absolute_path(call, opening->at, path, absolute, sizeof absolute) &&
-	    (writes || is_withheld(call->plan, absolute)))
-		report_open(call, absolute, writes, !writes || lacks_folder(call->plan, absolute));
+	return flags & O_NOFOLLOW && lstat(path, &status) == 0;
+}
+
+static void look_at_opening(const struct notification *call, const struct opening *opening)
+{
+	const struct plan *plan = call->plan;
+	int flags = opening->flags;
+	bool changes = (flags & O_ACCMODE) != O_RDONLY || flags & O_TRUNC;
+	char path[PATH_MAX], seen[2 * PATH_MAX], absolute[2 * PATH_MAX];
+
+	/* A descriptor that grants nothing (O_PATH) is refused by no rule. */
+	if ((flags & O_PATH && plan->form == FORM_LANDLOCK) || (!changes && !(flags & O_CREAT) && !(plan->traps & (TRAP_READ | TRAP_OPEN))))
+		return;
+	if (!read_tool_string(call, opening->pointer, path, sizeof path) || !path_for_keeper(call, opening->at, path, seen, sizeof seen))
+		return;
+	enum holding holding = holding_of(plan, seen, changes ? ACCESS_WRITE : ACCESS_READ);
+	enum attempt attempt = changes ? TO_WRITE : TO_READ;
+	bool withheld = holding == MISSING;
+	if (holding == FREE || (holding == HELD && (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)))
+		return;
+	if (holding == MISSING && flags & O_CREAT) {
+		enum holding folder = holding_of_folder(plan, seen);
+		if (folder == FREE)
+			return;
+		attempt = flags & O_EXCL ? TO_MAKE_NEW : TO_MAKE;
+		withheld = folder == MISSING;
+	}
+	/* Nothing is hidden in the weaker form: what is missing here is missing. */
+	if (withheld && plan->form == FORM_LANDLOCK)
+		return;
+	if (is_there(seen, flags) || !absolute_path(call, opening->at, path, absolute, sizeof absolute))
+		return;
+	report_attempt(call, absolute, attempt, withheld);
 }
 
 void answer_open(const struct notification *call)
 {
-	struct opening opening = opening_of(call);
+	struct opening opening = opening_of(&call->request->data);
 
-	if (call->plan->traps & TRAP_OPEN)
-		observe(call, &opening);
+	look_at_opening(call, &opening);
 	if (!carry_out_open(call, &opening))
 		let_through(call);
 }

@@ -96,7 +96,7 @@ static const char *parse_trap(struct words *words, struct plan *plan)
 		{ "connect", TRAP_CONNECT }, { "fork", TRAP_FORK }, { "exec", TRAP_EXEC },
 		{ "open", TRAP_OPEN }, { "metadata", TRAP_METADATA },
 		{ "memory-file", TRAP_MEMORY_FILE }, { "socket", TRAP_SOCKET }, { "signal", TRAP_SIGNAL },
-		{ "name", TRAP_NAME }, { "write", TRAP_WRITE }, { "watch", TRAP_WATCH },
+		{ "read", TRAP_READ }, { "change", TRAP_CHANGE }, { "name", TRAP_NAME }, { "write", TRAP_WRITE }, { "watch", TRAP_WATCH },
 	};
 	const char *name = next_word(words);
 

@@ -45,10 +45,14 @@ static void search_threads(pid_t pid, void *context)
 
 pid_t number_in_proc(pid_t pid)
 {
-	pid_t own = own_pid_in_proc();
+	static pid_t asked, own; /* a question of its own for each process, and the same answer for its whole life */
 	struct search search = { .inside = pid };
 
-	if (own == getpid())
+	if (asked != getpid()) {
+		asked = getpid();
+		own = own_pid_in_proc();
+	}
+	if (own == asked)
 		return pid;
 	each_descendant(own, search_threads, &search);
 	return search.found;

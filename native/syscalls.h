@@ -18,8 +18,8 @@ CALL(pread64, ALLOW) CALL(pwrite64, ALLOW) CALL(preadv, ALLOW) CALL(pwritev, ALL
 CALL(preadv2, ALLOW) CALL(pwritev2, ALLOW) CALL(lseek, ALLOW) CALL(close, ALLOW) CALL(close_range, ALLOW)
 CALL(openat, OPEN_AT) CALL(newfstatat, ALLOW) CALL(fstat, ALLOW) CALL(statx, ALLOW)
 CALL(statfs, ALLOW) CALL(fstatfs, ALLOW) CALL(faccessat, ALLOW) CALL(faccessat2, ALLOW)
-CALL(readlinkat, ALLOW) CALL(getdents64, ALLOW) CALL(mkdirat, MAKE) CALL(unlinkat, REMOVE)
-CALL(renameat, REMOVE) CALL(renameat2, REMOVE) CALL(linkat, MAKE) CALL(symlinkat, MAKE)
+CALL(readlinkat, ALLOW) CALL(getdents64, ALLOW) CALL(mkdirat, CHANGE) CALL(unlinkat, REMOVE_AT)
+CALL(renameat, CHANGE) CALL(renameat2, CHANGE) CALL(linkat, CHANGE) CALL(symlinkat, CHANGE)
 CALL(mknodat, NODE_AT) CALL(truncate, TRUNCATE) CALL(ftruncate, ALLOW) CALL(fallocate, ALLOW)
 CALL(chdir, ALLOW) CALL(fchdir, ALLOW) CALL(getcwd, ALLOW) CALL(umask, ALLOW)
 CALL(dup, ALLOW) CALL(dup3, ALLOW) CALL(fcntl, DESCRIPTOR) CALL(flock, ALLOW) CALL(ioctl, IOCTL)
@@ -113,8 +113,8 @@ CALL(fanotify_init, REFUSE) CALL(fanotify_mark, REFUSE) CALL(vhangup, REFUSE) CA
 #ifdef __x86_64__
 /* the older spellings, which x86_64 still has */
 CALL(open, OPEN) CALL(creat, CREATE) CALL(stat, ALLOW) CALL(lstat, ALLOW) CALL(access, ALLOW) CALL(readlink, ALLOW)
-CALL(getdents, ALLOW) CALL(mkdir, MAKE) CALL(rmdir, REMOVE) CALL(unlink, REMOVE) CALL(rename, REMOVE) CALL(link, MAKE)
-CALL(symlink, MAKE) CALL(mknod, NODE) CALL(dup2, ALLOW) CALL(pipe, ALLOW)
+CALL(getdents, ALLOW) CALL(mkdir, CHANGE) CALL(rmdir, CHANGE) CALL(unlink, CHANGE) CALL(rename, CHANGE) CALL(link, CHANGE)
+CALL(symlink, CHANGE) CALL(mknod, NODE) CALL(dup2, ALLOW) CALL(pipe, ALLOW)
 CALL(chmod, MODE_OF_FD) CALL(chown, METADATA) CALL(lchown, METADATA)
 CALL(utime, METADATA) CALL(utimes, METADATA) CALL(futimesat, METADATA)
 CALL(epoll_create, ALLOW) CALL(epoll_wait, ALLOW) CALL(epoll_ctl_old, NOT_THERE) CALL(poll, ALLOW) CALL(select, ALLOW)

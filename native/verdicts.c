@@ -68,50 +68,25 @@ bool landlock_is_before(const struct plan *plan, int abi)
 	return plan->form == FORM_LANDLOCK && landlock_abi() < abi;
 }
 
-/* Opening for reading with O_TRUNC empties a file (as does the mode that is neither reading nor writing). */
-static void check_truncation(struct program *program, int flags)
+/* `folder`, `flags`: the numbers of these arguments, or -1. */
+static void check_open(struct program *program, const struct plan *plan, int folder, int flags, int mode)
 {
-	load_argument(program, flags);
-	emit(program, BPF_ALU | BPF_AND | BPF_K, O_TRUNC | O_ACCMODE, 0, 0);
-	if_equal_answer(program, O_TRUNC | O_RDONLY, SECCOMP_RET_ERRNO | EPERM);
-	if_equal_answer(program, O_TRUNC | O_ACCMODE, SECCOMP_RET_ERRNO | EPERM);
-}
-
-/*
- * What the keeper opens for the tool, see opening.c: terminals, always for reading and writing and without O_CREAT, and
- * what is written in certain write roots.
- */
-static void check_writing(struct program *program, const struct plan *plan, int flags)
-{
-	if (!(plan->traps & TRAP_WRITE) || plan->traps & TRAP_OPEN)
-		return;
-	load_argument(program, flags);
-	if (plan->hidden_count) {
-		answer(program, SECCOMP_RET_USER_NOTIF);
-	} else if (plan->kept_count) {
-		if_any_bit_answer(program, O_WRONLY | O_RDWR | O_CREAT | O_TRUNC, SECCOMP_RET_USER_NOTIF);
-	} else {
-		emit(program, BPF_ALU | BPF_AND | BPF_K, O_ACCMODE | O_CREAT, 0, 0);
-		if_equal_answer(program, O_RDWR, SECCOMP_RET_USER_NOTIF);
-	}
-}
-
-static void check_open(struct program *program, const struct plan *plan, int flags, int mode)
-{
-	unsigned allowed = trap_or(plan, TRAP_OPEN, flags < 0 && plan->kept_count ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ALLOW);
+	/* The keeper opens for the tool where Landlock cannot tell apart (opening.c), and watches the rest (observe.c). */
+	unsigned writing = trap_or(plan, TRAP_OPEN | TRAP_CHANGE | TRAP_WRITE, SECCOMP_RET_ALLOW);
 
 	if (flags >= 0) {
 		if (landlock_is_before(plan, 3))
 			check_truncation(program, flags);
 		load_argument(program, flags);
-		/* The mode means nothing without: the three instructions that look at it are jumped over. */
-		emit(program, BPF_JMP | BPF_JSET | BPF_K, CREATING_FLAGS, 0, 3);
+		unsigned short jump = program->length;
+		emit(program, BPF_JMP | BPF_JSET | BPF_K, CREATING_FLAGS, 0, 0);
+		if_any_bit_answer(program, O_ACCMODE | O_TRUNC, writing);
+		check_reading(program, plan, folder);
+		program->at[jump].jt = program->length - jump - 1;
 	}
 	load_argument(program, mode);
 	if_any_bit_answer(program, SET_ID_BITS, SECCOMP_RET_ERRNO | EPERM);
-	if (flags >= 0)
-		check_writing(program, plan, flags);
-	answer(program, allowed);
+	answer(program, writing);
 }
 
 /*
@@ -141,7 +116,7 @@ static void check_node(struct program *program, const struct plan *plan, int mod
 	if_any_bit_answer(program, SET_ID_BITS, SECCOMP_RET_ERRNO | EPERM);
 	emit(program, BPF_ALU | BPF_AND | BPF_K, S_IFMT, 0, 0);
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-		if_equal_answer(program, kinds[i], name_action(plan));
+		if_equal_answer(program, kinds[i], trap_or(plan, TRAP_CHANGE, name_action(plan)));
 	answer_error(program, EPERM);
 }
 
@@ -294,12 +269,11 @@ void emit_verdict(struct program *program, const struct plan *plan, enum verdict
 	case NOT_THERE: answer_error(program, ENOSYS); break;
 	case ALLOW: answer(program, SECCOMP_RET_ALLOW); break;
 	case REFUSE: answer(program, refused); break;
-	case OPEN: check_open(program, plan, 1, 2); break;
-	case OPEN_AT: check_open(program, plan, 2, 3); break;
-	case CREATE: check_open(program, plan, -1, 1); break;
+	case OPEN: check_open(program, plan, -1, 1, 2); break;
+	case OPEN_AT: check_open(program, plan, 0, 2, 3); break;
+	case CREATE: check_open(program, plan, -1, -1, 1); break;
 	case NODE: check_node(program, plan, 1); break;
 	case NODE_AT: check_node(program, plan, 2); break;
-	case MAKE: answer(program, name_action(plan)); break;
 	case MODE_OF_FD: check_mode(program, plan, 1); break;
 	case MODE_AT: check_mode(program, plan, 2); break;
 	case METADATA:
@@ -319,8 +293,11 @@ void emit_verdict(struct program *program, const struct plan *plan, enum verdict
 	case FORK: answer(program, trap_or(plan, TRAP_FORK, SECCOMP_RET_ALLOW)); break;
 	/* Landlock scopes signals from ABI 6 on; a pid namespace always does. */
 	case SIGNAL: answer(program, trap_or(plan, TRAP_SIGNAL, landlock_is_before(plan, 6) ? refused : SECCOMP_RET_ALLOW)); break;
-	case REMOVE: answer(program, trap_or(plan, TRAP_NAME, name_action(plan))); break;
-	case TRUNCATE: answer(program, landlock_is_before(plan, 3) || plan->kept_count ? trap_or(plan, TRAP_METADATA, refused) : SECCOMP_RET_ALLOW); break;
+	case CHANGE: answer(program, trap_or(plan, TRAP_CHANGE, name_action(plan))); break;
+	case REMOVE_AT: check_removal(program, plan); break;
+	case TRUNCATE:
+		answer(program, landlock_is_before(plan, 3) || plan->kept_count ? trap_or(plan, TRAP_METADATA, refused) : trap_or(plan, TRAP_CHANGE, SECCOMP_RET_ALLOW));
+		break;
 	case CORE_LIMIT:
 		check_core_limit(program, 0, 1);
 		answer(program, SECCOMP_RET_ALLOW);

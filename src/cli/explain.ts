@@ -3,7 +3,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
 import { escapeGlob, isWebPort } from '../policy/index.js'
-import { LIMIT_KINDS, describeViolation, isIntrusion } from '../sandbox/index.js'
+import { LIMIT_KINDS, describeViolation, isHabit, isIntrusion } from '../sandbox/index.js'
 import type { CallResult, RefusedOpen, Violation } from '../sandbox/index.js'
 
 import { asWord } from './shell-word.js'
@@ -18,7 +18,7 @@ const MOST_DESTINATIONS = 3
  * is an error of its own.
  */
 export const explainViolations = (result: CallResult, observed: boolean, argv: readonly string[]): readonly string[] => {
-  const told = result.violations.filter((violation) => isForEyes(violation) && !isIdle(violation, argv))
+  const told = result.violations.filter((violation) => !isIntrusion(violation) && !isIdle(violation, argv) && (observed || !isHabit(violation, argv)))
   if (hasFailed(result) || observed) return atMost(MOST_LINES, linesOf(told))
   return [...atMost(MOST_LINES, linesOf(told.filter(isAlwaysTold))), ...refusedByProxy(told)]
 }
@@ -56,10 +56,6 @@ const atMost = (most: number, lines: readonly string[]): readonly string[] =>
 const ALWAYS_TOLD: ReadonlySet<Violation['kind']> = new Set(LIMIT_KINDS)
 
 const isAlwaysTold = (violation: Violation): boolean => ALWAYS_TOLD.has(violation.kind) || (violation.kind === 'file' && violation.reason.kind === 'protected')
-
-/** Run-times look for the limits of a cgroup that may not be theirs; nobody misses them. */
-const isForEyes = (violation: Violation): boolean =>
-  violation.kind === 'file' ? !(violation.access === 'read' && violation.path.startsWith('/sys/fs/cgroup/')) : !isIntrusion(violation)
 
 const DNS = 53
 

@@ -5,7 +5,7 @@ import type { Stats } from 'node:fs'
 import { basename, resolve } from 'node:path'
 
 import type { AbsolutePath, Boundary } from '../policy/index.js'
-import { escapeGlob, isReadable, isWithinPath, isWritable, matches, parentOf } from '../policy/index.js'
+import { escapeGlob, isReadable, isWithinPath, isWritable, matches } from '../policy/index.js'
 import type { SandboxProfile } from '../sandbox/index.js'
 
 import type { RunOrder } from './run-request.js'
@@ -18,7 +18,6 @@ type Command = Pick<RunOrder, 'argv' | 'cwd' | 'workspace' | 'home'>
 export const hintsOnFailure = (command: Command, boundary: Boundary, profile: SandboxProfile, known: readonly string[]): readonly string[] => {
   const hints = [
     ...hintsOnArguments(command, boundary).filter(({ path }) => !known.some((line) => line.includes(path))).map(({ hint }) => hint),
-    ...hintsOnCreation(command, boundary),
     ...hintOnGitConfiguration(command, boundary),
     ...hintOnClosedFolders(profile),
     ...hintOnSealed(command, boundary, profile, known),
@@ -27,7 +26,7 @@ export const hintsOnFailure = (command: Command, boundary: Boundary, profile: Sa
   ]
   if (lists(command) || namesOwn(command)) return [...hints, ...hintOnFolder(command, boundary)]
   if (hints.length + known.length > 0) return hints
-  return isScript(command) ? hintOnReadOnly(command, boundary) : [...hintOnFolder(command, boundary), ...hintOnReadOnly(command, boundary)]
+  return isScript(command) ? [] : hintOnFolder(command, boundary)
 }
 
 /** Programs that look at the working directory, and in an empty one are content with that. */
@@ -76,24 +75,9 @@ const namesOwn = (command: Command): boolean =>
     return path !== undefined && path !== command.cwd && isWithinPath(path, command.cwd) && lookAt(path) !== undefined
   })
 
-/** Programs that write where they are, or what `-o` names. */
-const BUILDING: ReadonlySet<string> = new Set(['make', 'npm', 'npx', 'pnpm', 'yarn', 'cargo', 'go', 'tsc', 'cc', 'gcc', 'g++', 'c++', 'clang', 'rustc', 'sed', 'patch', 'tar', 'unzip', 'git'])
-
 /** The files that a script writes to by `>`, as they are written there. */
 const redirectionsIn = (command: Command): readonly string[] =>
   isScript(command) ? Array.from(command.argv.join(' ').matchAll(/>>?\s*([^\s;|&<>()'"`]+)/g), ([, target = '']) => target) : []
-
-/** A file cannot be made or changed where only reading is granted, and nobody sees the kernel say so. */
-const hintOnReadOnly = (command: Command, boundary: Boundary): readonly string[] => {
-  const { argv, cwd, workspace } = command
-  const folders = [
-    ...redirectionsIn(command).flatMap((target) => pathIn(target, cwd) ?? []).map(parentOf),
-    ...([argv[0] ?? '', ...(isScript(command) ? wordsOf(command) : [])].some((word) => BUILDING.has(basename(word))) ? [cwd] : []),
-  ]
-  const [folder] = folders.filter((path) => isReadable(boundary, path) && !isWritable(boundary, path) && lookAt(path) !== undefined)
-  if (folder === undefined) return []
-  return [`${folder} is granted for reading only: if the command is to write there, add --write ${folder === workspace ? '.' : asWord(escapeGlob(folder))}; --observe finds out what it tried`]
-}
 
 /** Without it git has neither a name for commits nor the person's settings, and says neither. */
 const hintOnGitConfiguration = ({ argv, home }: Command, boundary: Boundary): readonly string[] => {
@@ -159,13 +143,6 @@ const isReadableFor = ({ mode, uid, gid }: Stats): boolean => {
 
 /** Programs whose arguments name what is to be made. */
 const MAKING: ReadonlySet<string> = new Set(['touch', 'mkdir', 'cp', 'mv', 'tee', 'ln', 'install', 'mkfifo'])
-
-const hintsOnCreation = ({ argv, cwd }: Command, boundary: Boundary): readonly string[] => {
-  const words = MAKING.has(basename(argv[0] ?? '')) ? argv.slice(1, MOST_ARGUMENTS) : outputsOf(argv)
-  const made = words.flatMap((word) => pathIn(word, cwd) ?? []).filter((path) => (lookAt(path) === undefined || isTransfer(argv)) && !isWritable(boundary, path))
-  const folders = new Set(made.map(parentOf).filter((folder) => lookAt(folder) !== undefined))
-  return [...folders].slice(0, MOST_HINTS).map((folder) => `nothing can be made in ${folder}, which is not granted for writing: add --write ${asWord(escapeGlob(folder))}`)
-}
 
 /** The cell's own in the namespaces form: a folder beneath it that is not granted is there, empty, and goes with the cell. */
 const TEMPORARY = '/tmp' as AbsolutePath

@@ -6,7 +6,7 @@ import { CordonError, fail } from '../errors/index.js'
 import type { AbsolutePath, Boundary } from '../policy/index.js'
 import { resolvePolicy } from '../policy/index.js'
 import { openSandbox } from '../sandbox/index.js'
-import type { AttachedControl, CallNetwork, CallResult, CellSettings, Sandbox } from '../sandbox/index.js'
+import type { AttachedControl, CallNetwork, CallResult, CellSettings, Observing, Sandbox } from '../sandbox/index.js'
 
 import type { CommandLine } from './command-line.js'
 import { STDERR, STDOUT, oneLine, paintFor, writeText } from './console-text.js'
@@ -54,7 +54,7 @@ export const run = async ({ given, environment }: CommandLine): Promise<number> 
       const { cwd, egress, secrets } = order
       const launch: Launch = async (argv, boundary, { beforeStart, ...call }) => {
         wasPermitted = true
-        const attached = { argv, cwd, boundary, observe: reporting.observe, beforeStart }
+        const attached = { argv, cwd, boundary, observe: reporting.observe ? ('everything' as const) : ('changes' as const), beforeStart }
         const open = await sandbox
         if (boundary.network.kind !== 'hosts') return runAttached(attached, open, environment)
         const { runWithNetwork } = await import('./run-network.js')
@@ -105,7 +105,7 @@ interface Attached {
   readonly argv: readonly string[]
   readonly cwd: AbsolutePath
   readonly boundary: Boundary
-  readonly observe: boolean
+  readonly observe: Observing
   readonly beforeStart: () => Promise<void>
   readonly proxy?: CellSettings['proxy']
   readonly network?: CallNetwork

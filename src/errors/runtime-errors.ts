@@ -40,18 +40,24 @@ export const RUNTIME_ERRORS = {
   'tool-failed': {
     when: 'A tool ran and failed by itself: an exit status, a signal or an exception.',
     message: 'the tool "{tool}" failed: {problem}',
-    agent: 'The tool failed: {problem}',
+    agent: 'The tool failed: {told}',
   },
   'tool-violated': {
     when: 'A tool failed after it touched its boundary.',
     message: 'the tool "{tool}" touched its boundary: {violations}',
-    agent: 'The tool tried something that it may not do, and was stopped.',
+    agent: 'The tool met its boundary. {told}',
     fix: 'grant it in the policy of the tool if that is intended',
+  },
+  'tool-unloadable': {
+    when: 'The module of a function tool, or one that it imports, could not be loaded: it is missing, not granted, or failed by itself.',
+    message: 'the function of the tool "{tool}" could not be loaded: {problem}',
+    agent: 'The tool could not be loaded, so it did nothing. Other arguments do not help; tell the user.',
+    fix: 'if a module is computed or lies elsewhere, grant its folder in filesystem.read of the tool',
   },
   'tool-timed-out': {
     when: 'A tool ran longer than its wall-clock limit, and has ended.',
     message: 'the tool "{tool}" was ended by its wall-clock limit',
-    agent: 'The tool took too long and was ended.',
+    agent: 'Time: the tool took longer than it may and was ended. Ask for less in one call.',
     fix: 'raise limits.wall in the policy of the tool',
   },
   'result-too-large': {

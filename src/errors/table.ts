@@ -202,13 +202,13 @@ export const ERRORS = {
   'program-not-found': {
     when: 'The program does not exist, inside the boundary or at all.',
     message: 'program not found: {program}',
-    agent: 'The program {program} was not found.',
+    agent: 'The program of this tool was not found.',
     fix: '{fix}',
   },
   'program-not-executable': {
     when: 'The program exists but cannot be executed.',
     message: 'program not executable: {program}: {problem}',
-    agent: 'The program {program} cannot be executed.',
+    agent: 'The program of this tool cannot be executed.',
     fix: '{fix}',
   },
   'protected-name-touched': {

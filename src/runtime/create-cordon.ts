@@ -105,7 +105,7 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
   const sources = sourcesOf(options.egress?.secrets ?? {})
   const ownFiles = [...(audit === undefined ? [] : auditOwnFiles(audit.places)), ...ownFilesOf(options, sources, places)]
   const register = (definition: ToolDefinition): RegisteredTool => {
-    const registered = registerTool(definition, places, mode)
+    const registered = registerTool(definition, places)
     const boundary = shieldOwnFiles(registered.gate.boundary, ownFiles, registered.cwd)
     return { ...registered, gate: { ...registered.gate, boundary } }
   }

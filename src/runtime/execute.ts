@@ -3,8 +3,10 @@
 import { bug } from '../errors/index.js'
 import { requirePermit, takeSnapshot } from '../gate/index.js'
 import type { JsonValue, Permit } from '../gate/index.js'
+import { describeEnding } from '../sandbox/index.js'
 import type { CallResult } from '../sandbox/index.js'
 
+import { toolFailed } from './agent-words.js'
 import { FUNCTION_COMMAND } from './function-cells.js'
 import type { FunctionCells } from './function-cells.js'
 import { processEndingOf } from './events/process-ending.js'
@@ -55,7 +57,7 @@ export const createExecutor = (cells: { readonly processes: ProcessCells; readon
     const input = requirePermit(permit, { tool: gate.name, arguments: call.input, policyHash: gate.policyHash, now: now() })
     switch (definition.kind) {
       case 'process':
-        return await describeProcess(definition, await cells.processes.run(tool, definition, { argv: command, input, signal, onOutput, beforeStart, network }))
+        return await describeProcess(definition, { input, command }, await cells.processes.run(tool, definition, { argv: command, input, signal, onOutput, beforeStart, network }))
       case 'function':
         return cells.functions.run(tool, definition, { input, signal, onProgress, beforeStart }, network)
       case 'in-process':
@@ -66,14 +68,18 @@ export const createExecutor = (cells: { readonly processes: ProcessCells; readon
 
 type ProcessDefinition = Extract<ToolDefinition, { kind: 'process' }>
 
-const describeProcess = async ({ name, successes }: ProcessDefinition, result: CallResult): Promise<Execution> => {
+const describeProcess = async ({ name, successes }: ProcessDefinition, { input, command }: { readonly input: JsonValue; readonly command: readonly string[] }, result: CallResult): Promise<Execution> => {
   const { profile, violations, usage } = result
   const [stdout, stderr] = [await textInTurns(result.stdout), await textInTurns(result.stderr)]
   const taken = takeSnapshot({ exit_code: result.status === 'exited' ? result.exitCode : null, stdout, stderr })
   const output = taken.kind === 'json' ? taken.value : bug('decoded texts that are no JSON')
   if (result.stdout.byteLength + result.stderr.byteLength > SMALL_BYTES) await sizeInTurns(output)
   const succeeded = result.status === 'exited' && successes.includes(result.exitCode)
-  return { ...judgeEnding(name, result, succeeded, lastWords(stderr)), output, profile, violations, usage, writtenBytes: result.stdout.byteLength + result.stderr.byteLength, printed: '', ending: processEndingOf(result, violations) }
+  const failure = () => {
+    const problem = `${result.status === 'exited' ? `exit status ${String(result.exitCode)}` : describeEnding(result)}${lastWords(stderr)}`
+    return toolFailed(name, problem, input)
+  }
+  return { ...judgeEnding(name, result, { succeeded, failure, command }), output, profile, violations, usage, writtenBytes: result.stdout.byteLength + result.stderr.byteLength, printed: '', ending: processEndingOf(result, violations) }
 }
 
 /** Less than this is hashed when it is recorded. */

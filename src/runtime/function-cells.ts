@@ -2,25 +2,26 @@ import { dirname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 import { fail } from '../errors/index.js'
+import type { CordonError } from '../errors/index.js'
 import type { AbsolutePath, Boundary } from '../policy/index.js'
 import { literalPattern } from '../policy/index.js'
 import { describeEnding } from '../sandbox/index.js'
-import type { CallResult, RefusedOpen, RunInput, Sandbox, Violation } from '../sandbox/index.js'
+import type { CallResult, RunInput, Sandbox } from '../sandbox/index.js'
+import type { JsonValue } from '../gate/index.js'
 
+import { toolFailed } from './agent-words.js'
 import type { PermittedCall } from './execute.js'
-import { judgeEnding, violated } from './judge-ending.js'
+import { judgeEnding } from './judge-ending.js'
 import { encodeMessage } from './function-cell/messages.js'
 import type { FunctionOrigin, ThrownError } from './function-cell/messages.js'
 import { listenToFunction } from './function-reply.js'
 import type { FunctionReply } from './function-reply.js'
 import { pathOf, selfContainedSource } from './function-source.js'
-import { moduleFiles } from './module-files.js'
+import { moduleFiles, packageSettings } from './module-files.js'
 import type { CallNetworks, NetworkCall } from './network/call-networks.js'
-import { isObserved } from './process-cells.js'
 import { processEndingOf } from './events/process-ending.js'
 import type { ProcessEnding } from './events/process-ending.js'
 import type { RegisteredTool } from './registered-tool.js'
-import { refusedAccess } from './refused-access.js'
 import { resultLimitsOf } from './result-limits.js'
 import type { FunctionCall } from './run-in-process.js'
 import type { Execution } from './tool-result.js'
@@ -55,7 +56,7 @@ export const createFunctionCells = (sandbox: () => Promise<Sandbox>, hostEnviron
     if (known !== undefined) return known
     const { origin, boundary } = originOf(name, from, gate.boundary)
     const load = encodeMessage({ kind: 'load', from: origin })
-    const settings = { boundary, cwd, hostEnvironment, observe: isObserved(observe, ready), ...networks.settingsFor(boundary) }
+    const settings = { boundary, cwd, hostEnvironment, observe, ...networks.settingsFor(boundary) }
     // A policy that is for one call has no next call to be ready for.
     if (isWidened) return { run: (input) => ready.run({ ...settings, ...input }), first: load }
     // The variables of a network are those of one call, and a process that runs has the ones that it began with.
@@ -92,7 +93,7 @@ export const createFunctionCells = (sandbox: () => Promise<Sandbox>, hostEnviron
           ...granted,
         }),
       )
-      return describeFunction(tool, result, await reply.end(), said)
+      return describeFunction(tool, result, await reply.end(), input, said)
     },
   }
 }
@@ -100,7 +101,8 @@ export const createFunctionCells = (sandbox: () => Promise<Sandbox>, hostEnviron
 const canOnlyCompute = ({ write, network }: Boundary): boolean => network.kind === 'none' && write.every(({ negated }) => negated)
 
 const originOf = (tool: string, from: FunctionDefinition['from'], boundary: Boundary): { readonly origin: FunctionOrigin; readonly boundary: Boundary } => {
-  const own = [dirname(RUNNER)]
+  // Node asks the settings of the package whether the runner is a module.
+  const own = [dirname(RUNNER), ...packageSettings(RUNNER)]
   if (from.kind === 'function') return { origin: { kind: 'source', source: selfContainedSource(tool, from.run) }, boundary: alsoReading(boundary, own) }
   const { path, read } = moduleFiles(tool, pathOf(from.path))
   return { origin: { kind: 'module', url: pathToFileURL(path).href, name: from.name }, boundary: alsoReading(boundary, [...own, ...read]) }
@@ -111,35 +113,22 @@ const alsoReading = (boundary: Boundary, paths: readonly string[]): Boundary => 
   read: [...boundary.read, ...paths.map((path) => literalPattern(path as AbsolutePath))],
 })
 
-const describeFunction = (tool: RegisteredTool, result: CallResult, reply: FunctionReply, said: number): Execution => {
-  const { name } = tool.gate
-  const refused = reply.kind === 'thrown' ? refusedAccess(tool.gate.boundary, tool.cwd, reply.error) : undefined
-  const violations = violationsOf(tool, result, refused)
-  const common = { profile: { ...result.profile, violation_refs: violations.map((_, at) => `violations/${String(at)}`) }, violations, usage: result.usage, writtenBytes: said + result.stderr.byteLength, printed: reply.printed, ending: endingOfFunction(result, reply) }
-  if (refused !== undefined) return { ...common, status: 'violated', output: undefined, error: violated(name, violations) }
-  if (reply.kind === 'value') {
-    const taken = reply.value
-    if (taken.kind === 'too-large') return { ...common, status: 'failed', output: undefined, error: fail('result-too-large', { tool: name, problem: taken.problem }) }
-    if (taken.kind === 'problem') return { ...common, status: 'failed', output: undefined, error: fail('tool-garbled', { tool: name, problem: `its result ${taken.problem}` }) }
-    const judged = judgeEnding(name, { ...result, violations }, result.status !== 'limit', '')
-    return { ...common, ...judged, output: judged.status === 'ok' ? taken.value : undefined }
-  }
-  if (result.status !== 'limit' && violations.length === 0) {
-    const error = reply.kind === 'thrown' ? fail('tool-failed', { tool: name, problem: wordsOf(reply.error) }) : fail('tool-garbled', { tool: name, problem: reply.problem ?? describeEnding(result) })
-    return { ...common, status: 'failed', output: undefined, error }
-  }
-  return { ...common, ...judgeEnding(name, { ...result, violations }, false, ''), output: undefined }
+const describeFunction = ({ gate: { name } }: RegisteredTool, result: CallResult, reply: FunctionReply, input: JsonValue, said: number): Execution => {
+  const { profile, violations, usage } = result
+  const common = { profile, violations, usage, writtenBytes: said + result.stderr.byteLength, printed: reply.printed, ending: endingOfFunction(result, reply) }
+  if (reply.kind !== 'value') return { ...common, ...judgeEnding(name, result, { succeeded: false, failure: () => failureOf(name, result, reply, input), command: [] }), output: undefined }
+  const taken = reply.value
+  const garbled = () => fail('tool-garbled', { tool: name, problem: taken.kind === 'problem' ? `its result ${taken.problem}` : describeEnding(result) })
+  if (taken.kind === 'too-large') return { ...common, status: 'failed', output: undefined, error: fail('result-too-large', { tool: name, problem: taken.problem }) }
+  if (taken.kind === 'problem') return { ...common, status: 'failed', output: undefined, error: garbled() }
+  const judged = judgeEnding(name, result, { succeeded: result.status !== 'limit', failure: garbled, command: [] })
+  return { ...common, ...judged, output: judged.status === 'ok' ? taken.value : undefined }
 }
 
-/**
- * Node looks for files of its own that a cell does not have; what the function itself was refused it tells.
- * Where opens were watched that is known better: the error does not say whether it was to be written.
- */
-const violationsOf = (tool: RegisteredTool, { violations }: CallResult, refused: RefusedOpen | undefined): readonly Violation[] => {
-  const isOfFunction = (each: Violation) => each.kind !== 'file' || tool.observe === 'always' || each.path === refused?.path
-  const known = violations.filter(isOfFunction)
-  const isKnown = known.some((each) => each.kind === 'file' && each.path === refused?.path)
-  return refused === undefined || isKnown ? known : [...known, refused]
+const failureOf = (tool: string, result: CallResult, reply: Exclude<FunctionReply, { kind: 'value' }>, input: JsonValue): CordonError => {
+  if (reply.kind === 'nothing') return fail('tool-garbled', { tool, problem: reply.problem ?? describeEnding(result) })
+  const problem = wordsOf(reply.error)
+  return reply.loaded ? toolFailed(tool, problem, input) : fail('tool-unloadable', { tool, problem })
 }
 
 /** Its process kills itself when everything is said, which is its way to exit. */

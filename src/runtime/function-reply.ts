@@ -10,7 +10,8 @@ import { PROGRESS_LIMITS } from './result-limits.js'
 
 export type FunctionReply = { readonly printed: string } & (
   | { readonly kind: 'value'; readonly value: BoundedJson }
-  | { readonly kind: 'thrown'; readonly error: ThrownError }
+  /** `loaded`: whether the function was called, or its module already failed. */
+  | { readonly kind: 'thrown'; readonly error: ThrownError; readonly loaded: boolean }
   | { readonly kind: 'nothing'; readonly problem: string | undefined }
 )
 
@@ -31,6 +32,7 @@ const LARGEST = { loaded: 1024, text: 512 * 1024, thrown: 512 * 1024 } as const
 
 export const listenToFunction = (limits: JsonLimits, onProgress: (value: JsonValue) => void): ReplyListener => {
   let printed = ''
+  let loaded = false
   let answer: Answer | undefined
   let unread: Buffer | undefined
   let problem: string | undefined
@@ -46,6 +48,7 @@ export const listenToFunction = (limits: JsonLimits, onProgress: (value: JsonVal
     messages += 1
     switch (kind) {
       case 'loaded':
+        loaded = true
         break
       case 'progress': {
         progressTold += 1
@@ -65,7 +68,7 @@ export const listenToFunction = (limits: JsonLimits, onProgress: (value: JsonVal
         else answer = { kind, value: hashed(readBoundedJson(json, limits)) }
         break
       case 'thrown':
-        if (!hasAnswered()) answer = { kind, error: errorIn(json) }
+        if (!hasAnswered()) answer = { kind, error: errorIn(json), loaded }
         break
     }
   }
@@ -74,7 +77,7 @@ export const listenToFunction = (limits: JsonLimits, onProgress: (value: JsonVal
     onMessage,
     onTooLarge: (kind, bytes) => {
       if (kind === 'value' && !hasAnswered()) answer = { kind, value: { kind: 'too-large', problem: `it has ${String(bytes)} bytes, and may have ${String(limits.bytes)}` } }
-      else if (kind === 'thrown' && !hasAnswered()) answer = { kind, error: NO_ERROR }
+      else if (kind === 'thrown' && !hasAnswered()) answer = { kind, error: NO_ERROR, loaded }
       else print(`[a message of the kind "${kind}" with ${String(bytes)} bytes was left out]\n`)
     },
   })
@@ -167,13 +170,5 @@ const errorIn = (json: Buffer): ThrownError => {
   const read = readBoundedJson(json, FLAT)
   const given = fieldsOf(fieldsOf(read.kind === 'json' ? read.value : undefined)['error'])
   const text = (key: string) => (typeof given[key] === 'string' ? given[key].slice(0, LONGEST_OF_ERROR) : undefined)
-  const [code, syscall, path] = [text('code'), text('syscall'), text('path')]
-  return {
-    name: text('name') ?? NO_ERROR.name,
-    message: text('message') ?? NO_ERROR.message,
-    stack: text('stack') ?? '',
-    ...(code === undefined ? {} : { code }),
-    ...(syscall === undefined ? {} : { syscall }),
-    ...(path === undefined ? {} : { path }),
-  }
+  return { name: text('name') ?? NO_ERROR.name, message: text('message') ?? NO_ERROR.message, stack: text('stack') ?? '' }
 }

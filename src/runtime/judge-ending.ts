@@ -1,21 +1,30 @@
 import { fail } from '../errors/index.js'
 import type { CordonError } from '../errors/index.js'
-import { describeViolation, isIntrusion } from '../sandbox/index.js'
+import { describeViolation, isHabit, isIntrusion } from '../sandbox/index.js'
 import type { CallResult, Violation } from '../sandbox/index.js'
 
+import { adviceFor } from './agent-words.js'
 import type { Execution } from './tool-result.js'
 
-/** Whether a call was a success, failed by itself, or was stopped. A violation is never told as a plain failure. */
-export const judgeEnding = (tool: string, result: CallResult, succeeded: boolean, words: string): Pick<Execution, 'status' | 'error'> => {
+/** `succeeded`: by its own words. `failure`: how it failed by itself. `command`: of a process tool, its words. */
+interface Ended {
+  readonly succeeded: boolean
+  readonly failure: () => CordonError
+  readonly command: readonly string[]
+}
+
+/**
+ * Whether a call was a success, failed by itself, or met its boundary. A violation is never told as a plain failure, and
+ * what programs look for by habit is no reason for one.
+ */
+export const judgeEnding = (tool: string, result: CallResult, { succeeded, failure, command }: Ended): Pick<Execution, 'status' | 'error'> => {
   if (result.status === 'limit' && result.limit === 'wall') return { status: 'timeout', error: fail('tool-timed-out', { tool }) }
-  const intruded = result.violations.some(isIntrusion)
-  if (succeeded && !intruded) return { status: 'ok', error: undefined }
-  if (result.violations.length > 0) return { status: 'violated', error: violated(tool, result.violations) }
-  const problem = result.status === 'exited' ? `exit status ${String(result.exitCode)}${words}` : `killed by signal ${String(result.signal)}${words}`
-  return { status: 'failed', error: fail('tool-failed', { tool, problem }) }
+  if (succeeded && !result.violations.some(isIntrusion)) return { status: 'ok', error: undefined }
+  const met = result.violations.filter((violation) => !isHabit(violation, command))
+  return met.length > 0 ? { status: 'violated', error: violated(tool, met) } : { status: 'failed', error: failure() }
 }
 
 const MOST_TOLD = 5
 
-export const violated = (tool: string, violations: readonly Violation[]): CordonError =>
-  fail('tool-violated', { tool, violations: violations.slice(0, MOST_TOLD).map(describeViolation).join('; ') })
+const violated = (tool: string, violations: readonly Violation[]): CordonError =>
+  fail('tool-violated', { tool, violations: violations.slice(0, MOST_TOLD).map(describeViolation).join('; '), told: adviceFor(violations) })

@@ -1,6 +1,7 @@
 import type { GateCall } from '../gate/index.js'
-import { describeViolation } from '../sandbox/index.js'
+import { describeViolation, isHabit } from '../sandbox/index.js'
 
+import { namedIn } from './agent-words.js'
 import { attemptCall } from './attempt.js'
 import type { CallHandlers } from './call-outcome.js'
 import type { CallServices } from './call-services.js'
@@ -18,7 +19,7 @@ export const liveCall = async (services: CallServices, call: GateCall, handlers:
   const tool = services.tools.get(call.tool)
   if (services.mode !== 'on_failure' || first.status !== 'violated' || tool === undefined || handlers.signal?.aborted === true) return first
   const { violations } = first.facts
-  const wider = widerTool(tool, violations, services)
+  const wider = widerTool(tool, violations.filter((each) => !isHabit(each, [namedIn(call.input)])), services)
   if (wider === undefined) return first
 
   const refused = violations.slice(0, MOST_TOLD).map(describeViolation).join('; ')

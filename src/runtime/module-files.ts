@@ -68,7 +68,7 @@ const packageFolder = (path: string): string | undefined => {
 }
 
 /** Node asks the nearest package.json whether a file is a module. */
-const packageSettings = (file: string): readonly string[] => {
+export const packageSettings = (file: string): readonly string[] => {
   for (let folder = dirname(file); ; folder = dirname(folder)) {
     const settings = `${folder === '/' ? '' : folder}/package.json`
     if (existsSync(settings)) return [settings]

@@ -40,7 +40,7 @@ export const createProcessCells = (sandbox: () => Promise<Sandbox>, hostEnvironm
     run: async (tool, definition, { argv, input, signal, onOutput, beforeStart, network }) => {
       const ready = await sandbox()
       const { boundary } = tool.gate
-      const settings = { boundary, cwd: tool.cwd, hostEnvironment, observe: isObserved(tool.observe, ready), ...networks.settingsFor(boundary) }
+      const settings = { boundary, cwd: tool.cwd, hostEnvironment, observe: tool.observe, ...networks.settingsFor(boundary) }
       const listening = onOutput === undefined ? undefined : listenTo(onOutput)
       const call = { argv, beforeStart, ...(definition.stdin === undefined ? {} : { stdin: definition.stdin(input) }), ...(signal === undefined ? {} : { signal }), ...listening?.input }
       const pool = argv[0] === undefined || tool.isWidened ? undefined : poolFor(ready, tool, argv[0], settings)
@@ -66,5 +66,3 @@ const listenTo = (onOutput: (chunk: ToolOutput) => void) => {
   const [stdout, stderr] = [ear('stdout'), ear('stderr')]
   return { input: { onStdout: stdout.take, onStderr: stderr.take }, heard: () => ({ stdout: stdout.all(), stderr: stderr.all() }) }
 }
-
-export const isObserved = (observe: RegisteredTool['observe'], { host }: Sandbox): boolean => observe === 'always' || (observe === 'where-possible' && host.listener.held)

@@ -1,7 +1,8 @@
 import { describeTool, isStandardSchema } from '../gate/index.js'
-import type { GateTool, Mode } from '../gate/index.js'
+import type { GateTool } from '../gate/index.js'
 import type { AbsolutePath, Boundary } from '../policy/index.js'
 import { TOOL_KINDS, parseAbsolutePath } from '../policy/index.js'
+import type { Observing } from '../sandbox/index.js'
 
 import { parserOfJsonSchema } from './input-schema.js'
 import { outputLimitOf } from './result-limits.js'
@@ -12,8 +13,8 @@ export interface RegisteredTool {
   readonly definition: ToolDefinition
   readonly gate: GateTool
   readonly cwd: AbsolutePath
-  /** Refused opens of files are looked for: always, where the host can, or not. */
-  readonly observe: 'always' | 'where-possible' | 'never'
+  /** Which refusals of files are found out. */
+  readonly observe: Observing
   /** Its policy was widened for one call. */
   readonly isWidened: boolean
 }
@@ -23,7 +24,7 @@ export interface Home {
   readonly home: AbsolutePath
 }
 
-export const registerTool = (definition: ToolDefinition, { workspace, home }: Home, mode: Mode): RegisteredTool => {
+export const registerTool = (definition: ToolDefinition, { workspace, home }: Home): RegisteredTool => {
   const { name, kind, policy, schema } = definition
   const cwd = definition.cwd === undefined ? workspace : parseAbsolutePath(definition.cwd, `cwd of the tool ${name}`)
   const gate = describeTool({
@@ -40,7 +41,7 @@ export const registerTool = (definition: ToolDefinition, { workspace, home }: Ho
     destructive: definition.destructive,
     argumentGate: definition.argumentGate,
   })
-  return { definition, gate: { ...gate, boundary: withOutputLimit(gate.boundary, definition) }, cwd, observe: observing(definition, mode), isWidened: false }
+  return { definition, gate: { ...gate, boundary: withOutputLimit(gate.boundary, definition) }, cwd, observe: observing(definition.observe), isWidened: false }
 }
 
 /** What a tool writes is held in the memory of the host and passed on by it, so it has an end also where the policy names none. */
@@ -49,8 +50,7 @@ const withOutputLimit = (boundary: Boundary, definition: ToolDefinition): Bounda
   return { ...boundary, limits: { ...boundary.limits, output: outputLimitOf('result' in definition ? definition.result : undefined) } }
 }
 
-/** In this mode somebody is asked about what was refused, so it has to be known exactly. */
-const observing = ({ kind, observe }: ToolDefinition, mode: Mode): RegisteredTool['observe'] => {
-  if (observe !== undefined) return observe ? 'always' : 'never'
-  return TOOL_KINDS[kind].startsProcess && mode === 'on_failure' ? 'where-possible' : 'never'
+const observing = (wanted: boolean | undefined): Observing => {
+  if (wanted === undefined) return 'reads'
+  return wanted ? 'everything' : 'changes'
 }

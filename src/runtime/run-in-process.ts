@@ -3,6 +3,7 @@ import type { CordonError } from '../errors/index.js'
 import { sizeOf, takeSnapshot } from '../gate/index.js'
 import type { JsonLimits, JsonValue, Snapshot } from '../gate/index.js'
 
+import { toolFailed } from './agent-words.js'
 import { nextTurn } from './in-turns.js'
 import type { RegisteredTool } from './registered-tool.js'
 import { PROGRESS_LIMITS, resultLimitsOf } from './result-limits.js'
@@ -54,9 +55,9 @@ export const runInProcess = async (
       return ended({ status: 'failed', output: undefined, error: fail('result-too-large', { tool: name, problem: `it ${taken.problem}` }) })
     }
     const problem = `its result is not JSON: ${taken.where} ${taken.problem}`
-    return ended({ status: 'failed', output: undefined, error: fail('tool-failed', { tool: name, problem }) })
+    return ended({ status: 'failed', output: undefined, error: toolFailed(name, problem, input) })
   } catch (error) {
-    return ended({ status: 'failed', output: undefined, error: fail('tool-failed', { tool: name, problem: error instanceof Error ? error.message : String(error) }, error) })
+    return ended({ status: 'failed', output: undefined, error: toolFailed(name, error instanceof Error ? error.message : String(error), input, error) })
   } finally {
     given.done()
   }

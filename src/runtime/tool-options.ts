@@ -27,7 +27,7 @@ export interface CommonToolOptions<Input> {
   readonly destructive?: DestructiveFacts | ((input: Input) => DestructiveFacts | undefined)
   /** Where file names in the input are content and never opened. */
   readonly argumentGate?: 'enforced' | 'off'
-  /** Finds out which files it was refused, at some cost for each file it opens; in the mode on_failure that is the rule for process tools. */
+  /** Which refusals of files are found out: all (`true`), only those of changes (`false`), or those that cost little (left out). */
   readonly observe?: boolean
 }
 

@@ -75,7 +75,7 @@ export const runAttached = async ({ cell, door }: OpenedCell, planned: PlannedCe
     request.onStart(cell)
     const end = await running
     const found = await watched.end()
-    return describeEnd(end, { planned, boundary: request.boundary, found }, new Uint8Array(), new Uint8Array())
+    return await describeEnd(end, { planned, boundary: request.boundary, found }, new Uint8Array(), new Uint8Array())
   } finally {
     cell.discard()
   }

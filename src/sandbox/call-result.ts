@@ -2,7 +2,7 @@ import type { Boundary } from '../policy/index.js'
 
 import type { CellEnd } from './cell.js'
 import type { ExitEvent } from './events.js'
-import { realPathOf } from './object-at.js'
+import { findRealPath } from './object-at.js'
 import { refusedOpens } from './observed-files.js'
 import type { PlannedCell } from './plan-cell.js'
 import type { SandboxProfile } from './profile.js'
@@ -53,8 +53,8 @@ export interface EndedCall {
   readonly found: readonly Violation[]
 }
 
-export const describeEnd = ({ exit, ...end }: CellEnd, { planned, boundary, found }: EndedCall, stdout: Uint8Array, stderr: Uint8Array): CallResult => {
-  const observed = refusedOpens(end.opens, { boundary, temporary: planned.plan.temporary, realPathOf })
+export const describeEnd = async ({ exit, ...end }: CellEnd, { planned, boundary, found }: EndedCall, stdout: Uint8Array, stderr: Uint8Array): Promise<CallResult> => {
+  const observed = await refusedOpens(end.opens, { boundary, temporary: planned.plan.temporary, realPathOf: findRealPath })
   const violations = withoutRepeats([...end.violations, ...observed, ...found])
   return {
     ...endingOf(exit),

@@ -17,12 +17,13 @@ export type CellEvent =
 /** The launcher sees everything but what the host alone can tell: why an open was refused, what was put aside, what the proxy refused. */
 export type ReportedViolation = Exclude<Violation, { readonly kind: 'file' | 'protected' | 'egress' }>
 
-/** An open that found nothing, or that wanted to write. */
+/** Something that the tool tried, and that the launcher takes to be refused: the host judges whether the boundary did it. */
 export interface OpenEvent {
   readonly event: 'open'
   readonly path: string
-  readonly access: 'read' | 'write'
-  /** Whether the cell lacks the object or, of a write, the folder it would be in. */
+  /** `write` changes, removes or replaces what is there; `make` needs only its folder; `new` fails by itself where something is there. */
+  readonly access: 'read' | 'write' | 'make' | 'new'
+  /** Whether the cell lacks the object or, of what is to be made, the folder it would be in. */
   readonly withheld: boolean
 }
 
@@ -68,7 +69,7 @@ const parseFields = (fields: Fields): CellEvent => {
     case 'violation':
       return { event, violation: parseViolation(fields) }
     case 'open':
-      return { event, path: fields.text('path'), access: fields.oneOf('access', ['read', 'write']), withheld: fields.flag('withheld') }
+      return { event, path: fields.text('path'), access: fields.oneOf('access', ['read', 'write', 'make', 'new']), withheld: fields.flag('withheld') }
     case 'stopped':
       return { event, signal: fields.number('signal') }
     case 'error':

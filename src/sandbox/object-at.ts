@@ -1,5 +1,6 @@
 import { accessSync, constants, lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import type { Dirent, Stats } from 'node:fs'
+import { realpath } from 'node:fs/promises'
 
 import type { AbsolutePath } from '../policy/index.js'
 
@@ -36,6 +37,15 @@ export const placeAt = (path: AbsolutePath): readonly Place[] => {
 export const realPathOf = (path: string): AbsolutePath | undefined => {
   try {
     return realpathSync(path) as AbsolutePath
+  } catch {
+    return undefined
+  }
+}
+
+/** The same, beside the event loop. */
+export const findRealPath = async (path: string): Promise<AbsolutePath | undefined> => {
+  try {
+    return (await realpath(path)) as AbsolutePath
   } catch {
     return undefined
   }

@@ -30,6 +30,12 @@ import { hiddenInView } from './system-view.js'
 import type { SystemView } from './system-view.js'
 import { canReach } from './workspace-owner.js'
 
+/**
+ * Which refusals of files are found out: of what would be changed or made; of what would be read, too; or of all that
+ * is opened, whichever way, and then the host has to be able to.
+ */
+export type Observing = 'changes' | 'reads' | 'everything'
+
 export interface CellRequest {
   readonly boundary: Boundary
   readonly cwd: AbsolutePath
@@ -41,7 +47,7 @@ export interface CellRequest {
   readonly stdio: Plan['stdio']
   readonly foreground: boolean
   readonly clock: Plan['clock']
-  readonly observe: boolean
+  readonly observe: Observing
   /** The proxy that granted hosts are reached by; undefined where nobody serves one. */
   readonly proxy: { readonly port: number; readonly authority: string } | undefined
 }
@@ -202,7 +208,7 @@ const refuseUnbrokered = (entries: readonly HostGrant[], form: Form, isServed: b
 
 const trapsOf = ({ boundary, form, observe, stdio }: CellRequest, host: HostFacts, holdsProtected: boolean): readonly Trap[] => {
   if (!host.listener.held) {
-    if (observe) throw fail('host-cannot-hold', { mechanism: 'seccomp-listener', problem: host.listener.problem, fix: 'run without --observe' })
+    if (observe === 'everything') throw fail('host-cannot-hold', { mechanism: 'seccomp-listener', problem: host.listener.problem, fix: 'run without --observe' })
     return []
   }
   const traps: Trap[] = ['connect']
@@ -210,10 +216,12 @@ const trapsOf = ({ boundary, form, observe, stdio }: CellRequest, host: HostFact
   if (boundary.limits.processes !== undefined) traps.push('fork')
   if (boundary.limits.memory !== undefined) traps.push('memory-file')
   if (boundary.exec.kind !== 'all') traps.push('exec')
-  if (observe) traps.push('open')
-  // A program that may not replace a protected file often goes on without a word. Telling costs something for each
-  // file that is removed, so it is done where somebody watches one command, and not in every call of a tool.
-  if (form === 'namespaces' && holdsProtected && (observe || stdio.in !== 'frames')) traps.push('name')
+  // Opens for writing are few. Each that is watched costs some ten microseconds, which programs notice that read thousands.
+  traps.push('change')
+  if (observe === 'reads') traps.push('read')
+  if (observe === 'everything') traps.push('open')
+  // `rm -r` removes thousands, so its removals are watched only where somebody watches the command.
+  if (observe === 'everything' || (holdsProtected && stdio.in !== 'frames')) traps.push('name')
   if (form === 'landlock') traps.push('metadata', 'write')
   // The limit of a user namespace is set in its own /proc.
   if (form === 'landlock' || !host.ownProc.held) traps.push('watch')

@@ -30,7 +30,7 @@ export const FORMS = ['namespaces', 'landlock'] as const
 /** `namespaces` is the whole boundary; `landlock` is what holds where user namespaces are refused. */
 export type Form = (typeof FORMS)[number]
 
-export const TRAPS = ['connect', 'fork', 'exec', 'open', 'metadata', 'memory-file', 'socket', 'signal', 'name', 'write', 'watch'] as const
+export const TRAPS = ['connect', 'fork', 'exec', 'open', 'read', 'change', 'name', 'metadata', 'memory-file', 'socket', 'signal', 'write', 'watch'] as const
 export type Trap = (typeof TRAPS)[number]
 
 /** Those of a policy, and `userProcesses`: the default of `processes`, held by rlimit and looks instead of by counting every fork. */

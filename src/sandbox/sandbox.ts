@@ -23,7 +23,7 @@ import { interrupted } from './interrupted.js'
 import { findLauncher } from './launcher.js'
 import { spawnLauncher, startNursery } from './nursery.js'
 import { chooseForm, headStartOf } from './plan-cell.js'
-import type { CellRequest, PlannedCell } from './plan-cell.js'
+import type { CellRequest, Observing, PlannedCell } from './plan-cell.js'
 import { ALL_FRAMES, brokeredOf } from './plan.js'
 import type { Command, Form, Plan } from './plan.js'
 import { createPlanner } from './planner.js'
@@ -57,7 +57,8 @@ export interface CellSettings {
   /** Where a program given by its name is looked up. */
   readonly searchPath?: string
   readonly form?: Form | 'auto'
-  readonly observe?: boolean
+  /** `changes` when not given. */
+  readonly observe?: Observing
   /**
    * Starts the program before its call and gives it this input first; it waits for the rest, which is the
    * call's. Its limits of time count from there. All calls then have these words.
@@ -157,7 +158,7 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
       form,
       ...streams,
       clock: settings.early === undefined ? 'start' : 'begin',
-      observe: settings.observe ?? false,
+      observe: settings.observe ?? 'changes',
       proxy: settings.boundary.network.kind === 'hosts' && settings.proxy !== undefined ? { ...settings.proxy, port: PROXY_PORT } : undefined,
     }
   }
@@ -328,7 +329,7 @@ const runIn = async ({ cell, door }: OpenedCell, planned: PlannedCell, settings:
     const [stdin, streams] = [bytesOf(input.stdin), { onStdout: stdout.take, onStderr: stderr.take }]
     const end = await (started?.begin(stdin, streams) ?? cell.start(commandOf(planned, settings, input.argv, input.network), stdin, streams))
     const found = await watched.end()
-    const result = describeEnd(end, { planned, boundary: settings.boundary, found }, stdout.bytes(), stderr.bytes())
+    const result = await describeEnd(end, { planned, boundary: settings.boundary, found }, stdout.bytes(), stderr.bytes())
     if (isCancelled()) throw interrupted(fail('cancelled', {}, signal?.reason), result)
     return result
   } finally {

@@ -44,7 +44,7 @@ describeForms('writing outside of write roots', (cell) => {
     const { file, inside, outside } = playground()
     file('outside/file')
     const before = snapshot(outside)
-    expectHeld(await cell.attack('swap-race', [outside, inside, '20000'], { policy: { filesystem: { read: [], write: [inside] } } }))
+    expectHeld(await cell.attack('swap-race', [outside, inside, '5000'], { policy: { filesystem: { read: [], write: [inside] } } }))
     expect(snapshot(outside)).toEqual(before)
   })
 
@@ -52,7 +52,7 @@ describeForms('writing outside of write roots', (cell) => {
     const { file, folder } = playground()
     const [granted, ungranted] = [file('a/file', 'GRANTED\n'), file('b/file', 'untouched\n')]
     const before = snapshot(folder('b'))
-    expectHeld(await cell.attack('pointer-race', ['paths', granted, ungranted, '20000'], { policy: { filesystem: { read: [folder('b')], write: [folder('a')] } } }))
+    expectHeld(await cell.attack('pointer-race', ['paths', granted, ungranted, '5000'], { policy: { filesystem: { read: [folder('b')], write: [folder('a')] } } }))
     expect(snapshot(folder('b'))).toEqual(before)
   })
 

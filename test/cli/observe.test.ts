@@ -59,11 +59,20 @@ describeForms('--observe', (run, form) => {
     expect(stderr).not.toContain('refused read')
   })
 
+  test('without it, a refused write is reported when the command fails', () => {
+    const room = path(`room-${form}`)
+    mkdirSync(room)
+    const { status, stderr } = run(['--read', path('project'), '--read', room, '--', 'cp', path('project/data'), `${room}/copy`])
+    expect(status).toBe(1)
+    expect(stderr).toContain(`cordon: refused write of ${room}/copy: add --write ${room}\n`)
+    expect(run(['--read', path('project'), '--write', room, '--', 'cp', path('project/data'), `${room}/copy`])).toEqual({ status: 0, stdout: '', stderr: '' })
+  })
+
   test('the library reports them, too', async () => {
     const sandbox = await openSandbox({ form })
     const workspace = parseAbsolutePath(folder)
     const boundary = resolvePolicy(parsePolicy({}, 'test'), { workspace, home: workspace, kind: 'process' })
-    const { violations } = await sandbox.run({ boundary, cwd: '/', argv: ['/bin/cat', path('secret')], observe: true })
+    const { violations } = await sandbox.run({ boundary, cwd: '/', argv: ['/bin/cat', path('secret')], observe: 'everything' })
     await sandbox.close()
     expect(violations).toContainEqual({ kind: 'file', access: 'read', path: path('secret'), openedAs: path('secret'), reason: { kind: 'not-granted' } })
   })

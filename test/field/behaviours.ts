@@ -34,7 +34,7 @@ export const POLICY_GATE: readonly Behaviour[] = [
   { behaviour: 'a missing confirmer denies', tests: [[CALLS, 'cannot be had where nobody is there: unavailable, at once']] },
   { behaviour: 'human approval with timeout and default', tests: [[APPROVALS, 'denies, unless the host has said that it approves'], [CALLS, 'that does not come in time is none']] },
   { behaviour: 'budgets: calls, duration, same tool in a row, argument bytes', tests: [[CONSTRAINTS, 'bounds all calls, the same tool in a row, and the size of arguments'], [CONSTRAINTS, 'bounds the time from the first call']] },
-  { behaviour: 'a kernel denial is a violation, not a result (theirs is a result)', tests: [[CALLS, 'is violated, not failed, when the kernel refuses it a file'], [CALLS, 'is violated when it was refused a connection'], [HERE, 'a program that the kernel refuses a file is violated where opens are watched']] },
+  { behaviour: 'a kernel denial is a violation, not a result (theirs is a result)', tests: [[CALLS, 'is violated, not failed, when the kernel refuses it a file'], [CALLS, 'is violated when it was refused a connection'], [HERE, 'a program that the kernel refuses a file is violated']] },
   { behaviour: 'the environment is empty unless declared (theirs is inherited)', tests: [[HERE, 'no variable of the host reaches a tool that declares none']] },
   { behaviour: 'no sandbox, no run', tests: [[HERE, 'a boundary that the host cannot hold is not replaced by none']] },
   { behaviour: 'NUL and odd paths never fail open', tests: [[HERE, 'cannot be read by any spelling of its path'], ['gate/properties.test.ts', 'an absolute path that runs is one that the policy grants, in every reading']] },

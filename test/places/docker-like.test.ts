@@ -27,7 +27,7 @@ const REQUEST: VisitRequest = {
     'granted, without blocking': { argv: fetchWithoutBlocking(server.port), policy: { network: 'all' } },
     hosts: { argv: reachGranted(server.port), policy: { network: [`host.test:${String(server.port)}`] } },
     processes: { argv: ['/bin/sh', '-c', 'for i in 1 2 3 4 5 6; do sleep 1 & done; wait'], policy: { limits: { processes: 4 } } },
-    observed: { argv: ['/bin/cat', '/etc/shadow'], observe: true },
+    observed: { argv: ['/bin/cat', '/etc/shadow'], observe: 'everything' },
     signals: { argv: ['/bin/sh', '-c', 'sleep 30 & kill $!; wait $!; echo $?'] },
   },
 }

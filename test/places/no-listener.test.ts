@@ -23,7 +23,7 @@ const REQUEST: VisitRequest = {
     'granted, without blocking': { argv: fetchWithoutBlocking(server.port), policy: { network: 'all' } },
     'granted, but Unix': { argv: TALK_TO_ITSELF, policy: { network: 'all' } },
     processes: { argv: ['/bin/true'], policy: { limits: { processes: 4 } } },
-    observed: { argv: ['/bin/true'], observe: true },
+    observed: { argv: ['/bin/true'], observe: 'everything' },
     exec: { argv: ['/bin/sh', '-c', '/usr/bin/id; exit 3'], policy: { exec: 'none' } },
     mode: { argv: ['/bin/sh', '-c', 'echo a > mode && chmod 600 mode && stat -c %a mode'], cwd: inside, policy: { filesystem: { write: [inside] } } },
     required: { argv: ['/bin/true'], policy: { require: ['seccomp-listener'] } },

@@ -44,7 +44,7 @@ const calls = (form: 'namespaces' | 'landlock'): NonNullable<VisitRequest['calls
   memory: { argv: ['/usr/bin/python3', '-c', 'x = bytearray(300 << 20); print("had it")'], policy: { limits: { memory: '50M', wall: '20s' } }, form },
   wall: { argv: ['/bin/sh', '-c', 'sleep 40 & setsid sleep 40 & exec sleep 41', mark], policy: { limits: { wall: '700ms' } }, form },
   background: { argv: ['/bin/sh', '-c', `(setsid /bin/sh -c 'sleep 300; :' "$1" &) ; echo left`, 'sh', mark], form },
-  observed: { argv: ['/bin/cat', room.secret], observe: true, form },
+  observed: { argv: ['/bin/cat', room.secret], observe: 'everything', form },
 })
 
 let survivors: readonly string[] = ['nobody looked']

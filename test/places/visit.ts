@@ -20,7 +20,7 @@ export interface VisitorCall {
   readonly argv: readonly string[]
   readonly cwd?: string
   readonly form?: Form
-  readonly observe?: boolean
+  readonly observe?: 'changes' | 'reads' | 'everything'
   readonly stdin?: string
 }
 

@@ -45,7 +45,7 @@ describe('a runtime tells and records', () => {
     ]
     const runtime = await cordon({ tools: TOOLS, audit: { path }, hooks, mode: 'untrusted', approve: ({ tool: name }) => (name === 'add' ? { kind: 'deny', by: 'ann', reason: 'no' } : { kind: 'approve_for_scope', by: 'ann' }) })
     expect(runtime.context).toEqual(['hello'])
-    expect((await runtime.call('read', { path: '/root/nothing' })).status).toBe('violated')
+    expect((await runtime.call('read', { path: '/etc/shadow' })).status).toBe('violated')
     expect((await runtime.call('add', { a: 1, b: 2 })).status).toBe('denied')
     expect((await runtime.call('sh', { script: 'true' })).status).toBe('denied')
     await runtime.close()

@@ -86,7 +86,16 @@ describe('on_failure: a call that met its boundary', () => {
 
   test('is offered nothing where it wanted to read what is not there', async () => {
     const asked: ApprovalRequest[] = []
-    expect(await (await inMode(approving(asked))).call('read', { path: join(newFolder(), 'missing') })).toMatchObject({ status: 'violated' })
+    expect(await (await inMode(approving(asked))).call('read', { path: join(newFolder(), 'missing') })).toMatchObject({ status: 'failed', facts: { violations: [] } })
+    expect(asked).toEqual([])
+  })
+
+  test('is not asked to write a folder because a file is missing in what may be read', async () => {
+    const folder = newFolder()
+    const asked: ApprovalRequest[] = []
+    const read = tool({ name: 'read', policy: { filesystem: { read: [folder] } }, run: READ })
+    const runtime = await cordon({ tools: [read], mode: 'on_failure', approve: approving(asked) })
+    expect(await runtime.call('read', { path: join(folder, 'missing') })).toMatchObject({ status: 'failed', facts: { violations: [] } })
     expect(asked).toEqual([])
   })
 

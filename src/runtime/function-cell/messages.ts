@@ -23,10 +23,6 @@ export interface ThrownError {
   readonly name: string
   readonly message: string
   readonly stack: string
-  /** Of errors of the system: `EACCES`, and what was tried on which path. */
-  readonly code?: string
-  readonly syscall?: string
-  readonly path?: string
 }
 
 const HEADER = 5

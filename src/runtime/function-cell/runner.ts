@@ -78,15 +78,7 @@ const jsonOf = (value: unknown): string => {
 
 const thrown = (error: unknown): ThrownError => {
   if (!(error instanceof Error)) return { name: 'Error', message: short(format('%s', error)), stack: '' }
-  const { code, syscall, path } = error as NodeJS.ErrnoException
-  return {
-    name: short(error.name),
-    message: short(error.message),
-    stack: short(error.stack ?? ''),
-    ...(typeof code === 'string' ? { code: short(code) } : {}),
-    ...(typeof syscall === 'string' ? { syscall: short(syscall) } : {}),
-    ...(typeof path === 'string' ? { path: short(path) } : {}),
-  }
+  return { name: short(error.name), message: short(error.message), stack: short(error.stack ?? '') }
 }
 
 const short = (text: string): string => (text.length > LONGEST_OF_ERROR ? `${text.slice(0, LONGEST_OF_ERROR)}…` : text)

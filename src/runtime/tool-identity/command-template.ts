@@ -1,7 +1,7 @@
 // Commands of tools that are written in a file: words in which {name} stands for a value of the input. A value becomes
 // part of one word, whatever is in it; a list that stands alone in its word becomes one word for each of its items.
-import { fail } from '../../errors/index.js'
 import type { JsonValue } from '../../gate/index.js'
+import { toolFailed } from '../agent-words.js'
 
 export interface CommandTemplate {
   readonly words: readonly string[]
@@ -31,5 +31,5 @@ const valueOf = (input: JsonValue, name: string): JsonValue | undefined =>
 const textOf = (tool: string, name: string, value: JsonValue | undefined): string => {
   if (typeof value === 'string') return value
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  throw fail('tool-failed', { tool, problem: `its command needs "${name}" in the input, as a text, a number or a boolean` })
+  throw toolFailed(tool, `its command needs "${name}" in the input, as a text, a number or a boolean`, null)
 }

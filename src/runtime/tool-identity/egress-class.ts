@@ -16,7 +16,7 @@ export interface Places {
 
 /** In the registry: what writes files outside of its private scratch folder is of the class write, unless its policy names a class. */
 export const egressClassOf = (definition: ToolDefinition, { workspace, home }: Places): EgressClass => {
-  const { boundary } = registerTool(definition, { workspace: parseAbsolutePath(workspace, 'workspace'), home: parseAbsolutePath(home ?? homedir(), 'home') }, 'default').gate
+  const { boundary } = registerTool(definition, { workspace: parseAbsolutePath(workspace, 'workspace'), home: parseAbsolutePath(home ?? homedir(), 'home') }).gate
   return boundary.egressClass.derived && boundary.write.some(({ negated }) => !negated) ? 'write' : boundary.egressClass.level
 }
 

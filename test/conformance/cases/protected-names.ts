@@ -136,7 +136,7 @@ export const protectedNames: Area = area('Protected names in write roots', [
       give({ '@/w/r/.git/hooks/': '' })
       const { violations } = await run('echo evil > @/w/r/.git/hooks/pre-commit', { policy: WRITE })
       expect(existsSync(at('@/w/r/.git/hooks/pre-commit'))).toBe(false)
-      expect(violations).toEqual([])
+      expect(violations).toMatchObject([{ kind: 'file', access: 'write', path: at('@/w/r/.git/hooks/pre-commit'), reason: { kind: 'protected' } }])
     },
   },
   {

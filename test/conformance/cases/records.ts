@@ -40,6 +40,14 @@ export const records: Area = area('Records', [
       expect(profile.violation_refs).toEqual(['violations/0', 'violations/1'])
     },
   },
+  {
+    claim: 'a change of a file that is refused is reported, and a file that is missing is not',
+    given: { '@/r/file': 'f', '@/w/': '' },
+    policy: { filesystem: { read: ['@/r'], write: ['@/w'] } },
+    run: 'exec 2> /dev/null; cat @/r/missing; : > @/w/file; rm @/w/file; mkdir -p @/r; (: >> @/r/file); (: > @/r/new)',
+    then: { exitCode: 2, violations: [{ kind: 'file', access: 'write', path: '@/r/file' }, { kind: 'file', access: 'write', path: '@/r/new' }] },
+    leaves: { '@/r/file': 'f', '@/r/new': null },
+  },
   { claim: 'a required mechanism that is there lets the call run', policy: { require: ['seccomp', 'landlock'] }, run: 'echo held', then: { stdout: 'held\n' } },
   { claim: 'a required mechanism that is missing refuses the call', policy: { require: ['broker'] }, run: ['/bin/true'], then: { refused: 'host-cannot-hold' } },
   { claim: 'a call can require a mount namespace', policy: { require: ['mount-namespace', 'pid-namespace', 'network-namespace'] }, run: 'echo held', then: { stdout: 'held\n' } },
