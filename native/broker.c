@@ -29,14 +29,31 @@ static struct sockaddr_in loopback_at(uint16_t port)
 	return (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 }
 
+/* -1 with errno. */
 static int bind_loopback(int type, uint16_t port)
 {
 	struct sockaddr_in address = loopback_at(port);
 	int fd = socket(AF_INET, type | SOCK_CLOEXEC, 0);
 
-	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) < 0)
-		die("broker", "cannot bind to the loopback of the cell");
-	return fd;
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) == 0)
+		return fd;
+	int error = errno;
+	close(fd);
+	errno = error;
+	return -1;
+}
+
+int open_door(uint16_t port, struct sockaddr_in *address)
+{
+	int door = bind_loopback(SOCK_STREAM | SOCK_NONBLOCK, port);
+	socklen_t size = sizeof *address;
+
+	if (door < 0 || (listen(door, SOMAXCONN) == 0 && getsockname(door, (struct sockaddr *)address, &size) == 0))
+		return door;
+	int error = errno;
+	close(door);
+	errno = error;
+	return -1;
 }
 
 void open_broker(struct broker *broker, const struct plan *plan, int supervisor)
@@ -48,12 +65,11 @@ void open_broker(struct broker *broker, const struct plan *plan, int supervisor)
 		broker->conversations[i].stream = -1;
 	if (plan->probe)
 		return;
-	if (enclosed)
-		broker->datagrams = bind_loopback(SOCK_DGRAM, NAMES_PORT);
+	if (enclosed && (broker->datagrams = bind_loopback(SOCK_DGRAM, NAMES_PORT)) < 0)
+		die("broker", "cannot bind to the loopback of the cell");
 	/* Where the tool has a loopback of its own, nothing else shall be at the port that it is told of. */
-	broker->door = bind_loopback(SOCK_STREAM | SOCK_NONBLOCK, enclosed ? plan->broker.port : 0);
-	socklen_t size = sizeof broker->door_address;
-	if (listen(broker->door, SOMAXCONN) < 0 || getsockname(broker->door, (struct sockaddr *)&broker->door_address, &size) < 0)
+	broker->door = open_door(enclosed ? plan->broker.port : 0, &broker->door_address);
+	if (broker->door < 0)
 		die("broker", "cannot listen on the loopback of the cell");
 }
 

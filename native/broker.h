@@ -17,6 +17,13 @@ struct conversation {
 	uint8_t bytes[2 + DNS_MOST];
 };
 
+/* Of a tool that tries the same thing a million times each is told once, and not more than a few hundred. */
+#define MOST_TOLD 512
+struct told {
+	uint64_t at[MOST_TOLD];
+	size_t count;
+};
+
 struct broker {
 	const struct plan *plan;
 	int supervisor;
@@ -25,8 +32,11 @@ struct broker {
 	struct sockaddr_in door_address;
 	struct known_names names;
 	struct conversation conversations[MOST_CONVERSATIONS];
+	struct told *told; /* of a cell inside this one, see nested.c; otherwise NULL */
 };
 
+/* Listens on the loopback, at any port when `port` is 0. -1 with errno. */
+int open_door(uint16_t port, struct sockaddr_in *address);
 /* Before privileges are dropped. */
 void open_broker(struct broker *broker, const struct plan *plan, int supervisor);
 void answer_brokered(const struct notification *call, const union address *address, socklen_t length);
@@ -37,6 +47,8 @@ void turn_strangers_away(const struct broker *broker);
 /* Room for BROKER_DESCRIPTORS. Returns how many there are. */
 size_t watch_questions(const struct broker *broker, struct pollfd *polled);
 void answer_questions(struct broker *broker, const struct pollfd *polled, size_t count);
+/* Of conversations alone. */
+void hear_questions(struct broker *broker, const struct pollfd *polled, size_t count);
 /* One end of a new conversation, for the tool; -1 with errno. */
 int begin_conversation(struct broker *broker, int flags);
 

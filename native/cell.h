@@ -183,6 +183,7 @@ struct plan {
 	unsigned traps;
 	bool network_all;
 	bool network_brokered;
+	bool network_nested; /* by the keeper of the cell around this one, see outer.c */
 	struct broker_terms broker;
 	bool exec_limited;
 	enum stream streams[3];
@@ -243,7 +244,7 @@ int apply_seccomp(const struct plan *plan);
 /* ---- keeper.c, notify.c --------------------------------------------------- */
 
 /* Packets on the socket pair between the supervisor and the cell. */
-enum packet_kind { PACKET_LISTENER = 'L', PACKET_GO = 'G', PACKET_EXIT = 'X', PACKET_TERMINAL = 'T', PACKET_STOPPED = 'Z', PACKET_SCRATCH = 'S', PACKET_CLOCK = 'P', PACKET_MEMORY_FILE = 'M', PACKET_EVENT = 'V', PACKET_CONNECTION = 'N' };
+enum packet_kind { PACKET_LISTENER = 'L', PACKET_GO = 'G', PACKET_EXIT = 'X', PACKET_TERMINAL = 'T', PACKET_STOPPED = 'Z', PACKET_SCRATCH = 'S', PACKET_CLOCK = 'P', PACKET_MEMORY_FILE = 'M', PACKET_EVENT = 'V', PACKET_CONNECTION = 'N', PACKET_OUTER = 'O' };
 
 struct packet {
 	char kind;
@@ -270,7 +271,8 @@ struct stdio {
 
 _Noreturn void keep(const struct plan *plan, int host, int supervisor, struct stdio stdio);
 struct broker; /* broker.h */
-void answer_notification(const struct plan *plan, int listener, int supervisor, struct broker *broker);
+struct nest; /* nested.h */
+void answer_notification(const struct plan *plan, int listener, int supervisor, struct broker *broker, struct nest *nest);
 
 /* ---- reach.c ---------------------------------------------------------------- */
 

@@ -7,12 +7,14 @@
  * Unix sockets: only those that belong to this call. A socket of the host may
  * lie in a granted folder, and neither a read-only mount nor Landlock (up to
  * ABI 7) keeps anybody from connecting to it.
+ * A process of a cell inside this one is judged by what that cell may reach (nested.c).
  */
 #include "cell.h"
 #include "kernel.h"
 #include "notify.h"
 #include "broker.h"
 #include "connect.h"
+#include "nested.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -195,20 +197,58 @@ void connect_as_asked(const struct notification *call, const struct stand_in *ou
 	}
 }
 
+static void refuse_connection(const struct notification *call, const union address *address, int error)
+{
+	char fields[ADDRESS_FIELDS + 64];
+
+	describe_address(address, fields, sizeof fields);
+	report_violation(call, "connect", fields);
+	respond(call, 0, error);
+}
+
+/* Granted hosts are all that a cell inside this one has of the network, and it has no Unix sockets. */
+static void answer_nested(const struct notification *call, struct nested *cell, const union address *address, socklen_t length)
+{
+	struct notification inside = *call;
+
+	inside.plan = &cell->plan;
+	inside.broker = &cell->broker;
+	inside.supervisor = cell->broker.supervisor;
+	if (address->any.sa_family == AF_INET || address->any.sa_family == AF_INET6)
+		answer_brokered(&inside, address, length);
+	else
+		refuse_connection(&inside, address, EACCES);
+}
+
 void answer_connect(const struct notification *call)
 {
 	union address address = { 0 };
 	socklen_t length = call->request->data.args[2];
 	CLOSE_ON_RETURN int object = -1;
 	char fields[ADDRESS_FIELDS + 64];
+	struct nested *nested;
 
-	if (length < sizeof(sa_family_t) || length > sizeof address.bytes) {
+	if (length > sizeof address.bytes) {
+		answer_request(call, length);
+		return;
+	}
+	if (length < sizeof(sa_family_t)) {
 		respond(call, 0, EINVAL);
 		return;
 	}
 	if (!read_tool_memory(call, call->request->data.args[1], &address, length)) {
 		respond(call, 0, EFAULT);
 		return;
+	}
+	switch (whose_call(call, &nested)) {
+	case OF_NESTED:
+		answer_nested(call, nested, &address, length);
+		return;
+	case OF_STRANGER:
+		refuse_connection(call, &address, ENETUNREACH);
+		return;
+	case OF_CELL:
+		break;
 	}
 	bool is_internet = address.any.sa_family == AF_INET || address.any.sa_family == AF_INET6;
 	if (is_internet && call->broker) {

@@ -12,6 +12,7 @@
 
 #define HEADER 12
 #define MOST_NAMES 4096
+#define FEW_NAMES 512
 #define NAME_LENGTH 253
 
 enum { NO_ERROR = 0, FORMAT_ERROR = 1, SERVER_FAILURE = 2, NO_SUCH_NAME = 3, NOT_IMPLEMENTED = 4, REFUSED = 5 };
@@ -38,7 +39,7 @@ static size_t number_of(struct known_names *names, const char *name)
 	for (size_t i = 0; i < names->count; i++)
 		if (strcmp(names->at[i], name) == 0)
 			return i + 1;
-	if (names->count == MOST_NAMES)
+	if (names->count == (names->few ? FEW_NAMES : MOST_NAMES))
 		return 0;
 	if (names->count % 64 == 0) {
 		void *grown = realloc(names->at, (names->count + 64) * sizeof *names->at);

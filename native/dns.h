@@ -11,6 +11,7 @@
 struct known_names {
 	char (*at)[NAME_ROOM];
 	size_t count;
+	bool few; /* of a cell inside this one, of which there may be many */
 };
 
 /* The name that an address stands for; NULL when it stands for none. */

@@ -62,7 +62,7 @@ static uint64_t *ending_of(uint64_t *endings, const char *name, const char *end,
 	uint64_t hash = hash_until(name, end) >> 32;
 
 	*bit = 1ull << (hash & 63);
-	return &endings[hash >> 6 & 15];
+	return &endings[hash >> 6 & (ENDINGS - 1)];
 }
 
 void add_ending(struct names *names, const char *name)

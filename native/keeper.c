@@ -5,6 +5,7 @@
  */
 #include "broker.h"
 #include "cell.h"
+#include "nested.h"
 #include "kernel.h"
 
 #include <errno.h>
@@ -95,6 +96,7 @@ struct keeper {
 	pid_t tool;
 	int signals, supervisor, from_tool, terminal;
 	struct broker *broker; /* or NULL */
+	struct nest *nest;
 	int mounts; /* or -1 where nothing is mounted */
 	bool enclosed; /* kill(-1) reaches the cell and nothing else */
 };
@@ -146,7 +148,7 @@ static int take_listener(int from)
 static _Noreturn void watch(const struct keeper *keeper)
 {
 	const struct plan *plan = keeper->plan;
-	struct pollfd polled[4 + BROKER_DESCRIPTORS] = {
+	struct pollfd polled[4 + BROKER_DESCRIPTORS + MOST_NESTED * NESTED_DESCRIPTORS] = {
 		{ .fd = keeper->signals, .events = POLLIN },
 		{ .fd = keeper->from_tool, .events = POLLIN },
 		{ .fd = -1, .events = POLLIN }, /* the listener, once it has come */
@@ -156,17 +158,19 @@ static _Noreturn void watch(const struct keeper *keeper)
 
 	for (;;) {
 		size_t more = keeper->broker ? watch_questions(keeper->broker, polled + 4) : 0;
-		if (poll(polled, 4 + more, -1) < 0 && errno != EINTR)
+		size_t inside = watch_nested(keeper->nest, polled + 4 + more);
+		if (poll(polled, 4 + more + inside, -1) < 0 && errno != EINTR)
 			die("keeper", "poll");
 		/* Before anything else: every moment counts. The tool's status follows. */
 		if (polled[3].revents && tell_fallen_seal(plan, keeper->supervisor))
 			kill(-1, SIGKILL);
 		if (polled[2].revents & POLLIN)
-			answer_notification(plan, polled[2].fd, keeper->supervisor, keeper->broker);
+			answer_notification(plan, polled[2].fd, keeper->supervisor, keeper->broker, keeper->nest);
 		if (polled[2].revents & (POLLHUP | POLLERR))
 			polled[2].fd = -1;
 		if (more)
 			answer_questions(keeper->broker, polled + 4, more);
+		hear_nested(keeper->nest, polled + 4 + more, inside);
 		if (polled[1].revents) {
 			polled[2].fd = take_listener(keeper->from_tool);
 			polled[1].fd = -1;
@@ -207,8 +211,12 @@ _Noreturn void keep(const struct plan *plan, int host, int supervisor, struct st
 	if (plan->terminal)
 		open_terminal(supervisor, plan, &stdio);
 	struct broker broker;
-	if (plan->network_brokered)
-		open_broker(&broker, plan, supervisor);
+	struct nest nest;
+	/* Inside another cell it is the outer keeper who answers. */
+	struct broker *own = plan->network_brokered && !plan->network_nested ? &broker : NULL;
+	if (own)
+		open_broker(own, plan, supervisor);
+	open_nest(&nest, plan, own);
 	/* What it carries out for the tool, it does with no more rights than the tool has. */
 	drop_privileges();
 	bool enclosed = plan->form == FORM_NAMESPACES || enclose_signals();
@@ -234,6 +242,5 @@ _Noreturn void keep(const struct plan *plan, int host, int supervisor, struct st
 	close(host);
 	/* The terminal stays, so that it does not hang up when the tool closes its own descriptors. */
 	close_stdio((struct stdio){ { stdio.at[0], stdio.at[1], stdio.at[2] }, -1 });
-	watch(&(struct keeper){ plan, tool, signals, supervisor, pair[0], stdio.terminal,
-			       plan->network_brokered ? &broker : NULL, mounts, enclosed });
+	watch(&(struct keeper){ plan, tool, signals, supervisor, pair[0], stdio.terminal, own, &nest, mounts, enclosed });
 }

@@ -10,6 +10,7 @@
 #include "filter.h"
 #include "kernel.h"
 #include "notify.h"
+#include "broker.h"
 
 #include <errno.h>
 #include <linux/limits.h>
@@ -25,8 +26,6 @@
 #ifndef SYS_pidfd_getfd
 #define SYS_pidfd_getfd 438
 #endif
-
-#define MOST_TOLD 512
 
 bool still_waiting(const struct notification *call)
 {
@@ -131,33 +130,34 @@ bool is_beneath(const char *path, const char *folder)
 	return strncmp(path, folder, length) == 0 && (path[length] == '\0' || path[length] == '/' || length == 1);
 }
 
-/* A tool can try the same thing a million times; each thing is told once, and not more than a few hundred. */
-static bool worth_telling(const char *kind, const char *fields)
+static bool worth_telling(struct told *told, const char *kind, const char *fields)
 {
-	static uint64_t told[MOST_TOLD];
-	static size_t count;
 	uint64_t hash = 1469598103934665603u;
 
 	for (const char *parts[] = { kind, " ", fields }, **part = parts; part < parts + 3; part++)
 		for (const char *c = *part; *c; c++)
 			hash = (hash ^ (unsigned char)*c) * 1099511628211u;
-	for (size_t i = 0; i < count; i++)
-		if (told[i] == hash)
+	for (size_t i = 0; i < told->count; i++)
+		if (told->at[i] == hash)
 			return false;
-	if (count == MOST_TOLD)
+	if (told->count == MOST_TOLD)
 		return false;
-	told[count++] = hash;
+	told->at[told->count++] = hash;
 	return true;
 }
 
 void report_violation(const struct notification *call, const char *kind, const char *fields)
 {
+	static struct told of_cell;
+	struct told *of_nested = call->broker ? call->broker->told : NULL;
 	char line[3800];
 
-	if (!worth_telling(kind, fields))
+	if (!worth_telling(of_nested ? of_nested : &of_cell, kind, fields))
 		return;
 	snprintf(line, sizeof line, "{\"event\":\"violation\",\"kind\":\"%s\",%s}", kind, fields);
-	send_packet(call->supervisor, PACKET_EVENT, 0, line, -1);
+	/* A cell inside may be gone, or not listen: that is its own loss. */
+	if (!offer_packet(call->supervisor, PACKET_EVENT, 0, line, -1) && !of_nested)
+		_exit(EXIT_REFUSED);
 }
 
 void report_path_violation(const struct notification *call, const char *kind, const char *path)
@@ -247,10 +247,10 @@ static void answer_execute(const struct notification *call)
 	respond(call, 0, EACCES);
 }
 
-void answer_notification(const struct plan *plan, int listener, int supervisor, struct broker *broker)
+void answer_notification(const struct plan *plan, int listener, int supervisor, struct broker *broker, struct nest *nest)
 {
 	struct seccomp_notif request = { 0 };
-	struct notification call = { plan, &request, listener, supervisor, broker };
+	struct notification call = { plan, &request, listener, supervisor, broker, nest };
 
 	if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &request) < 0)
 		return; /* the tool was killed between poll and here */

@@ -12,6 +12,7 @@ struct notification {
 	int listener;
 	int supervisor;
 	struct broker *broker; /* NULL where hosts are not granted */
+	struct nest *nest;     /* the cells inside this one */
 };
 
 void respond(const struct notification *call, int64_t value, int error);

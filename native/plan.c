@@ -27,19 +27,6 @@ static bool parse_access(const char *letters, unsigned *access)
 	return true;
 }
 
-static void *grow(void *array, size_t count, size_t size)
-{
-	/* Doubles at powers of two; starts with room for 32. */
-	if (count >= 32 && (count & (count - 1)) != 0)
-		return array;
-	if (count > 0 && count < 32)
-		return array;
-	void *grown = realloc(array, (count ? count * 2 : 32) * size);
-	if (!grown)
-		die("plan", "out of memory");
-	return grown;
-}
-
 static const char *parse_step(struct words *words, struct plan *plan, enum step_kind kind)
 {
 	struct step step = { .kind = kind };
@@ -216,7 +203,8 @@ static const char *parse_network(struct words *words, struct plan *plan)
 	const char *word = next_word(words);
 
 	plan->network_all = word && strcmp(word, "all") == 0;
-	plan->network_brokered = word && strcmp(word, "broker") == 0;
+	plan->network_nested = word && strcmp(word, "nested") == 0;
+	plan->network_brokered = plan->network_nested || (word && strcmp(word, "broker") == 0);
 	return plan->network_all || plan->network_brokered || (word && strcmp(word, "none") == 0) ? NULL : "network: unknown word";
 }
 
@@ -329,6 +317,9 @@ const char *parse_plan(char *bytes, size_t length, struct plan *plan)
 		return "words behind `end`";
 	if (said != (1u << SETTINGS) - 1 || plan->network_brokered != (plan->broker.port != 0) || (plan->broker.reach_count && !plan->broker.port))
 		return "a setting is missing, or `proxy` and `network` do not belong together";
+	/* A keeper of its own would answer otherwise. */
+	if (plan->network_nested && (plan->form != FORM_LANDLOCK || plan->traps))
+		return "network: `nested` is for the landlock form without traps";
 	return NULL;
 }
 

@@ -12,7 +12,7 @@ static size_t answer_and_report(struct broker *broker, const uint8_t *question, 
 {
 	char refused[NAME_ROOM], escaped[6 * NAME_ROOM], fields[6 * NAME_ROOM + 32];
 	size_t given = answer_question(&broker->plan->broker, &broker->names, question, length, answer, refused);
-	const struct notification reporter = { .plan = broker->plan, .supervisor = broker->supervisor }, *call = &reporter;
+	const struct notification reporter = { .plan = broker->plan, .supervisor = broker->supervisor, .broker = broker }, *call = &reporter;
 
 	if (refused[0]) {
 		json_escape(escaped, sizeof escaped, refused);
@@ -109,14 +109,19 @@ size_t watch_questions(const struct broker *broker, struct pollfd *polled)
 	return BROKER_DESCRIPTORS;
 }
 
+void hear_questions(struct broker *broker, const struct pollfd *polled, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		/* It may have been given to another meanwhile. */
+		if (polled[i].revents && broker->conversations[i].stream == polled[i].fd)
+			hear(broker, &broker->conversations[i]);
+}
+
 void answer_questions(struct broker *broker, const struct pollfd *polled, size_t count)
 {
 	if (polled[0].revents)
 		answer_datagram(broker);
 	if (polled[1].revents)
 		turn_strangers_away(broker);
-	for (size_t i = 2; i < count; i++)
-		/* It may have been given to another meanwhile. */
-		if (polled[i].revents && broker->conversations[i - 2].stream == polled[i].fd)
-			hear(broker, &broker->conversations[i - 2]);
+	hear_questions(broker, polled + 2, count - 2);
 }

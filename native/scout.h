@@ -41,10 +41,12 @@ struct name {
 	const char *path; /* one or more names, joined by slashes */
 };
 
+#define ENDINGS 128 /* with some 500 names, one path in fifteen is compared with all of them */
+
 struct names {
 	struct name *list;
 	size_t count;
-	uint64_t endings[16]; /* a bit for the hash of each name that a protected path can end in: most paths end in none */
+	uint64_t endings[ENDINGS]; /* a bit for the hash of each name that a protected path can end in: most paths end in none */
 };
 
 struct folder {

@@ -9,11 +9,11 @@
 /*
  * Without a listener nobody judges addresses. Where everything but sockets of the
  * host is the tool's to reach, connect() is let through and Unix sockets do not
- * exist; elsewhere it is refused.
+ * exist; elsewhere it is refused. Of a nested cell the outer keeper judges them.
  */
 bool connects_unjudged(const struct plan *plan)
 {
-	return !(plan->traps & TRAP_CONNECT) && (plan->form == FORM_NAMESPACES || plan->network_all);
+	return !(plan->traps & TRAP_CONNECT) && (plan->form == FORM_NAMESPACES || plan->network_all || plan->network_nested);
 }
 
 void check_socket(struct program *program, const struct plan *plan)

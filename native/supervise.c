@@ -49,73 +49,6 @@ void kill_cell(struct call *call)
 	kill_descendants(call->keeper, NULL);
 }
 
-static void hear_cell(struct call *call)
-{
-	struct packet packet;
-	int descriptor;
-	pid_t sender = 0;
-
-	while (receive_packet(call->cell, &packet, &descriptor, &sender) > 0) {
-		switch (packet.kind) {
-		case PACKET_LISTENER:
-			call->applied = true;
-			call->tool = sender;
-			/* Our own number: who holds a cell ready asks the kernel for us before using it. */
-			tell(call, "{\"event\":\"applied\",\"landlock\":%d,\"supervisor\":%d,\"measurable\":%s}", packet.value, getpid(),
-			     !call->plan->probe || sees_descendants() ? "true" : "false");
-			break;
-		case PACKET_GO:
-			call->started = true;
-			call->begun = !call->plan->begins_later;
-			call->began = milliseconds();
-			call->next_look = call->began + 2;
-			break;
-		case PACKET_TERMINAL:
-			terminal_begin(&call->terminal, descriptor, call->plan->foreground);
-			descriptor = -1;
-			break;
-		case PACKET_SCRATCH:
-			call->scratch = descriptor;
-			descriptor = -1;
-			break;
-		case PACKET_CONNECTION:
-			courier_take(&call->courier, packet.text, descriptor);
-			descriptor = -1;
-			break;
-		case PACKET_STOPPED:
-			if (call->killed)
-				break; /* by us, to be killed at leisure */
-			/* Before the host stops, too, and the shell takes over. */
-			terminal_leave(&call->terminal);
-			tell(call, "{\"event\":\"stopped\",\"signal\":%d}", packet.value);
-			break;
-		case PACKET_MEMORY_FILE:
-			/* None came along: there are more than we can hold, and so none that we could count. */
-			if (descriptor < 0)
-				stop_for_limit(call, "memory", call->plan->limits.memory, call->plan->limits.memory);
-			else
-				keep_memory_file(&call->memory_files, descriptor);
-			descriptor = -1;
-			break;
-		case PACKET_CLOCK:
-			call->cpu_counter = descriptor;
-			descriptor = -1;
-			break;
-		case PACKET_EXIT:
-			call->exit_known = true;
-			call->exit_status = packet.value;
-			sscanf(packet.text, "%llu %ld", &call->cpu, &call->largest);
-			break;
-		case PACKET_EVENT:
-			if (!outbox_put(&call->outbox, FRAME_EVENT, packet.text, strlen(packet.text)))
-				call->host_gone = true;
-			break;
-		}
-		if (descriptor >= 0)
-			close(descriptor);
-	}
-}
-
 static void take_keys(struct call *call)
 {
 	char bytes[1024];
@@ -234,6 +167,7 @@ static bool turn(struct call *call)
 		{ .fd = showing || (call->terminal.taken && !input) ? call->terminal.caller : -1,
 		  .events = (showing ? POLLOUT : 0) | (call->terminal.taken && !input ? POLLIN : 0) },
 		{ .fd = call->courier.count ? call->courier.channel : -1, .events = POLLOUT },
+		{ .fd = call->outer, .events = POLLIN },
 	};
 
 	int wait = time_to_wait(call, milliseconds());
@@ -245,6 +179,8 @@ static bool turn(struct call *call)
 		die("supervise", "poll");
 	if (polled[1].revents)
 		hear_cell(call);
+	if (polled[9].revents)
+		hear_outer(call);
 	if (polled[2].revents & POLLOUT && !outbox_flush(&call->outbox))
 		call->host_gone = true;
 	if (polled[2].revents & POLLIN)
@@ -367,7 +303,7 @@ int supervise(const struct plan *plan, int host, int channel, int cell, pid_t ke
 	struct call call = {
 		.plan = plan, .outbox = { .host = host }, .host = host, .cell = cell, .keeper = keeper, .cgroup = cgroup,
 		.in = stdio.at[0], .out = stdio.at[1], .err = stdio.at[2], .terminal = { .caller = stdio.terminal, .own = -1 },
-		.scratch = -1, .cpu_counter = -1, .courier = { .channel = channel, .token = plan->broker.token },
+		.scratch = -1, .cpu_counter = -1, .outer = -1, .courier = { .channel = channel, .token = plan->broker.token },
 	};
 
 	call.ended = syscall(SYS_pidfd_open, keeper, 0);

@@ -15,6 +15,7 @@ struct call {
 	int host, cell, ended; /* `ended`: a pidfd of the keeper */
 	struct courier courier;
 	int in, out, err, scratch, cpu_counter;
+	int outer; /* where the keeper of the cell around this one tells of connections, or -1 */
 	struct terminal terminal;
 	pid_t keeper, tool;
 	const struct cgroup *cgroup;
@@ -40,6 +41,11 @@ struct call {
 void tell(struct call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void kill_cell(struct call *call);
 uint64_t milliseconds(void);
+
+/* ---- hear.c ---- */
+
+void hear_cell(struct call *call);
+void hear_outer(struct call *call);
 
 /* ---- farewell.c ---- */
 

@@ -1,5 +1,6 @@
 /* The tool's process: from fork to exec, the boundary closing step by step. */
 #include "cell.h"
+#include "nested.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -94,6 +95,10 @@ _Noreturn void become_tool(const struct plan *plan, int host, int supervisor, in
 	/* The keeper, as which we were forked, is not to be looked into; but it must read what we hand to a trapped call. */
 	if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
 		die("session", "dumpable");
+	if (plan->network_nested) {
+		CLOSE_ON_RETURN int outer = join_outer_cell(plan);
+		send_packet(supervisor, PACKET_OUTER, 0, NULL, outer);
+	}
 	apply_resource_limits(plan);
 	if (plan->limits.cpu)
 		count_cpu(supervisor);

@@ -1,8 +1,9 @@
-/* NUL-separated words, as plans and commands consist of. */
+/* NUL-separated words, as plans, commands and requests consist of. */
 #ifndef CORDON_WORDS_H
 #define CORDON_WORDS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct words {
@@ -14,5 +15,7 @@ char *next_word(struct words *words);
 /* Whether it is a path that begins with a slash and has no dot component. */
 bool absolute(const char *path);
 bool parse_number(const char *text, uint64_t *number);
+/* Room for one more than `count`. */
+void *grow(void *array, size_t count, size_t size);
 
 #endif

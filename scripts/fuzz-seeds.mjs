@@ -63,6 +63,9 @@ const question = (name, type, options = []) =>
 const EDNS = [0, 0, 41, 4, 208, 0, 0, 0, 0, 0, 0]
 const QUESTIONS = [question('example.org', 1), question('example.org', 28, EDNS), question('deep.test', 1, EDNS), question('elsewhere.net', 1), question('1.2.0.192.in-addr.arpa', 12)]
 
+const request = (...words) => Buffer.from(`${['cordon-nested-1', ...words, 'end'].join('\0')}\0`)
+const REQUESTS = [request('1234567890123', '3128'), request('9', '3128', 'name', 'example.org', '443', 'below', 'test', '80', 'block', '192.0.2.0/24', '8443', 'block', '2001:db8::/32', '1')]
+
 export const SEEDS = {
   plan: async () => [...(await plans()).map((bytes) => marked(0, bytes)), ...COMMANDS.map((bytes) => marked(1, bytes))],
   frames: async () => [
@@ -70,5 +73,6 @@ export const SEEDS = {
     Buffer.concat([encodeFrame('C', COMMANDS[0]), encodeFrame('I', Buffer.from('input')), encodeFrame('I'), encodeFrame('K')]),
   ],
   dns: async () => QUESTIONS,
+  nested: async () => REQUESTS,
   'git-config': async () => CONFIGS.map((text) => Buffer.from(text)),
 }

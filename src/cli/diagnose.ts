@@ -78,7 +78,7 @@ const landlockFindings = (host: ProbedHost, settings: HostSettings): readonly Fi
 const listenerFinding = (problem: string, inside: boolean): Finding => ({
   what: 'a seccomp listener: limits.processes, --observe, and which connections were refused',
   because: inside ? `this runs inside another cell, or under a tracer, that listens already (${problem})` : problem,
-  fix: 'run outside of it to have them; everything else holds without',
+  fix: 'run outside of it to have them; everything else holds without, and hosts that the outer cell grants can be granted here',
 })
 
 const cgroupFinding = (problem: string, inside: boolean, { isRoot, container }: HostSettings): Finding => ({

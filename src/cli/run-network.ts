@@ -17,10 +17,12 @@ export interface GrantedNetwork extends Pick<CellSettings, 'proxy'> {
 export interface NetworkOrder extends EgressOrder {
   readonly secrets: ReadonlyMap<string, SecretSource>
   readonly environment: CommandLine['environment']
+  /** Whether this process is itself inside a cell. */
+  readonly isNested: boolean
 }
 
-export const runWithNetwork = async ({ pins, authorities, secrets, environment }: NetworkOrder, boundary: Boundary, call: Pick<NetworkCall, 'callId' | 'record'>, run: (granted: GrantedNetwork) => Promise<CallResult>): Promise<CallResult> => {
-  const networks = createCallNetworks(() => openNetwork({ authorities, secrets: { sources: secrets, host: secretHostOf(environment) } }), pins)
+export const runWithNetwork = async ({ pins, authorities, secrets, environment, isNested }: NetworkOrder, boundary: Boundary, call: Pick<NetworkCall, 'callId' | 'record'>, run: (granted: GrantedNetwork) => Promise<CallResult>): Promise<CallResult> => {
+  const networks = createCallNetworks(() => openNetwork({ authorities, isNested: () => isNested, secrets: { sources: secrets, host: secretHostOf(environment) } }), pins)
   try {
     // Whoever typed the command has approved of it, and the log has it.
     return await networks.during(boundary, { ...call, writeApproval: 'recorded' }, (input) => run({ ...networks.settingsFor(boundary), ...input, passed: withoutSecrets(environment, secrets.values()) }))

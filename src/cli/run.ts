@@ -58,7 +58,7 @@ export const run = async ({ given, environment }: CommandLine): Promise<number> 
         const open = await sandbox
         if (boundary.network.kind !== 'hosts') return runAttached(attached, open, environment)
         const { runWithNetwork } = await import('./run-network.js')
-        return runWithNetwork({ ...egress, secrets, environment }, boundary, call, ({ passed, ...granted }) => runAttached({ ...attached, ...granted }, open, passed))
+        return runWithNetwork({ ...egress, secrets, environment, isNested: open.host.nesting.held }, boundary, call, ({ passed, ...granted }) => runAttached({ ...attached, ...granted }, open, passed))
       }
       const { argv, boundary, result, problems, reached, bare } = await performRun(services, launch, (found) => { decided = found })
       outcome = { kind: 'ran', argv, result, intrusions: problems, reached }

@@ -21,6 +21,8 @@ export interface EgressSettings {
   /** Certificates of authorities that are trusted besides the usual ones, in PEM. */
   readonly authorities?: readonly string[]
   readonly resolve?: Resolve
+  /** Whether this process is itself inside a cell. Asked when a connection is made. */
+  readonly isNested?: () => boolean
   readonly now?: () => number
   /** Connections of tools at the same time. */
   readonly connections?: PlaceLimits
@@ -42,10 +44,10 @@ const CONNECTIONS: PlaceLimits = { perCall: 512, perRuntime: 2_048, always: 16 }
 /** One whose answer the tool does not read costs about 500 KB. */
 const EXCHANGES: PlaceLimits = { perCall: 128, perRuntime: 512, always: 8 }
 
-export const createEgress = ({ secrets, record, authorities = [], resolve = systemResolver(), now = Date.now, connections = CONNECTIONS, exchanges = EXCHANGES }: EgressSettings): Egress => {
+export const createEgress = ({ secrets, record, authorities = [], resolve = systemResolver(), isNested = () => false, now = Date.now, connections = CONNECTIONS, exchanges = EXCHANGES }: EgressSettings): Egress => {
   const authority = createTlsAuthority({ now })
   const tls = createUpstreamTls(authorities)
-  const shared: Shared = { authority, tls, pool: createPool(tls), resolve, secrets, record, connections: createPlaces(connections), exchanges: createPlaces(exchanges), now }
+  const shared: Shared = { authority, tls, pool: createPool(tls, isNested), resolve, isNested, secrets, record, connections: createPlaces(connections), exchanges: createPlaces(exchanges), now }
   const calls = new Set<EgressCall>()
   let isClosed = false
   return {

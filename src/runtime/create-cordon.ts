@@ -140,13 +140,17 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
   const telemetry = options.telemetry === 'off' ? undefined : await connectTelemetry(events)
 
   let opening: Promise<Sandbox> | undefined
-  const sandbox = () => (opening ??= openSandbox(options.sandbox))
+  let isNested = false
+  const sandbox = () => (opening ??= openSandbox(options.sandbox).then((opened) => {
+    isNested = opened.host.nesting.held
+    return opened
+  }))
   refuseSlips(options.egress ?? {}, registered.map(({ gate: { boundary } }) => boundary))
   const given = options.environment ?? {}
   // What a value is read from is nothing that a policy could pass on.
   const environment = definedOf(withoutSecrets(given, sources.values()))
   for (const { gate: { name, boundary } } of registered) refusePassing(name, boundary, sources, given)
-  const networks = createCallNetworks(() => openNetwork({ authorities: options.egress?.authorities ?? [], secrets: { sources, host: secretHostOf(given, options.egress?.vault, options.egress?.stored) } }), pinsOf(options.egress?.pins ?? {}))
+  const networks = createCallNetworks(() => openNetwork({ authorities: options.egress?.authorities ?? [], isNested: () => isNested, secrets: { sources, host: secretHostOf(given, options.egress?.vault, options.egress?.stored) } }), pinsOf(options.egress?.pins ?? {}))
   const services: CallServices = {
     gate,
     events,

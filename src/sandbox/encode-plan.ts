@@ -18,7 +18,7 @@ const STATEMENTS: Readonly<Record<keyof Plan, (plan: Plan) => readonly string[]>
   cwd: ({ cwd }) => ['cwd', cwd],
   temporary: ({ temporary }) => ['temporary', temporary],
   cgroup: ({ cgroup }) => ['cgroup', cgroup ?? 'none'],
-  network: ({ network }) => (typeof network === 'string' ? ['network', network] : ['network', 'broker', ...brokerWords(network)]),
+  network: ({ network }) => (typeof network === 'string' ? ['network', network] : ['network', network.answeredBy === 'keeper' ? 'broker' : 'nested', ...brokerWords(network)]),
   stdio: ({ stdio }) => ['stdio', stdioLetters(stdio)],
   foreground: ({ foreground }) => ['foreground', foreground ? 'yes' : 'no'],
   clock: ({ clock }) => ['clock', clock],

@@ -18,6 +18,8 @@ export interface HostFacts {
   readonly ownProc: Attempt
   readonly landlock: Attempt & { readonly abi: number }
   readonly listener: Attempt
+  /** Where there is no listener, because this runs inside another cell: whether that one's keeper serves cells inside it. */
+  readonly nesting: Attempt
   /** Whether the keeper may borrow the tool's own sockets, or must put others in their place. */
   readonly borrowing: Attempt
   /** Whether calls get cgroups of their own, and beneath which folder. */
@@ -43,7 +45,7 @@ const MINIMAL_STEPS: readonly Step[] = [
 ]
 const MINIMAL_RULES: readonly Rule[] = [{ access: 'rx', path: at('/usr') }]
 
-const probePlan = (form: Form, steps: readonly Step[], rules: readonly Rule[], traps: readonly Trap[]): Plan => ({
+const probePlan = (form: Form, steps: readonly Step[], rules: readonly Rule[], traps: readonly Trap[], network: Plan['network'] = 'none'): Plan => ({
   form,
   steps,
   rules,
@@ -52,7 +54,7 @@ const probePlan = (form: Form, steps: readonly Step[], rules: readonly Rule[], t
   cwd: at('/'),
   cgroup: undefined,
   temporary: at('/tmp'),
-  network: 'none',
+  network,
   limits: { scratch: 1 << 20 },
   traps,
   stdio: ALL_FRAMES,
@@ -87,17 +89,23 @@ export const probeHost = async (launcher: string, surroundings: Pick<HostFacts, 
   const namespaces = ownProc.held
     ? ownProc
     : await attempt(probePlan('namespaces', [...MINIMAL_STEPS, borrowedProc], [...MINIMAL_RULES, ...BORROWED_PROC_RULES], []))
+  const keeper = keeperFacts(trapped)
   return {
     namespaces: attemptOf(namespaces),
     ownProc: attemptOf(ownProc),
     landlock: { ...landlockOf(landlock), abi: landlock.abi },
-    ...keeperFacts(trapped),
+    ...keeper,
+    nesting: keeper.listener.held ? NOT_NESTED : attemptOf(await attempt(probePlan('landlock', [], MINIMAL_RULES, [], NESTED_PROBE))),
     measuring: measuringOf(namespaces, landlock),
     cgroup,
     kernelSecrets: kernelSecrets(surroundings.isRoot),
     ...surroundings,
   }
 }
+
+const NOT_NESTED: Attempt = { held: false, stage: 'nesting', problem: 'it is not needed: cells have a listener of their own' }
+
+const NESTED_PROBE: Plan['network'] = { port: 1, token: '0', reaches: [], answeredBy: 'outer-keeper' }
 
 const ignore = () => undefined
 

@@ -11,7 +11,7 @@ import { encodePlan } from './encode-plan.js'
 import { buildEnvironment } from './environment.js'
 import type { Environment } from './environment.js'
 import { formVariables } from './form-environment.js'
-import type { HostFacts } from './host.js'
+import type { Attempt, HostFacts } from './host.js'
 import { layOutLandlock } from './landlock-layout.js'
 import { layOutNamespaces } from './layout.js'
 import type { LayoutInput } from './layout.js'
@@ -194,15 +194,18 @@ const networkOf = ({ boundary: { network, egressClass }, form, proxy }: CellRequ
       return 'all'
     case 'hosts':
       refuseUnbrokered(network.entries, form, proxy !== undefined, host)
-      return { port: proxy?.port ?? 0, token: newToken(), reaches: reachesOf(network.entries) }
+      return { port: proxy?.port ?? 0, token: newToken(), reaches: reachesOf(network.entries), answeredBy: host.listener.held ? 'keeper' : 'outer-keeper' }
   }
 }
 
 /** Hosts are granted by name, which only who answers connect() can tell. */
-const refuseUnbrokered = (entries: readonly HostGrant[], form: Form, isServed: boolean, { listener, landlock }: HostFacts): void => {
+const refuseUnbrokered = (entries: readonly HostGrant[], form: Form, isServed: boolean, { listener, nesting, landlock }: HostFacts): void => {
   const refuse = (problem: string, fix: string) => fail('network-grant-unsupported', { grant: entries.map(({ text }) => text).join(', '), problem, fix })
   if (!isServed) throw refuse('grants by host need a proxy, and this call has none', 'run it by `cordon run` or createCordon(), or grant none or all of the network')
-  if (!listener.held) throw refuse(`grants by host need a seccomp listener (${listener.problem})`, 'run `cordon doctor`')
+  const nested: Attempt = form === 'landlock' ? nesting : { held: false, stage: 'nesting', problem: 'it is for the landlock form' }
+  if (!listener.held && !nested.held) throw refuse(`grants by host need a seccomp listener (${listener.problem}), or an outer cell that grants hosts itself (${nested.problem})`, 'run `cordon doctor`; inside another cell, grant the hosts to that one, too')
+  const unseen = listener.held ? undefined : entries.find(({ action, destination }) => action === 'deny' && (destination.kind === 'address' || destination.kind === 'cidr'))
+  if (unseen !== undefined) throw refuse(`only the outer cell knows which addresses names lead to, so that ${unseen.text} could not be denied here`, 'deny it in the policy of the outer cell')
   if (form === 'landlock' && landlock.abi < 4) throw refuse('grants by host need a network namespace, or Landlock of ABI 4 (Linux 6.7)', 'run `cordon doctor`')
 }
 

@@ -66,6 +66,8 @@ export interface Brokered {
   /** By which the proxy knows the call; another one for every cell. */
   readonly token: string
   readonly reaches: readonly Reach[]
+  /** Who answers connect(): the cell's own keeper, or that of the cell around it. */
+  readonly answeredBy: 'keeper' | 'outer-keeper'
 }
 
 export const brokeredOf = ({ network }: Pick<Plan, 'network'>): Brokered | undefined => (typeof network === 'string' ? undefined : network)

@@ -1,7 +1,7 @@
 import type { Boundary } from '../policy/index.js'
 
 import type { HostFacts } from './host.js'
-import { PLAN_LIMITS } from './plan.js'
+import { PLAN_LIMITS, brokeredOf } from './plan.js'
 import type { Plan, PlanLimit } from './plan.js'
 import { renderReach } from './reaches.js'
 
@@ -43,7 +43,7 @@ export const enforcedBy = (plan: Plan, host: HostFacts): Enforced => {
     carve_outs: namespaces ? ['mount-namespace'] : [landlock, ...(plan.kept.roots.length > 0 ? ['seccomp-listener'] : [])],
     file_names: namespaces ? ['mount-namespace'] : [],
     file_metadata: namespaces ? ['mount-namespace'] : traps('metadata') ? ['seccomp-listener'] : ['seccomp'],
-    network: plan.network === 'all' ? [] : [...(namespaces ? ['network-namespace', 'seccomp'] : [...(host.landlock.abi >= 4 ? [landlock] : []), 'seccomp', ...listener]), ...(plan.network === 'none' ? [] : ['broker'])],
+    network: plan.network === 'all' ? [] : [...(namespaces ? ['network-namespace', 'seccomp'] : [...(host.landlock.abi >= 4 ? [landlock] : []), 'seccomp', ...listener]), ...(plan.network === 'none' ? [] : ['broker']), ...(brokeredOf(plan)?.answeredBy === 'outer-keeper' ? ['outer-cell'] : [])],
     unix_sockets: listener.length > 0 ? listener : ['seccomp'],
     processes: [...(namespaces ? ['pid-namespace'] : []), ...(host.landlock.abi >= 6 ? [landlock] : []), 'seccomp', ...(traps('signal') ? ['seccomp-listener'] : [])],
     // Of others' processes: what they are doing, and whether there are any (their numbers can be asked for one by one).

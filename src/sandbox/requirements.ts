@@ -36,7 +36,7 @@ const problemWith = (mechanism: Mechanism, { form, host, hosts }: Has): string |
     case 'cgroup':
       return problemOf(host.cgroup)
     case 'broker':
-      return hosts ? problemOf(host.listener) : 'it is there for granted hosts, and this call has none'
+      return !hosts ? 'it is there for granted hosts, and this call has none' : host.nesting.held ? undefined : problemOf(host.listener)
     case 'user-namespace':
     case 'mount-namespace':
     case 'pid-namespace':

@@ -64,7 +64,8 @@ const FULL: Plan = {
   clock: 'start',
   probe: false,
 }
-const BROKERED: Plan = { ...FULL, network: { port: 1, token: '0', reaches: REACH_KINDS.map((kind) => ({ kind, value: '/', port: 1 })) } }
+const BROKERED: Plan = { ...FULL, network: { port: 1, token: '0', reaches: REACH_KINDS.map((kind) => ({ kind, value: '/', port: 1 })), answeredBy: 'keeper' } }
+const NESTED: Plan = { ...FULL, network: { port: 1, token: '0', reaches: [], answeredBy: 'outer-keeper' } }
 const OTHERWISE: Plan = { ...FULL, form: 'landlock', exec: { kind: 'all' }, network: 'all', clock: 'begin' }
 
 /** Words of a plan that are neither paths nor numbers nor letters. */
@@ -84,8 +85,8 @@ describe('the words between TypeScript and C', () => {
   test('are a plan of the same version and the same words', () => {
     expect(native.constant('CORDON_CELL_VERSION')).toBe(PLAN_VERSION)
     const words = sorted([...native.wordsIn('plan.c'), ...native.wordsIn('reach.c')])
-    expect(words).toEqual(sorted([FULL, OTHERWISE, BROKERED].flatMap(planWords)))
-    const values = ['none', 'all', 'broker', 'only', 'yes', 'no', 'start', 'begin', 'end', ...FORMS]
+    expect(words).toEqual(sorted([FULL, OTHERWISE, BROKERED, NESTED].flatMap(planWords)))
+    const values = ['none', 'all', 'broker', 'nested', 'only', 'yes', 'no', 'start', 'begin', 'end', ...FORMS]
     expect(sorted([...inTable('word'), ...inTable('limit'), ...inTable('trap'), ...inTable('reach'), ...values])).toEqual(words)
     expect(inTable('reach')).toEqual(sorted(REACH_KINDS))
     expect(inTable('limit')).toEqual(sorted(PLAN_LIMITS))

@@ -27,6 +27,20 @@ const repository = (at: string): string => {
 const NAMES = PROTECTED_NAMES.filter(({ object }) => object === 'any').map(({ name }) => name)
 const FOLDERS = new Set(['.git/hooks', '.cordon', '.venv', '.vscode', '.husky', '.ssh', '.idea', '.claude', '.config/fish'])
 
+/** Every way of changing each of them that needs no other program. */
+const CHANGE_ALL = `import json, os
+def tried(act, *words):
+    try: act(*words)
+    except OSError: pass
+for entry in json.load(open('objects.json')):
+    tried(lambda path: open(path, 'w').write('planted'), entry['path'])
+    tried(os.truncate, entry['path'], 0); tried(os.unlink, entry['path'])
+    tried(os.rename, entry['name'], 'gone'); tried(os.chmod, entry['path'], 0o777)
+`
+
+const REASONS = new Map(PROTECTED_NAMES.filter(({ object }) => object === 'any').map(({ because, name }) => [because, name]))
+const ONE_OF_EACH = [...REASONS.values()]
+
 const GIT = `git -c user.name=t -c user.email=t@example.invalid -c safe.directory='*'`
 
 /** Runs a script in a cell that may write the workspace. Only the fallback may refuse the whole call, where it cannot hold a boundary. */
@@ -37,20 +51,19 @@ const work = async (cell: Cell, workspace: string, script: string, write: readon
 
 describeForms('protected names in a write root', (cell) => {
   test('cannot change any of them where they exist', async () => {
-    const changed: string[] = []
-    for (const name of NAMES) {
-      const { file, inside } = playground()
-      const object = FOLDERS.has(name) ? file(`inside/${name}/entry`, 'original\n') : file(`inside/${name}`, 'original\n')
-      const before = snapshot(object)
-      await work(cell, inside, `echo planted > '${object}'; rm -f '${object}'; mv '${name}' gone; chmod 777 '${name}'; true`)
-      if (snapshot(object).join() !== before.join()) changed.push(name)
-    }
-    expect(changed).toEqual([])
+    const { file, inside } = playground()
+    const objects = NAMES.map((name) => ({ name, path: FOLDERS.has(name) ? file(`inside/${name}/entry`, 'original\n') : file(`inside/${name}`, 'original\n') }))
+    const before = objects.map(({ path }) => snapshot(path).join())
+    const script = join(inside, 'change.py')
+    file('inside/change.py', CHANGE_ALL)
+    file('inside/objects.json', JSON.stringify(objects))
+    await work(cell, inside, `/usr/bin/python3 '${script}'`)
+    expect(objects.filter(({ path }, at) => snapshot(path).join() !== before[at]).map(({ name }) => name)).toEqual([])
   })
 
-  test('cannot leave any of them behind where they did not exist', async () => {
+  test('cannot leave one of them behind where it did not exist, whichever reason it is protected for', async () => {
     const left: string[] = []
-    for (const name of NAMES) {
+    for (const name of ONE_OF_EACH) {
       const { inside } = playground()
       await work(cell, inside, `mkdir -p "$(dirname '${name}')"; echo planted > '${name}'; true`)
       if (existsSync(join(inside, name))) left.push(name)
@@ -66,6 +79,18 @@ describeForms('protected names in a write root', (cell) => {
     expect(call).toMatchObject({ kind: 'ran', stdout: 'original\n' })
     expect(readFileSync(join(inside, 'src/main.c'), 'utf8')).toBe('new\n')
     expect(readFileSync(join(inside, 'src/other.c'), 'utf8')).toBe('new\n')
+  })
+
+  test('can bring along what packages and clones hold deeper down', async () => {
+    const { inside } = playground()
+    const call = await work(cell, inside, [
+      'mkdir -p node_modules/a/tools clone/.github/hooks clone/.vscode scaffold/venv/lib locales',
+      'echo x > node_modules/a/.npmrc; echo x > node_modules/a/pnpm-workspace.yaml; echo x > node_modules/a/sitecustomize.py; echo x > node_modules/a/tools/bazel',
+      'for name in .tool-versions rust-toolchain.toml composer.json package.json global.json .lintstagedrc .bazelrc ansible.cfg .github/hooks/a.json .vscode/tasks.json; do echo x > clone/$name; done',
+      'echo x > scaffold/venv/lib/a.pth; echo x > scaffold/pnpm-workspace.yaml; echo x > locales/global.json; echo done',
+    ].join('\n'))
+    expect(call).toMatchObject({ kind: 'ran', stdout: 'done\n', result: { violations: [] } })
+    expect(existsSync(join(inside, 'clone/.github/hooks/a.json'))).toBe(true)
   })
 
   test('can change a protected file that the policy names', async () => {

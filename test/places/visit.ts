@@ -53,6 +53,8 @@ export interface Visit {
 export interface VisitRequest {
   readonly calls?: Readonly<Record<string, VisitorCall>>
   readonly open?: { readonly form?: Form }
+  /** `pinned` (the default): host.test leads to this machine, and nothing is looked up. */
+  readonly names?: 'pinned' | 'looked-up'
   /** Also makes one call through a warm pool, under the name `warm`. */
   readonly warm?: boolean
   /** Runs while the visitor, and all that it may have left behind, is still there. */

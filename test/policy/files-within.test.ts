@@ -85,7 +85,7 @@ describe('writing', () => {
 
   it('goes beyond a grant that begins where a protected name lies', () => {
     const witness = witnessOf(files([], ['/w/a*/*.json']), files([], ['/w/a/**', '/w/a?*/**']))
-    expect(witness).toMatchObject({ kind: 'file', access: 'write', path: expect.stringMatching(/^\/w\/a\/(package|opencode)\.json$/) as string })
+    expect(witness).toMatchObject({ kind: 'file', access: 'write', path: expect.stringMatching(/^\/w\/a\/[a-z.]+\.json$/) as string })
   })
 
   it('is not within reading', () => {

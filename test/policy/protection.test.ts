@@ -21,12 +21,30 @@ describe('inside a write root', () => {
     '.envrc',
     '.claude/settings.json',
     'package.json',
+    '.local/lib/python3.12/site-packages/usercustomize.py',
+    'app/sitecustomize.py',
+    'venv/lib/python3.12/site-packages/x.pth',
+    '.config/systemd/user/evil.service',
+    '.local/share/systemd/user/evil.service',
+    '.local/share/dbus-1/services/evil.service',
+    '.config/autostart/evil.desktop',
+    '.tmux.conf',
+    '.inputrc',
+    'packages/a/pnpm-workspace.yaml',
+    'rust-toolchain.toml',
+    'crates/a/rust-toolchain',
+    '.tool-versions',
+    'global.json',
+    '.github/hooks/x.json',
+    '.jj/repo/config.toml',
+    '.config/go/env',
+    'composer.json',
   ])('%s cannot be written', (text) => {
     expect(writable(['.'], text)).toBe(false)
     expect(writable(['**'], text)).toBe(false)
   })
 
-  it.each(['.git/HEAD', '.git/objects/aa/bb', '.git/hooks2', '.gitignore', 'hooks', 'config', 'src/git/config', 'a.bashrc', 'node_modules/x/package.json', '.git'])(
+  it.each(['.git/HEAD', '.git/objects/aa/bb', '.git/hooks2', '.gitignore', 'hooks', 'config', 'src/git/config', 'a.bashrc', 'node_modules/x/package.json', '.git', 'locales/global.json', 'vendor/a/composer.json', 'node_modules/x/pnpm-workspace.yaml', '.nvmrc', 'Makefile', 'AGENTS.md', '.github/workflows/ci.yml', '.config/go/telemetry/a', '.ipython/profile_default/history.sqlite', 'src/venv.py'])(
     '%s can be written',
     (text) => {
       expect(writable(['.'], text)).toBe(true)

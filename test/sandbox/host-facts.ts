@@ -11,6 +11,7 @@ export const hostWith = (changes: Partial<HostFacts> = {}): HostFacts => ({
   ownProc: HELD,
   landlock: { held: true, abi: 7 },
   listener: HELD,
+  nesting: notHeld('cells have a listener of their own'),
   borrowing: HELD,
   cgroup: notHeld('nothing is delegated'),
   measuring: HELD,

@@ -118,7 +118,7 @@ const exchange = async ({ call, endpoint }: Connection, shared: Shared, { reques
   const plain: Draft = { method: request.method, authority, target: request.target, headers: searchable(request, bound), body: counting(request.body, (length) => { counted.sent += length }), client: undefined }
   const draft = bound.length === 0 ? plain : await injectAll(plain, valued.filter(({ credential }) => injected.includes(credential)), new Date(shared.now()))
   const addresses = async (): Promise<readonly IpAddress[]> => {
-    const found = await findAddresses(endpoint, { network: call.rights.network.network, pins: call.rights.pins }, shared.resolve)
+    const found = await findAddresses(endpoint, { network: call.rights.network.network, pins: call.rights.pins, isNested: shared.isNested() }, shared.resolve)
     if ('kind' in found) throw new Refused(found)
     return found
   }

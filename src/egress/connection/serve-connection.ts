@@ -184,9 +184,9 @@ const terminate = (stream: Duplex, reader: ByteReader, { protocols }: ClientHell
 
 /** A connection to the server for what is not HTTP, or not to be looked into; with TLS where the tool's own ended here. */
 const reach = async ({ connection: { call, endpoint }, shared }: Serving, hello: ClientHello | undefined): Promise<Duplex> => {
-  const found: readonly IpAddress[] | Denial = await findAddresses(endpoint, { network: call.rights.network.network, pins: call.rights.pins }, shared.resolve)
+  const found: readonly IpAddress[] | Denial = await findAddresses(endpoint, { network: call.rights.network.network, pins: call.rights.pins, isNested: shared.isNested() }, shared.resolve)
   if ('kind' in found) throw new Denied(found)
-  const socket = await dial(endpoint, found)
+  const socket = await dial(endpoint, found, shared.isNested())
   return hello === undefined ? socket : shared.tls.secure(socket, endpoint, { protocols: hello.protocols.slice(0, 1), client: undefined })
 }
 

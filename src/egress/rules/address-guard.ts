@@ -1,4 +1,4 @@
-import { coversHost, renderIpAddress } from '../../policy/index.js'
+import { cidrContains, coversHost, renderIpAddress } from '../../policy/index.js'
 import type { Boundary, HostGrant, IpAddress } from '../../policy/index.js'
 import type { Endpoint } from '../endpoint.js'
 import { renderHost } from '../endpoint.js'
@@ -12,18 +12,24 @@ export interface AddressRights {
   readonly network: Boundary['network']
   /** Addresses that the operator gave to names; they need no grant of their own. */
   readonly pins: ReadonlyMap<string, readonly IpAddress[]>
+  /** Whether names lead to addresses of an outer cell that stand for them; the real ones are judged outside. */
+  readonly isNested: boolean
 }
 
 /** The addresses behind a granted endpoint that may be dialled. Whoever dials one of them resolves nothing again. */
-export const findAddresses = async (endpoint: Endpoint, { network, pins }: AddressRights, resolve: Resolve): Promise<readonly IpAddress[] | Denial> => {
+export const findAddresses = async (endpoint: Endpoint, { network, pins, isNested }: AddressRights, resolve: Resolve): Promise<readonly IpAddress[] | Denial> => {
   const pinned = pins.get(renderHost(endpoint.host))
   const entries = network.kind === 'hosts' ? network.entries : []
   const found = pinned ?? (endpoint.host.kind === 'name' ? await resolve(endpoint.host.name) : [endpoint.host.address])
-  const refusals = found.map((address) => denialOf(address, endpoint.port, entries) ?? (pinned === undefined ? strangeness(address, entries) : undefined))
+  const isStandIn = (address: IpAddress) => isNested && endpoint.host.kind === 'name' && cidrContains(STAND_INS, address)
+  const refusals = found.map((address) => denialOf(address, endpoint.port, entries) ?? (pinned === undefined && !isStandIn(address) ? strangeness(address, entries) : undefined))
   const usable = found.filter((_, at) => refusals[at] === undefined)
   if (usable.length > 0) return usable
   return refusals.find((refusal) => refusal !== undefined) ?? denial('address', 'the name has no address')
 }
+
+/** 198.18.0.0/15, from which keepers give addresses to names (native/dns.c). */
+const STAND_INS = { family: 4, first: 0xc612_0000n, prefixLength: 15 } as const
 
 /** A denial of some methods or paths counts in full here: it names an address, and requests are judged by their names. */
 const denialOf = (address: IpAddress, port: number, entries: readonly HostGrant[]): Denial | undefined => {

@@ -1,6 +1,6 @@
 import { isIP, connect } from 'node:net'
 import type { LookupFunction, Socket } from 'node:net'
-import { connect as connectTls, createSecureContext, rootCertificates } from 'node:tls'
+import nodeTls, { connect as connectTls, createSecureContext, rootCertificates } from 'node:tls'
 import type { SecureContext, TLSSocket } from 'node:tls'
 
 import { fail } from '../../errors/index.js'
@@ -13,8 +13,11 @@ const DIAL_TIMEOUT = 30_000
 
 const messageOf = (error: unknown): string => (error instanceof Error ? (('code' in error && typeof error.code === 'string' ? error.code : '') || error.message) : String(error))
 
+/** Where the keeper of an outer cell takes connections (native/broker.c). */
+const OUTER_DOOR = ['127.0.0.1', '::ffff:127.0.0.1']
+
 /** Connects to one of the given addresses, and to nothing else: no name is resolved again. */
-export const dial = (endpoint: Endpoint, addresses: readonly IpAddress[]): Promise<Socket> =>
+export const dial = (endpoint: Endpoint, addresses: readonly IpAddress[], isNested: boolean): Promise<Socket> =>
   new Promise((resolve, reject) => {
     const texts = addresses.map(renderIpAddress)
     const answers = texts.map((address) => ({ address, family: isIP(address) }))
@@ -39,7 +42,8 @@ export const dial = (endpoint: Endpoint, addresses: readonly IpAddress[]): Promi
     })
     socket.once('connect', () => {
       clearTimeout(timer)
-      if (socket.remoteAddress === undefined || !texts.includes(socket.remoteAddress)) {
+      const reached = isNested ? [...texts, ...OUTER_DOOR] : texts
+      if (socket.remoteAddress === undefined || !reached.includes(socket.remoteAddress)) {
         refuse('it is connected to something else')
         return
       }
@@ -67,7 +71,7 @@ const MOST_SESSIONS = 1_000
 
 /** TLS towards servers, whose certificates are verified against the usual authorities and the given ones. */
 export const createUpstreamTls = (extraAuthorities: readonly string[]): UpstreamTls => {
-  const authorities = extraAuthorities.length === 0 ? {} : { ca: [...rootCertificates, ...extraAuthorities] }
+  const authorities = extraAuthorities.length === 0 ? {} : { ca: [...usualAuthorities(), ...extraAuthorities] }
   // Reading the authorities takes milliseconds, so it is done once for all connections.
   const plain = createSecureContext({ ...authorities, minVersion: 'TLSv1.2' })
   const withClient = new WeakMap<ClientCertificate, SecureContext>()
@@ -118,6 +122,12 @@ export const createUpstreamTls = (extraAuthorities: readonly string[]): Upstream
       })
     })
   return { secure }
+}
+
+/** With those of NODE_EXTRA_CA_CERTS, by which an outer cell is trusted, where Node tells them (since 22.15). */
+const usualAuthorities = (): readonly string[] => {
+  const { getCACertificates } = nodeTls as { readonly getCACertificates?: (type: 'default') => readonly string[] }
+  return getCACertificates?.('default') ?? rootCertificates
 }
 
 const DISTRUST = /CERT|ALTNAME|SELF_SIGNED|ISSUER|SIGNATURE|CRL/

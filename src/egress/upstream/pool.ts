@@ -49,7 +49,7 @@ const idleOn = ({ transports }: Shelf): readonly Transport[] => [...transports.k
 /** What may be said twice, if the first time was in vain. */
 const isRepeatable = ({ method, body }: OutgoingRequest): boolean => body === undefined && ['GET', 'HEAD', 'OPTIONS'].includes(method)
 
-export const createPool = (tls: UpstreamTls, now: () => number = Date.now): Pool => {
+export const createPool = (tls: UpstreamTls, isNested: () => boolean, now: () => number = Date.now): Pool => {
   const shelves = new Map<string, Shelf>()
 
   /** The one that has been idle longest goes first. */
@@ -61,7 +61,7 @@ export const createPool = (tls: UpstreamTls, now: () => number = Date.now): Pool
   }
   const open = async (route: Route, shelf: Shelf): Promise<Transport> => {
     closeBeyond(route.callId)
-    const socket = await dial(route.endpoint, await route.addresses())
+    const socket = await dial(route.endpoint, await route.addresses(), isNested())
     let timer: NodeJS.Timeout | undefined
     const transport = await transportOn(socket, route, () => {
       shelf.transports.set(transport, now())

@@ -13,6 +13,8 @@ export interface NetworkSettings {
   /** Certificates of servers' authorities that are trusted besides the usual ones, in PEM. */
   readonly authorities: readonly string[]
   readonly resolve?: Resolve
+  /** Whether this process is itself inside a cell, asked when a connection is made; left out, it is not. */
+  readonly isNested?: () => boolean
   /** Where the values of credentials come from; left out, there are none. */
   readonly secrets?: SecretSettings
 }
@@ -47,12 +49,13 @@ interface Present {
   readonly violations: Map<string, EgressViolation>
 }
 
-export const openNetwork = ({ authorities, resolve, secrets = NO_SECRETS }: NetworkSettings): RuntimeNetwork => {
+export const openNetwork = ({ authorities, resolve, isNested = () => false, secrets = NO_SECRETS }: NetworkSettings): RuntimeNetwork => {
   const present = new Map<string, Present>()
   const store = createSecretStore(secrets)
   const egress = createEgress({
     secrets: store,
     authorities,
+    isNested,
     ...(resolve === undefined ? {} : { resolve }),
     record: (event) => {
       const of = present.get(event.call_id)

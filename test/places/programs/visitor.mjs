@@ -9,15 +9,15 @@ const { openSandbox } = await import(new URL('sandbox/index.js', DIST).href)
 const { parseIpAddress, parsePolicy, resolvePolicy } = await import(new URL('policy/index.js', DIST).href)
 const { createCallNetworks, openNetwork } = await import(new URL('runtime/network/index.js', DIST).href)
 
-// A name that leads to this machine; nothing is looked up.
-const networks = createCallNetworks(
-  () => openNetwork({ authorities: [], resolve: () => Promise.resolve([]) }),
-  new Map([['host.test', [parseIpAddress('127.0.0.1')]]]),
-)
+// Pinned: a name leads to this machine, and nothing is looked up. In a cell that grants hosts, its keeper knows their names.
+const networksOf = (names, sandbox) =>
+  names === 'looked-up'
+    ? createCallNetworks(() => openNetwork({ authorities: [], isNested: () => sandbox.host.nesting.held }), new Map())
+    : createCallNetworks(() => openNetwork({ authorities: [], resolve: () => Promise.resolve([]) }), new Map([['host.test', [parseIpAddress('127.0.0.1')]]]))
 
 const described = ({ code, message, fix, params }) => ({ kind: 'refused', code, message, fix, params })
 
-const make = async (sandbox, { policy = {}, argv, cwd = '/usr', form, observe, stdin }) => {
+const make = async (sandbox, networks, { policy = {}, argv, cwd = '/usr', form, observe, stdin }) => {
   try {
     const boundary = resolvePolicy(parsePolicy(policy, 'visitor'), { workspace: cwd, home: cwd, kind: 'process' })
     const result = await networks.during(boundary, { callId: 'visit', writeApproval: 'recorded', record: () => undefined }, (input) =>
@@ -30,7 +30,7 @@ const make = async (sandbox, { policy = {}, argv, cwd = '/usr', form, observe, s
   }
 }
 
-const visit = async ({ calls = {}, open = {}, warm = false }) => {
+const visit = async ({ calls = {}, open = {}, names = 'pinned', warm = false }) => {
   let sandbox
   try {
     sandbox = await openSandbox(open)
@@ -38,7 +38,8 @@ const visit = async ({ calls = {}, open = {}, warm = false }) => {
     return { opened: described(error), calls: {} }
   }
   const answers = {}
-  for (const [name, call] of Object.entries(calls)) answers[name] = await make(sandbox, call)
+  const networks = networksOf(names, sandbox)
+  for (const [name, call] of Object.entries(calls)) answers[name] = await make(sandbox, networks, call)
   if (warm) answers.warm = await callWarm(sandbox)
   return { opened: { kind: 'open' }, host: sandbox.host, calls: answers, close: () => { networks.close(); return sandbox.close() } }
 }
