@@ -7,7 +7,6 @@ import { literalPattern } from '../policy/index.js'
 import { describeEnding } from '../sandbox/index.js'
 import type { CallResult, RefusedOpen, RunInput, Sandbox, Violation } from '../sandbox/index.js'
 
-import type { PermittedCall } from './execute.js'
 import { judgeEnding, violated } from './judge-ending.js'
 import { encodeMessage } from './function-cell/messages.js'
 import type { FunctionOrigin, ThrownError } from './function-cell/messages.js'
@@ -28,7 +27,7 @@ import type { ToolDefinition } from './tools.js'
 
 /** Runs function tools, each call in a Node process of its own in a cell of its own. */
 export interface FunctionCells {
-  readonly run: (tool: RegisteredTool, definition: FunctionDefinition, call: FunctionCall & Pick<PermittedCall, 'beforeStart'>, network: NetworkCall) => Promise<Execution>
+  readonly run: (tool: RegisteredTool, definition: FunctionDefinition, call: FunctionCall & { readonly beforeStart: () => Promise<void> }, network: NetworkCall) => Promise<Execution>
 }
 
 type FunctionDefinition = Extract<ToolDefinition, { kind: 'function' }>
