@@ -141,7 +141,11 @@ export const splitLine = (line: string): SplitLine => {
       at = before
       return
     }
-    for (skipBlanks(); isAtWord(); skipBlanks()) wordAside()
+    skipBlanks()
+    while (isAtWord()) {
+      wordAside()
+      skipBlanks()
+    }
   }
   const passCase = (): void => {
     skipBlanks()

@@ -37,7 +37,7 @@ export const readWord = (line: string, from: number, findings: Findings): ReadWo
   let text = ''
   /** As `text`, with a dot for every letter that was quoted: only the others are wildcards. */
   let shape = ''
-  let isExpanded = false
+  let isExpanded = false as boolean
   let isPlain = true
   let bare: string | undefined
 
