@@ -8,6 +8,12 @@ export const AUDIT_ERRORS = {
     agent: 'This call cannot be recorded, so it was not run.',
     fix: '{fix}',
   },
+  'end-not-recorded': {
+    when: 'A tool ran, and the end of its call could not be recorded. The beginning is in the log.',
+    message: 'the tool "{tool}" ran ({status}), and the end of its call could not be recorded: {problem}',
+    agent: 'The tool ran, but the end of the call could not be recorded. Find out what it did before you call it again.',
+    fix: '{fix}',
+  },
   'audit-broken': {
     when: 'The audit log, or its anchor, is not as it was left, and no crash explains it.',
     message: 'the audit log {path} is not as it was left: {problem}',

@@ -32,6 +32,12 @@ export const RUNTIME_ERRORS = {
     agent: 'This tool is not set up correctly.',
     fix: 'give it one of: run (a function), module (the path of a module; "export" names the function in it)',
   },
+  'tool-unknown-here': {
+    when: 'A constraint or a rule that was given to a runtime names a tool that the runtime does not have.',
+    message: '{where} names the tool "{tool}", which this runtime does not have',
+    agent: 'Tools are not set up correctly.',
+    fix: '{fix}',
+  },
   'schema-invalid': {
     when: 'The JSON Schema of a tool cannot be used.',
     message: 'the input schema of the tool "{tool}" cannot be used: {problem}',

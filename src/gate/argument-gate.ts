@@ -79,7 +79,8 @@ const withoutSafeText = (string: ArgumentString, tool: GateTool): readonly Argum
   if (string.marks.has('text')) return []
   if (!string.marks.has('command')) return [string]
   if (tool.runs === 'sandboxed') return []
-  return readCommand(string.text).parts.flatMap(({ words }) => words.map(({ text }) => ({ ...string, text, isCertainOnly: true })))
+  const { parts, mentioned } = readCommand(string.text)
+  return [...parts, { words: mentioned }].flatMap(({ words }) => words.map(({ text }) => ({ ...string, text, isCertainOnly: true })))
 }
 
 const judgeUrls = (string: ArgumentString, { tool, network }: Judge, urls: UrlTarget[]): CordonError | undefined => {

@@ -8,7 +8,7 @@ import { foldedNames } from './folded-path.js'
 import type { JsonValue } from './json-value.js'
 import type { MarkTree } from './mark-tree.js'
 import { normalisedPath, readPaths } from './path-spelling.js'
-import type { CommandPart } from './shell-words.js'
+import type { CommandPart } from './shell-line.js'
 import type { GateTool } from './tool.js'
 import { readUrl } from './url-spelling.js'
 import type { UrlTarget } from './url-spelling.js'
@@ -44,7 +44,7 @@ export interface GatedCall {
 
 export const factsOf = ({ tool, input, paths, urls, argv }: GatedCall): CallFacts => {
   const commands = commandsOf(tool, input, argv)
-  const parts = commands.flatMap((command) => command.parts)
+  const parts = commands.flatMap((command) => [...command.parts, { words: command.mentioned }])
   const suspectedPaths = parts.flatMap(({ words }) => words.flatMap(({ text }) => pathsInWord(text, tool)))
   return {
     tool: tool.name,
@@ -114,7 +114,7 @@ const NETWORK_PROGRAMS = new Set(['curl', 'wget', 'nc', 'ncat', 'netcat', 'socat
 const BARE_HOST = /^(?:[^@/]*@)?(?<host>[a-z0-9_-]+(?:\.[a-z0-9_-]+)+)(?::(?<port>\d{1,5}))?(?:[:/?#]|$)/i
 
 /** URLs among the words, and for programs that dial also names that look like a host. */
-const urlsInCommand = ({ words }: CommandPart): readonly UrlTarget[] => {
+const urlsInCommand = ({ words }: Pick<CommandPart, 'words'>): readonly UrlTarget[] => {
   const dials = words.some(({ text }) => NETWORK_PROGRAMS.has(programName(text)))
   return words.flatMap(({ text }) => {
     if (text.length > MAX_WORD) return []

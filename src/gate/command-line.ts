@@ -1,5 +1,6 @@
-import { splitLine } from './shell-words.js'
-import type { CommandPart, Word } from './shell-words.js'
+import { splitLine } from './shell-line.js'
+import type { CommandPart } from './shell-line.js'
+import type { Word } from './shell-words.js'
 
 /** The commands that a call would execute. */
 export interface CommandReading {
@@ -7,6 +8,8 @@ export interface CommandReading {
   readonly isPlain: boolean
   /** Every command that was found, also inside of substitutions and of `sh -c '…'`. */
   readonly parts: readonly CommandPart[]
+  /** Words that are of no command: targets of redirections, lists of loops and the like. */
+  readonly mentioned: readonly Word[]
 }
 
 const MAX_NESTING = 6
@@ -18,49 +21,61 @@ const UNSEEN: CommandPart = { words: [{ text: '', isKnown: false }], startsAnywh
 
 /** Reads a command line as a shell would. */
 export const readCommand = (line: string): CommandReading => {
-  const parts: CommandPart[] = []
-  const isPlain = readInto(line, parts, 0)
-  return { isPlain, parts }
+  const found: Found = { parts: [], mentioned: [] }
+  const isPlain = readInto(line, found, 0)
+  return { isPlain, ...found }
 }
 
 /** Reads words that are executed as they are, without a shell. */
 export const readArgv = (argv: readonly string[]): CommandReading => {
   const words = argv.map((text): Word => ({ text, isKnown: true }))
   const parts: CommandPart[] = words.length === 0 ? [] : [{ words, startsAnywhere: startsLater(words) }]
-  const lines = linesWithin(words)
-  for (const line of lines) readInto(line, parts, 1)
-  return { isPlain: words.length > 0 && lines.length === 0, parts }
+  const { lines } = linesWithin({ words })
+  const found: Found = { parts, mentioned: [] }
+  for (const line of lines) readInto(line, found, 1)
+  return { isPlain: words.length > 0 && lines.length === 0, ...found }
 }
 
-const readInto = (line: string, parts: CommandPart[], depth: number): boolean => {
+interface Found {
+  readonly parts: CommandPart[]
+  readonly mentioned: Word[]
+}
+
+const readInto = (line: string, found: Found, depth: number): boolean => {
+  const { parts, mentioned } = found
   if (depth > MAX_NESTING || parts.length >= MAX_PARTS || line.length > MAX_LENGTH) {
-    if (!parts.includes(UNSEEN)) parts.push(UNSEEN)
+    addUnseen(parts)
     return false
   }
   const split = splitLine(line)
   let isPlain = split.isPlain
+  if (split.isUnreadable) addUnseen(parts)
+  mentioned.push(...split.mentioned)
   for (const part of split.parts) {
     if (parts.length >= MAX_PARTS) {
-      if (!parts.includes(UNSEEN)) parts.push(UNSEEN)
+      addUnseen(parts)
       return false
     }
     parts.push({ words: part.words, startsAnywhere: part.startsAnywhere || startsLater(part.words) })
-    const lines = linesWithin(part.words)
-    if (lines.length > 0 || isReserved(part.words)) isPlain = false
-    for (const inner of lines) readInto(inner, parts, depth + 1)
+    const { lines, isUnseen } = linesWithin(part)
+    if (isUnseen) addUnseen(parts)
+    if (lines.length > 0 || isUnseen) isPlain = false
+    for (const inner of lines) readInto(inner, found, depth + 1)
   }
-  for (const inner of split.inner) readInto(inner, parts, depth + 1)
+  for (const inner of split.inner) readInto(inner, found, depth + 1)
   return isPlain
+}
+
+const addUnseen = (parts: CommandPart[]): void => {
+  if (!parts.includes(UNSEEN)) parts.push(UNSEEN)
 }
 
 /** Programs and words whose arguments contain another command. */
 const WRAPPERS = new Set([
   ...['sudo', 'doas', 'su', 'env', 'nice', 'ionice', 'nohup', 'setsid', 'timeout', 'time', 'stdbuf', 'chroot', 'unshare', 'nsenter', 'setpriv', 'runuser', 'chrt', 'taskset'],
   ...['xargs', 'parallel', 'find', 'fd', 'watch', 'strace', 'ltrace', 'gdb', 'script', 'flock', 'busybox', 'toybox', 'ssh', 'docker', 'podman', 'kubectl', 'npx', 'bunx'],
-  ...['exec', 'command', 'builtin', 'eval', 'coproc', 'trap', 'then', 'do', 'else', 'elif', 'if', 'while', 'until', '!', '{', 'function', 'bwrap', 'firejail', 'cordon'],
+  ...['exec', 'command', 'builtin', 'eval', 'trap', 'bwrap', 'firejail', 'cordon'],
 ])
-const RESERVED = new Set(['if', 'then', 'else', 'elif', 'fi', 'do', 'done', 'case', 'esac', 'while', 'until', 'for', 'select', 'function', 'time', 'coproc', 'in', '{', '}', '!', '[['])
-const ASSIGNMENT = /^[A-Za-z_]\w*(\[[^\]]*\])?\+?=/
 const SHELLS = new Set(['sh', 'bash', 'zsh', 'dash', 'ksh', 'mksh', 'ash', 'fish', 'busybox', 'su', 'script', 'flock', 'env', 'nu', 'pwsh'])
 /** These take a command as ordinary text, wherever it stands. */
 const TEXT_RUNNERS = new Set(['eval', 'ssh', 'watch', 'trap', 'parallel', 'xargs', 'sudo', 'doas', 'entr', 'tmux', 'screen', 'nsenter', 'chroot', 'timeout', 'find'])
@@ -70,23 +85,20 @@ export const programName = (word: string): string => word.slice(word.lastIndexOf
 
 const startsLater = (words: readonly Word[]): boolean => {
   const first = words[0]?.text ?? ''
-  return ASSIGNMENT.test(first) || WRAPPERS.has(programName(first))
+  return WRAPPERS.has(programName(first))
 }
 
-const isReserved = (words: readonly Word[]): boolean => {
-  const first = words[0]?.text ?? ''
-  return ASSIGNMENT.test(first) || RESERVED.has(first)
-}
-
-/** Command lines that stand as one word among the words of another: `sh -c '…'`, `ssh host '…'`. */
-const linesWithin = (words: readonly Word[]): readonly string[] => {
+/** Command lines that stand as one word among the words of another (`sh -c '…'`, `ssh host '…'`), or that a shell gets as input. */
+const linesWithin = ({ words, input = [] }: Pick<CommandPart, 'words' | 'input'>): { readonly lines: readonly string[]; readonly isUnseen: boolean } => {
   const names = words.map(({ text }) => programName(text))
   const hasShell = names.some((name) => SHELLS.has(name))
   const afterOption = words.flatMap(({ text }, at) => {
     const next = words[at + 1]
-    return hasShell && COMMAND_OPTION.test(text) && next !== undefined ? [next.text] : []
+    return hasShell && COMMAND_OPTION.test(text) && next !== undefined ? [next] : []
   })
+  const given = [...afterOption, ...(hasShell ? input : [])]
   const texts = names.some((name) => TEXT_RUNNERS.has(name)) ? words.slice(1).flatMap(({ text }) => (/\s/.test(text) ? [text] : [])) : []
   const evaluated = names[0] === 'eval' ? [words.slice(1).map(({ text }) => text).join(' ')] : []
-  return [...new Set([...afterOption, ...texts, ...evaluated])]
+  // What the shell puts into a line of commands may be commands.
+  return { lines: [...new Set([...given.map(({ text }) => text), ...texts, ...evaluated])], isUnseen: given.some(({ isKnown }) => !isKnown) }
 }

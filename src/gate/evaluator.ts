@@ -5,6 +5,7 @@ import type { CordonError } from '../errors/index.js'
 import { createUsedApprovals, findApproval } from './approval.js'
 import type { ApprovalGrant } from './approval.js'
 import type { ArgumentGate } from './argument-gate.js'
+import type { CallFacts } from './call-facts.js'
 import type { Evaluation, GateCall } from './call.js'
 import type { DecisionSource } from './decision.js'
 import { inputsOf, recordOf, startDraft, withStep } from './draft.js'
@@ -70,6 +71,7 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
   const { now, newId, mode, isInteractive } = settings
   const questions = new WeakMap<Evaluation, Progress>()
   const usedApprovals = createUsedApprovals(now)
+  const lastRunner: HookRunner = { ...runner, hooks: settings.lastHooks ?? [] }
 
   const record = (draft: Draft, conclusion: Conclusion, decisionId = newId()) => recordOf(draft, conclusion, { decisionId, now: now(), mode })
 
@@ -152,6 +154,27 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
     }
   }
 
+  const permitLast = async (progress: Progress, granted: Granted, facts: CallFacts): Promise<Evaluation> => {
+    if (progress.substitute !== undefined || !hasHooks(lastRunner, 'pre_tool_use')) return permit(progress, granted)
+    const { tool, draft } = progress
+    const said = await runHooks(lastRunner, event('pre_tool_use', draft, null))
+    if (said.kind === 'denied') return refuse(withStep(draft, 'hooks', said.denial.message), 'hook', said.denial)
+    if (said.effect !== 'ask') return permit(progress, granted)
+    const stance: HookStance = { effect: 'ask', hooks: said.hooks, reason: said.reason }
+    const { draft: judged, verdict } = await judge(draft, tool, facts, stance, index, settings)
+    const asked = { ...progress, draft: judged, stance }
+    switch (verdict.kind) {
+      case 'refuse':
+        return refuse(judged, verdict.source, verdict.denial)
+      case 'run':
+        return permit(asked, granted)
+      case 'unavailable':
+        return unavailable(asked, verdict, `in the mode ${mode} nobody is`)
+      case 'ask':
+        return isInteractive ? ask(asked, verdict, []) : unavailable(asked, verdict, 'this session is not interactive')
+    }
+  }
+
   const event = (point: HookEvent['point'], { call, input }: Draft, reason: string | null): HookEvent =>
     Object.freeze({ point, sessionId: settings.sessionId, callId: call.callId, tool: call.tool, input, output: null, reason })
 
@@ -191,10 +214,10 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
       draft = judged
       const progress: Progress = { tool, gate, draft, stance, substitute }
       if (verdict.kind === 'refuse') return refuse(draft, verdict.source, verdict.denial)
-      if (verdict.kind === 'run') return permit(progress, call.origin === 'command' && verdict.source === 'mode' ? { ...verdict, source: 'command', reason: call.typed ?? verdict.reason } : verdict)
+      if (verdict.kind === 'run') return permitLast(progress, call.origin === 'command' && verdict.source === 'mode' ? { ...verdict, source: 'command', reason: call.typed ?? verdict.reason } : verdict, gated.facts)
 
       const answered = answeredAlready(progress, approval)
-      if ('granted' in answered) return permit(progress, answered.granted)
+      if ('granted' in answered) return permitLast(progress, answered.granted, gated.facts)
       if (verdict.kind === 'unavailable') return unavailable(progress, verdict, `in the mode ${mode} nobody is`)
       if (hasHooks(runner, 'permission_request')) {
         const requested = await runHooks(runner, event('permission_request', draft, verdict.reason))
@@ -203,7 +226,7 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
           edited(requested, requested.updatedInput.value)
           continue
         }
-        if (requested.effect === 'allow' && !verdict.isFirm) return permit(progress, { as: 'allow', source: 'hook', reason: `allowed by the hook ${requested.hooks.join(', ')}` })
+        if (requested.effect === 'allow' && !verdict.isFirm) return permitLast(progress, { as: 'allow', source: 'hook', reason: `allowed by the hook ${requested.hooks.join(', ')}` }, gated.facts)
       }
       if (!isInteractive) return unavailable(progress, verdict, 'this session is not interactive')
       return ask(progress, verdict, answered.askedAgain)

@@ -24,6 +24,11 @@ export interface GateSettings {
   readonly ruleSets: readonly RuleSet[]
   readonly mode: Mode
   readonly hooks: readonly Hook[]
+  /**
+   * Asked at `pre_tool_use` when everybody else lets a call run: they may begin something elsewhere that a refusal could
+   * only take back.
+   */
+  readonly lastHooks?: readonly Hook[]
   readonly sessionId: string
   /** Whether there is somebody to be asked. */
   readonly isInteractive: boolean

@@ -1,6 +1,5 @@
-// Splits a command line the way a POSIX shell would, as far as that can be done without running it.
-// Everything beyond words and quotes (substitutions, pipes, redirections, expansions) is followed
-// only to find the commands inside; the line as a whole is then no longer `isPlain`.
+// Reads one word of a command line the way a POSIX shell would, as far as that can be done without running it.
+import { UNREADABLE, endOfBrace, endOfEscaped, endOfParenthesis, endOfSingle, substitutionsIn } from './shell-quoting.js'
 
 export interface Word {
   readonly text: string
@@ -8,157 +7,162 @@ export interface Word {
   readonly isKnown: boolean
 }
 
-/** One command of a line. */
-export interface CommandPart {
-  readonly words: readonly Word[]
-  /** Redirections and assignments stand between the words, so the command may start at any of them. */
-  readonly startsAnywhere: boolean
-}
-
-export interface SplitLine {
-  /** One command, made of words that mean nothing but themselves. */
+export interface ReadWord extends Word {
+  /** What stands before the first quote, escape or expansion; reserved words and assignments are recognised by it. */
+  readonly bare: string
+  /** All of it is bare. */
+  readonly isBare: boolean
+  /** It means nothing but itself. */
   readonly isPlain: boolean
-  readonly parts: readonly CommandPart[]
-  /** Commands inside of substitutions, still to be split. */
-  readonly inner: readonly string[]
+  readonly end: number
 }
 
-const SEPARATORS = new Set([';', '&', '|', '(', ')', '\n'])
-const EXPANDING = new Set(['*', '?', '[', ']', '{', '}'])
+/** What a reader finds beside words. */
+export interface Findings {
+  /** Commands inside of substitutions, still to be split. */
+  readonly inner: string[]
+  /** Something is never closed, or is beyond this reader. */
+  isUnreadable: boolean
+}
+
+const WORD_END = new Set([' ', '\t', '\n', ';', '&', '|', '(', ')', '<', '>'])
 const UNSAFE = new Set(['~', '!', '#', '\r', '\0'])
 const NAME = /[A-Za-z0-9_]/
+const SPECIAL_PARAMETERS = '@*#?$!-'
 
-export const splitLine = (line: string): SplitLine => {
-  const parts: CommandPart[] = []
-  const inner: string[] = []
-  let isPlain = true
-  let words: Word[] = []
-  let startsAnywhere = false
+export const isWordEnd = (letter: string): boolean => WORD_END.has(letter)
+
+export const readWord = (line: string, from: number, findings: Findings): ReadWord => {
+  let at = from
   let text = ''
-  let isWord = false
-  let isKnown = true
-  let at = 0
+  /** As `text`, with a dot for every letter that was quoted: only the others are wildcards. */
+  let shape = ''
+  let isExpanded = false as boolean
+  let isPlain = true
+  let bare: string | undefined
 
-  const add = (piece: string) => {
+  const endBare = (): void => {
+    bare ??= text
+  }
+  const addQuoted = (piece: string): void => {
+    endBare()
     text += piece
-    isWord = true
+    shape += '.'.repeat(piece.length)
   }
-  const endWord = () => {
-    if (isWord) words.push({ text, isKnown })
-    text = ''
-    isWord = false
-    isKnown = true
+  const give = (inner: readonly string[], isReadable: boolean): void => {
+    findings.inner.push(...inner)
+    if (!isReadable) findings.isUnreadable = true
   }
-  const endPart = () => {
-    endWord()
-    if (words.length > 0) parts.push({ words, startsAnywhere })
-    words = []
-    startsAnywhere = false
-  }
-  /** From an opening character to the one that closes it; to the end where it is never closed. */
-  const enclosed = (close: string): string => {
-    const end = endOfEnclosed(line, at, close)
-    const content = line.slice(at, end)
-    at = end + 1
+  /** The text up to an end that was looked for; `at` then stands behind it. */
+  const enclosed = (end: number): string => {
+    if (end === UNREADABLE) findings.isUnreadable = true
+    const until = end === UNREADABLE ? line.length : end
+    const content = line.slice(at, until)
+    at = until + 1
     return content
   }
-  const unknown = () => {
-    isKnown = false
-    isWord = true
+  const expand = (): void => {
+    endBare()
+    isExpanded = true
     isPlain = false
   }
   /** `at` stands behind the dollar sign. */
-  const dollar = () => {
+  const dollar = (isInDouble: boolean): void => {
     const next = line.charAt(at)
-    if (next === '(' || next === '{') {
+    if (next === '(') {
       at += 1
-      inner.push(enclosed(next === '(' ? ')' : '}'))
-      unknown()
-    } else if (NAME.test(next) || (next !== '' && '@*#?$!-'.includes(next))) {
+      const content = enclosed(endOfParenthesis(line, at))
+      const arithmetic = arithmeticIn(content)
+      if (arithmetic === undefined) findings.inner.push(content)
+      else give(arithmetic.lines, arithmetic.isReadable)
+      expand()
+    } else if (next === '{') {
+      at += 1
+      const content = enclosed(endOfBrace(line, at, isInDouble))
+      const { lines, isReadable } = substitutionsIn(content)
+      // `${ command; }` is a substitution of its own in some shells.
+      give(/^[\s|]/.test(content) ? [...lines, content] : lines, isReadable)
+      expand()
+    } else if (NAME.test(next) || (next !== '' && SPECIAL_PARAMETERS.includes(next))) {
       while (NAME.test(line.charAt(at))) at += 1
       if (!NAME.test(next)) at += 1
-      unknown()
-    } else {
-      add('$')
+      expand()
+    } else if (isInDouble) addQuoted('$')
+    else {
+      text += '$'
+      shape += '$'
     }
   }
-  const backquote = () => {
-    inner.push(enclosed('`').replaceAll('\\`', '`'))
-    unknown()
+  const backquote = (): void => {
+    findings.inner.push(enclosed(endOfEscaped(line, at, '`')).replaceAll('\\`', '`'))
+    expand()
   }
-  const doubleQuoted = () => {
-    isWord = true
+  const doubleQuoted = (): void => {
+    endBare()
     while (at < line.length) {
-      const character = line.charAt(at)
+      const letter = line.charAt(at)
       at += 1
-      if (character === '"') return
-      if (character === '\\') {
+      if (letter === '"') return
+      if (letter === '\\') {
         const next = line.charAt(at)
-        add('$`"\\\n'.includes(next) ? next : `\\${next}`)
+        addQuoted(next === '\n' ? '' : '$`"\\'.includes(next) ? next : `\\${next}`)
         at += 1
-      } else if (character === '$') dollar()
-      else if (character === '`') backquote()
-      else add(character)
+      } else if (letter === '$') dollar(true)
+      else if (letter === '`') backquote()
+      else addQuoted(letter)
     }
+    findings.isUnreadable = true
     isPlain = false
   }
 
-  while (at < line.length) {
-    const character = line.charAt(at)
+  while (at < line.length && !WORD_END.has(line.charAt(at))) {
+    const letter = line.charAt(at)
     at += 1
-    if (character === ' ' || character === '\t') endWord()
-    else if (SEPARATORS.has(character)) {
-      endPart()
-      isPlain = false
-    } else if (character === '<' || character === '>') {
-      endWord()
-      startsAnywhere = true
-      isPlain = false
-    } else if (character === "'") {
-      const end = line.indexOf("'", at)
-      if (end === -1) isPlain = false
-      add(line.slice(at, end === -1 ? line.length : end))
-      at = end === -1 ? line.length : end + 1
-    } else if (character === '"') doubleQuoted()
-    else if (character === '\\') {
+    if (letter === "'") {
+      const end = endOfSingle(line, at)
+      if (end === UNREADABLE) isPlain = false
+      addQuoted(enclosed(end))
+    } else if (letter === '"') doubleQuoted()
+    else if (letter === '\\') {
       if (at >= line.length || line.charAt(at) === '\n') isPlain = false
-      else add(line.charAt(at))
+      else addQuoted(line.charAt(at))
       at += 1
-    } else if (character === '$' && line.charAt(at) === "'") {
+    } else if (letter === '$' && line.charAt(at) === "'") {
       at += 1
-      add(decodeAnsi(enclosed("'")))
       isPlain = false
-    } else if (character === '$' && line.charAt(at) === '"') isPlain = false
-    else if (character === '$') dollar()
-    else if (character === '`') backquote()
+      addQuoted(decodeAnsi(enclosed(endOfEscaped(line, at, "'"))))
+    } else if (letter === '$' && line.charAt(at) === '"') isPlain = false
+    else if (letter === '$') dollar(false)
+    else if (letter === '`') backquote()
     else {
-      if (EXPANDING.has(character)) unknown()
-      if (UNSAFE.has(character)) isPlain = false
-      add(character)
+      if (UNSAFE.has(letter)) isPlain = false
+      text += letter
+      shape += letter
     }
   }
-  endPart()
-  return { isPlain: isPlain && parts.length === 1, parts, inner }
+  const isKnown = !isExpanded && !hasWildcard(shape)
+  return { text, isKnown, bare: bare ?? text, isBare: bare === undefined, isPlain: isPlain && isKnown, end: at }
 }
 
-const OPENERS: Readonly<Record<string, string>> = { ')': '(', '}': '{' }
+/** `*`, `?`, `[…]` and `{a,b}` or `{1..9}`; alone, a bracket or a brace is a letter. */
+const hasWildcard = (shape: string): boolean => {
+  if (shape.includes('*') || shape.includes('?')) return true
+  const [bracket, brace] = [shape.indexOf('['), shape.indexOf('{')]
+  if (bracket !== -1 && shape.lastIndexOf(']') > bracket) return true
+  const within = brace === -1 ? '' : shape.slice(brace, shape.lastIndexOf('}') + 1)
+  return within.includes(',') || within.includes('..')
+}
 
-/** The place of the closing character, past nested pairs, quotes and escapes. */
-const endOfEnclosed = (line: string, from: number, close: string): number => {
-  const open = OPENERS[close]
-  let depth = 0
-  for (let at = from; at < line.length; at += 1) {
-    const character = line.charAt(at)
-    if (character === '\\') at += 1
-    else if (character === "'" && close !== "'" && close !== '`') {
-      const end = line.indexOf("'", at + 1)
-      if (end === -1) return line.length
-      at = end
-    } else if (character === close && depth === 0) return at
-    else if (character === close) depth -= 1
-    else if (character === open) depth += 1
+/** Of `$((…))`, without the outer pair; undefined where the content is made of commands that begin with a parenthesis. */
+const arithmeticIn = (content: string): ReturnType<typeof substitutionsIn> | undefined => {
+  if (!content.startsWith('(') || !content.endsWith(')')) return undefined
+  let open = 0
+  for (let at = 0; at < content.length; at += 1) {
+    if (content[at] === '(') open += 1
+    else if (content[at] === ')') open -= 1
+    if (open === 0 && at < content.length - 1) return undefined
   }
-  return line.length
+  return substitutionsIn(content)
 }
 
 const SIMPLE_ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', a: '\x07', b: '\b', f: '\f', v: '\v', e: '\x1b', E: '\x1b' }

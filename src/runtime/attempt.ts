@@ -1,7 +1,7 @@
 // resolve tool → parse input → constraints → argument gate → hooks → rules and mode → [approval] → permit →
 // cell → hooks → record → result. The gate does the first half; what follows is here, and each step is
 // recorded before the next one is taken: a call that cannot be recorded does not run.
-import { CordonError } from '../errors/index.js'
+import { CordonError, fail } from '../errors/index.js'
 import type { ApprovalGrant, Evaluation, GateCall, JsonValue } from '../gate/index.js'
 import { resultOfInterrupted } from '../sandbox/index.js'
 
@@ -24,6 +24,16 @@ type Permitted = Extract<Evaluation, { kind: 'permitted' }>
 
 /** One decision and, where it permits, one run. `wider`: with this policy, which `call.widening` asks for. */
 export const attemptCall = async (services: CallServices, call: GateCall, handlers: CallHandlers, wider?: RegisteredTool): Promise<ToolResult> => {
+  try {
+    return await decideAndRun(services, call, handlers, wider)
+  } catch (error) {
+    // What cannot be recorded does not run: no row is left behind that somebody else could start.
+    await services.registered?.drop(call.callId)
+    throw error
+  }
+}
+
+const decideAndRun = async (services: CallServices, call: GateCall, handlers: CallHandlers, wider?: RegisteredTool): Promise<ToolResult> => {
   const { gate, events } = services
   const asked = await gate.decide(call, wider?.gate)
   if (asked.kind === 'asking') await recordDecision(services, asked)
@@ -42,13 +52,7 @@ export const attemptCall = async (services: CallServices, call: GateCall, handle
       if (tool === undefined) return deny(services, evaluation)
       const { grant } = evaluation
       const isNewGrant = grant !== undefined && handlers.onGrant(grant) && grant.scope === 'session'
-      try {
-        await Promise.all([recordBegin(services, evaluation), ...(isNewGrant ? [recordGrant(services, grant)] : [])])
-      } catch (error) {
-        // What cannot be recorded does not run, and nobody else is left to run it.
-        await services.registered?.drop(call.callId)
-        throw error
-      }
+      await Promise.all([recordBegin(services, evaluation), ...(isNewGrant ? [recordGrant(services, grant)] : [])])
       const outcome = await runRegistered(services, tool, evaluation, handlers)
       if (outcome.status === 'ok') call.invocation.complete(call.tool)
       return completeCall(services, call, evaluation, outcome)
@@ -78,6 +82,7 @@ const runRegistered = async (services: CallServices, tool: RegisteredTool, evalu
   const { registered } = services
   if (registered === undefined) return run(services, tool, evaluation, handlers)
   const { call_id: callId } = evaluation.decision
+  if (!registered.isAsked(callId)) return { ...NOTHING, status: 'not_started', error: fail('store-state', { problem: 'the registry was not asked about this call', hint: 'let somebody answer in time' }) }
   if (registered.isElsewhere(callId)) return runElsewhere(registered, callId, handlers)
   const invocation = registered.idOf(callId)
   let cancelled: AbortSignal

@@ -6,6 +6,7 @@ import type { SandboxOptions } from '../sandbox/index.js'
 import { DURABILITIES } from './audit/audit-log.js'
 import type { AuditSettings } from './audit/audit-log.js'
 import type { CallOptions, CordonOptions, OwnFilesOption } from './cordon-options.js'
+import { EVENT_TYPES } from './events/event.js'
 import type { EventContext } from './events/event.js'
 import type { RecordSettings } from './events/recorded-arguments.js'
 import type { AskedWith } from './ledger/asked-with.js'
@@ -187,6 +188,11 @@ const callOptions = mappingWith({ options: CALL, required: [], expected: 'a mapp
 
 export const checkCordonOptions = (options: unknown): void => {
   cordonOptions(options, { of: 'createCordon', key: '' })
+}
+
+/** A listener for what never happens would wait in silence. */
+export const checkEventType = (type: unknown): void => {
+  oneOf(['*', ...EVENT_TYPES])(type, { of: 'on', key: 'the type of event' })
 }
 
 export const checkCallOptions = (options: CallOptions, hasRegistry: boolean): void => {

@@ -1,3 +1,4 @@
+import { CordonError, fail } from '../errors/index.js'
 import type { Evaluation, Gate, GateCall } from '../gate/index.js'
 
 import { factsOf } from './call-services.js'
@@ -18,7 +19,9 @@ export const completeCall = async (services: CallServices, call: GateCall, evalu
   const context = [...evaluation.context, ...(after.kind === 'passed' ? after.context : [])]
   const result = shown.output === undefined ? null : recordArguments(shown.output)
   const completion = { status: shown.status, reason: shown.error?.message ?? null, error_code: shown.error?.code ?? null, result_hash: result?.hash ?? null, result_bytes: result?.bytes ?? null, duration_ms: outcome.durationMs }
-  await recordTogether(services.events, ended(evaluation, { ...outcome, completion }))
+  await recordTogether(services.events, ended(evaluation, { ...outcome, completion })).catch((error: unknown) => {
+    throw hasRun(evaluation, outcome) && error instanceof CordonError ? endNotRecorded(call.tool, outcome.status, error) : error
+  })
   return {
     status: shown.status,
     ...(shown.output === undefined ? {} : { output: shown.output }),
@@ -27,6 +30,11 @@ export const completeCall = async (services: CallServices, call: GateCall, evalu
     facts: factsOf(services, evaluation, outcome, shown.error),
   }
 }
+
+/** Nothing ran where a hook stood in for the tool, or where the call ended before its boundary was there. */
+const hasRun = ({ kind }: Evaluation, { status, profile }: Outcome): boolean => kind === 'permitted' && status !== 'not_started' && !(status === 'cancelled' && profile === null)
+
+const endNotRecorded = (tool: string, status: string, error: CordonError): CordonError => fail('end-not-recorded', { tool, status, problem: error.message, fix: error.fix ?? 'see to it that the audit log can be written' }, error)
 
 type Shown = Pick<Outcome, 'status' | 'output' | 'error'>
 

@@ -16,7 +16,7 @@ import type { AuditLog } from './audit/audit-log.js'
 import { openAuditLog } from './audit/audit-log.js'
 import { auditOwnFiles } from './audit/audit-own-files.js'
 import type { CallServices } from './call-services.js'
-import { checkCallOptions, checkCordonOptions } from './check-options.js'
+import { checkCallOptions, checkCordonOptions, checkEventType } from './check-options.js'
 import type { EventType } from './events/event.js'
 import { createEventStream } from './events/event-stream.js'
 import type { Listener } from './events/event-stream.js'
@@ -27,6 +27,7 @@ import { createExecutor } from './execute.js'
 import { createFunctionCells } from './function-cells.js'
 import { requirePortable } from './function-source.js'
 import { recordHook } from './hook-events.js'
+import { requireKnownPrerequisites, requireKnownTools, warningsOfRules } from './known-names.js'
 import { mechanismsIfAny, openLedger, registeredCalls, storeOwnFiles } from './ledger/index.js'
 import type { CallLedger, LedgerSettings, RegisteredCalls } from './ledger/index.js'
 import { liveCall } from './life-of-a-call.js'
@@ -69,6 +70,8 @@ export interface Cordon {
   readonly endSession: (session: string) => void
   /** Asks the hooks of a point that only the host sees: `user_prompt_submit`, `post_sampling`. */
   readonly runHooks: (point: 'user_prompt_submit' | 'post_sampling', subject: Pick<HookSubject, 'input' | 'output' | 'reason'>) => Promise<HookVerdict>
+  /** What may be a mistake and is no error: rules of files that name tools which this runtime does not have. */
+  readonly warnings: readonly string[]
   /** What hooks want the model to read from the start. */
   readonly context: readonly string[]
   readonly close: () => Promise<void>
@@ -110,6 +113,10 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
     return { ...registered, gate: { ...registered.gate, boundary } }
   }
   const registered = options.tools.map(register)
+  const names = options.tools.map(({ name }) => name)
+  const rules = ruleSetsOf(options, places)
+  requireKnownPrerequisites(options.tools)
+  requireKnownTools(rules.own, names)
   const tools = new Map(registered.map((each) => [each.definition.name, each]))
   const sessionId = randomUUID()
   const events = createEventStream({
@@ -122,9 +129,11 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
   const gate = createGate({
     // All of them: the gate refuses two by one name.
     tools: registered.map((each) => each.gate),
-    ruleSets: ruleSetsOf(options, places),
+    ruleSets: [...rules.ofFiles, ...rules.own],
     mode,
-    hooks: [...(books === undefined ? [] : [books.hook]), ...(options.hooks ?? []).map(asHook)],
+    hooks: (options.hooks ?? []).map(asHook),
+    // Where runners take calls from the registry, one may begin as soon as it is there.
+    lastHooks: books === undefined ? [] : [books.hook],
     onHook: (report) => recordHook(events, report),
     sessionId,
     isInteractive: options.approve !== undefined || books !== undefined,
@@ -200,7 +209,11 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
     },
     evaluate: (name, input = {}, { session = MAIN_SESSION } = {}) => gate.decide({ ...gateCall(name, input, sessions.trial(session)), isTrial: true }),
     listTools: () => [...tools.values()].map(({ definition, gate: { boundary } }) => ({ name: definition.name, description: definition.description, kind: definition.kind, risk: boundary.risk.level, input: definition.schema })),
-    on: events.on,
+    on: (type, listener) => {
+      checkEventType(type)
+      return events.on(type, listener)
+    },
+    warnings: warningsOfRules(rules.ofFiles, names),
     state: gate.state,
     exportState: () => sealState({ version: 1, session_id: sessionId, exported_at: new Date().toISOString(), ...sessions.state() }, options.state),
     endSession: sessions.end,

@@ -10,7 +10,6 @@ import type { CallResult, RunInput, Sandbox } from '../sandbox/index.js'
 import type { JsonValue } from '../gate/index.js'
 
 import { toolFailed } from './agent-words.js'
-import type { PermittedCall } from './execute.js'
 import { judgeEnding } from './judge-ending.js'
 import { encodeMessage } from './function-cell/messages.js'
 import type { FunctionOrigin, ThrownError } from './function-cell/messages.js'
@@ -29,7 +28,7 @@ import type { ToolDefinition } from './tools.js'
 
 /** Runs function tools, each call in a Node process of its own in a cell of its own. */
 export interface FunctionCells {
-  readonly run: (tool: RegisteredTool, definition: FunctionDefinition, call: FunctionCall & Pick<PermittedCall, 'beforeStart'>, network: NetworkCall) => Promise<Execution>
+  readonly run: (tool: RegisteredTool, definition: FunctionDefinition, call: FunctionCall & { readonly beforeStart: () => Promise<void> }, network: NetworkCall) => Promise<Execution>
 }
 
 type FunctionDefinition = Extract<ToolDefinition, { kind: 'function' }>

@@ -30,7 +30,18 @@ export const checkRuleOption: OptionCheck = (value, place) => {
   }
 }
 
-export const ruleSetsOf = (options: RuleOptions, places: Places): readonly RuleSet[] => [...filesOf(options, places), ...(options.rules ?? []).map((set, at) => setOf(set, at, places))]
+export interface RuleSets {
+  /** Of files, which may be there for other agents as well. */
+  readonly ofFiles: readonly RuleSet[]
+  /** Written for this runtime. */
+  readonly own: readonly RuleSet[]
+}
+
+export const ruleSetsOf = (options: RuleOptions, places: Places): RuleSets => {
+  const given = options.rules ?? []
+  const own = given.flatMap((set, at) => (isLoaded(set) ? [] : [parseRules(set, `rules[${String(at)}]`, { source: 'session', places })]))
+  return { ofFiles: [...filesOf(options, places), ...given.filter(isLoaded)], own }
+}
 
 const filesOf = ({ ruleFiles = 'managed', configFolder }: RuleOptions, places: Places): readonly RuleSet[] => {
   switch (ruleFiles) {
@@ -43,5 +54,4 @@ const filesOf = ({ ruleFiles = 'managed', configFolder }: RuleOptions, places: P
   }
 }
 
-const setOf = (set: RuleSet | object, at: number, places: Places): RuleSet =>
-  'source' in set && 'rules' in set && 'managedOnly' in set ? (set) : parseRules(set, `rules[${String(at)}]`, { source: 'session', places })
+const isLoaded = (set: RuleSet | object): set is RuleSet => 'source' in set && 'rules' in set && 'managedOnly' in set

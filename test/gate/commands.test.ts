@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 
 import { readArgv, readCommand } from '../../src/gate/command-line.js'
 import { commandLine } from '../../src/gate/index.js'
-import { splitLine } from '../../src/gate/shell-words.js'
+import { splitLine } from '../../src/gate/shell-line.js'
 
 import { gateWith, outcome, toolWith } from './stage.js'
 
@@ -166,6 +166,28 @@ describe('a denial of a command', () => {
     'eval rm x',
   ])('finds its program in %j', async (line) => {
     expect(await denies(line, 'rm')).toBe(true)
+  })
+
+  it.each([
+    'for f in *; do rm $f; done', 'for f do rm x; done', 'for ((i=0;i<3;i++)); do rm $i; done', 'select x in a; do rm $x; done', 'while read x; do rm $x; done < f', 'until rm x; do :; done',
+    'if a; then b; elif rm x; then c; fi', 'if ! rm x; then :; fi', 'case x in a) rm x;; esac', 'case x in (a|b) c;; *) rm x; esac', 'case $(rm x) in a) ;; esac',
+    '{ rm x; }', '(rm x)', '(cd a && (rm x))', 'f() { rm x; }; f', 'f () ( rm x )', 'function f { rm x; }', 'time rm x', 'time -p rm x', 'coproc N { rm x; }',
+    '[ a ] && rm x', '[[ a ]] && rm x', '[[ -f $(rm x) ]]', '[[ a || rm x ]]', '(( $(rm x) ))', '((rm x))', 'a=(b $(rm x))', 'A=1 B=2 rm x', 'a$b=1 rm x',
+    'cat <<E\n$(rm x)\nE', 'cat <<E\n`rm x`\nE', "cat <<'E'\na\nE\nrm x", 'cat <<-E\n\ta\n\tE\nrm x', 'cat <<A <<B\n1\nA\n$(rm x)\nB', 'sh <<E\nrm x\nE', 'bash <<< "rm x"',
+    '2>&1 rm x', '>f 2>g rm x', '{fd}>f rm x', '&>f rm x', '<f rm x', 'ls >& f; rm x',
+    "ls # don't\nrm x", 'echo $(echo ")"); rm x; echo ""', `echo "\${x:-'}"; rm x; echo "'}"`, `echo $(cat <<E\n'\nE\n); rm x; echo ''`, '"$(case x in a) rm x;; esac)"', '${ rm x; }', 'echo $((`rm x`))',
+    'bash -c "$x"', 'cat <<$x\nrm x',
+  ])('finds its program in %j', async (line) => {
+    expect(await denies(line, 'rm')).toBe(true)
+  })
+
+  it.each([
+    'for f in *.txt; do echo "$f"; done', 'for ((i=0;i<3;i++)); do echo $i; done', 'select x in a b; do echo $x; done', 'while read -r l; do echo "$l"; done < f', 'until [ -f x ]; do sleep 1; done',
+    'if [ "$x" = y ]; then echo z; fi', 'case $x in rm|b) echo 1;; *) echo 2;; esac', '{ echo a; echo b; }', '(echo a; echo b)', 'f() { echo rm; }; f', 'function f { echo a; }', 'time ls', '! grep a b',
+    '[ -f rm ] && echo b', '[[ -f rm ]] && echo b', '[[ $a == b* && -n $c ]]', '(( x > 2 )) && echo y', 'echo $(( $x + 1 ))', 'echo "${a[@]}"', 'x=$(ls); echo "$x"', 'a=(rm x); echo b', 'A=rm make',
+    'cat <<E\nhello $x\nrm y\nE', "cat <<'E' > f\n$(rm x)\nE", 'cat <<-E | grep x\n\t$(ls)\n\tE', 'read -r a b <<< "$x"', 'git commit -m "$(cat <<\'E\'\ndon\'t rm (x\nE\n)"', 'ls 2>&1 | grep x', 'echo a > rm', 'echo a # rm b',
+  ])('leaves %j alone, which has no such program', async (line) => {
+    expect(await denies(line, 'rm')).toBe(false)
   })
 
   it.each(['echo rm', 'git commit -m "rm x"', 'rmdir x', 'ls rm', 'grep "rm -rf" log'])('leaves %j alone', async (line) => {

@@ -148,7 +148,7 @@ describe('the record of a call with granted hosts', () => {
     expect(web.connections()).toBe(before + 1)
     // It began, and from now on nothing can be written.
     runtime.on('process.started', () => { renameSync(log, `${log}.gone`) })
-    await expect(call()).rejects.toMatchObject({ code: expect.stringMatching(/^audit-/) as string })
+    await expect(call()).rejects.toMatchObject({ code: 'end-not-recorded', cause: { code: expect.stringMatching(/^audit-/) as string } })
     expect(web.connections()).toBe(before + 1)
     expect(readFileSync(`${log}.gone`, 'utf8').match(/egress\.opened/g)).toHaveLength(1)
   })

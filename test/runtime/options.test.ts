@@ -3,6 +3,7 @@ import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
+import { parseRules } from '../../src/gate/index.js'
 import { createCordon, processTool, tool } from '../../src/runtime/index.js'
 
 import { openStage } from './stage.js'
@@ -147,7 +148,7 @@ test('a call without an input has an empty one', async () => {
 describe('what answers in other words denies, and is told which words there are', () => {
   test.each([
     ['yes', true, 'approve: its answer must be a mapping such as { kind: "approve_once", by: "ann" }, not the boolean true'],
-    ['an answer of no kind', { by: 'ann' }, 'approve: kind must be one of: approve_once, approve_for_scope, deny, modify, escalate, request_more_info, timed_out, not nothing'],
+    ['an answer of no kind', { by: 'ann' }, 'approve: kind must be one of: approve_once, approve_for_scope, deny, modify, escalate, request_more_info, timed_out, cancelled, not nothing'],
   ])('an approver that says %s', async (_, answer, problem) => {
     const runtime = await cordon({ tools: [TOOL], mode: 'untrusted', approve: () => answer })
     const { status, facts } = await runtime.call('idle')
@@ -189,5 +190,36 @@ describe('createCordon refuses a function tool that could never run', () => {
     const outside = 1
     const runtime = await cordon({ tools: [tool({ name: 'x', inProcess: true, policy: { filesystem: 'none', network: 'none', exec: 'none' }, run: () => outside })] })
     expect(runtime.listTools()).toHaveLength(1)
+  })
+})
+
+describe('a name that nobody knows', () => {
+  const fetch = tool({ name: 'fetch', inProcess: true, policy: { risk: 'low' }, run: () => 1 })
+  const after = (name: string) => tool({ name: 'commit', inProcess: true, policy: { risk: 'low' }, constraints: { onlyAfter: [name] }, run: () => 1 })
+  const deny = (name: string) => ({ rules: [{ effect: 'deny', tool: name, because: 'no' }] })
+
+  test('in onlyAfter is refused, with the nearest one as a hint', async () => {
+    await expect(cordon({ tools: [fetch, after('fetsh')] })).rejects.toMatchObject({ code: 'tool-unknown-here', fix: 'did you mean "fetch"?' })
+    await expect(cordon({ tools: [fetch, after('fetch')] })).resolves.toBeDefined()
+  })
+
+  test('in a rule of the options is refused; a pattern may be for tools to come', async () => {
+    await expect(cordon({ tools: [fetch], rules: [deny('fetsh')] })).rejects.toMatchObject({ code: 'tool-unknown-here', fix: 'did you mean "fetch"?' })
+    const runtime = await cordon({ tools: [fetch], rules: [deny('fetch'), deny('mcp_*')] })
+    expect(await runtime.call('fetch', {})).toMatchObject({ status: 'denied' })
+    expect(runtime.warnings).toEqual([])
+  })
+
+  test('in a rule of a file is a warning: other agents may share the file', async () => {
+    const set = parseRules([{ effect: 'deny', tool: 'fetsh', because: 'no' }], 'shared.yaml', { source: 'user', places: { workspace: '/w', home: '/h' } as never })
+    const runtime = await cordon({ tools: [fetch], rules: [set] })
+    expect(runtime.warnings).toEqual([expect.stringMatching(/shared\.yaml.*"fetsh".*did you mean "fetch"\?/)])
+    expect(await runtime.call('fetch', {})).toMatchObject({ status: 'ok' })
+  })
+
+  test('of an event is refused, and known ones are heard', async () => {
+    const runtime = await cordon({ tools: [fetch] })
+    expect(() => runtime.on('tool.denyed' as never, () => undefined)).toThrow(expect.objectContaining({ code: 'option-invalid', fix: 'did you mean "tool.denied"?' }))
+    for (const type of ['tool.denied', '*'] as const) expect(runtime.on(type, () => undefined)).toBeTypeOf('function')
   })
 })

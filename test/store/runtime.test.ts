@@ -1,13 +1,13 @@
 // A runtime whose calls are in the books of a team: real cells, a real database of either kind.
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, readFileSync, existsSync, realpathSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, existsSync, realpathSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { createCordon, processTool, tool } from '../../src/runtime/index.js'
-import type { Cordon, ToolDefinition } from '../../src/runtime/index.js'
+import type { Cordon, CordonOptions, ToolDefinition } from '../../src/runtime/index.js'
 import { openSandbox } from '../../src/sandbox/index.js'
 import { addMember, approveInvocation, assignTool, cancelInvocation, claimInvocations, invokeTool, listQuestions, registerTool, rejectInvocation, requireInvocation, requireTool, sendHeartbeat, speakingAs, startRun } from '../../src/store/index.js'
 import type { Engine, Role } from '../../src/store/index.js'
@@ -53,7 +53,7 @@ describe.each(ENGINES)('calls in the books of a team, on %s', (name) => {
       tools: [
         tool({ name: 'add', description: 'adds', input: { type: 'object' }, policy: {}, run: ({ a, b }: { a: number; b: number }) => a + b }),
         processTool({ name: 'note', description: 'writes', input: { type: 'object' }, policy: { filesystem: { write: ['.'] } }, command: ({ file }: { file: string }) => ['sh', '-c', 'echo noted > "$0"', file] }),
-        tool({ name: 'many', description: 'answers a lot', input: { type: 'object' }, policy: {}, run: ({ count }: { count: number }) => Array.from({ length: count }, () => 1e300) }),
+        tool({ name: 'many', description: 'answers a lot', input: { type: 'object' }, policy: {}, result: { elements: 100_000 }, run: ({ count }: { count: number }) => Array.from({ length: count }, () => 1e300) }),
         processTool({ name: 'count', description: 'counts its runs', input: { type: 'object' }, policy: { egress_class: 'none', filesystem: { write: ['.'] } }, command: ({ file }: { file: string }) => ['sh', '-c', 'echo run >> "$0"; grep -c run "$0"', file] }),
         processTool({ name: 'wait', description: 'takes a while', input: { type: 'object' }, policy: { egress_class: 'none', filesystem: { write: ['.'] } }, command: ({ file, seconds }: { file: string; seconds: number }) => ['sh', '-c', 'echo began > "$0"; sleep "$1"; echo done > "$0.done"', file, String(seconds)] }),
         tool({ name: 'held', description: 'needs what is here', input: { type: 'object' }, policy: {}, run: () => 1 }),
@@ -129,6 +129,83 @@ describe.each(ENGINES)('calls in the books of a team, on %s', (name) => {
       await rejectInvocation(anna(), (await question()).id, 'not this file')
       expect(await result).toMatchObject({ status: 'denied', reason: expect.stringContaining('not this file') as string })
       expect(existsSync(join(workspace, 'no.txt'))).toBe(false)
+    })
+  })
+
+  describe('nobody else starts what this runtime refuses or cannot record', () => {
+    const ADD = tool({ name: 'add', description: 'adds', input: { type: 'object' }, policy: {}, run: ({ a, b }: { a: number; b: number }) => a + b })
+    const COUNT = processTool({ name: 'count', description: 'counts its runs', input: { type: 'object' }, policy: { filesystem: { write: ['.'] } }, command: ({ file }: { file: string }) => ['sh', '-c', 'echo run >> "$0"; grep -c run "$0"', file] })
+    const opened = async (more: Partial<CordonOptions>, execution: 'here' | 'runners', work: (cordon: Cordon) => Promise<void>): Promise<void> => {
+      const cordon = await createCordon({ workspace, mode: 'on_request', tools: [ADD, COUNT], registry: { engine, owner: 'team', agent: 'agent-1', runner: 'runtime', speaks: 'gateway', execution }, ...more })
+      try {
+        await work(cordon)
+      } finally {
+        await cordon.close().catch(() => undefined)
+      }
+    }
+    const ruled = (effect: string) => ({ rules: [{ rules: [{ effect, tool: 'add', because: 'test' }] }] })
+    /** Calls it, and goes away as soon as it is in the registry. */
+    const registeredBy = async (more: Partial<CordonOptions>): Promise<{ readonly ids: readonly string[]; readonly status: string }> => {
+      const ids: string[] = []
+      const leave = new AbortController()
+      let status = ''
+      await opened(more, 'runners', async (cordon) => {
+        const onInvocation = (id: string) => {
+          ids.push(id)
+          setTimeout(() => { leave.abort() }, 50)
+        }
+        ;({ status } = await cordon.call('add', { a: 1, b: 2 }, { signal: leave.signal, onInvocation }))
+      })
+      return { ids, status }
+    }
+
+    test('a call that a rule here denies is never put where runners take calls from; one that it allows is', async () => {
+      const before = (await rowsOf('add')).length
+      expect(await registeredBy(ruled('deny'))).toEqual({ ids: [], status: 'denied' })
+      expect(await rowsOf('add')).toHaveLength(before)
+      expect(await registeredBy(ruled('allow'))).toMatchObject({ ids: [expect.any(String)], status: 'cancelled' })
+    })
+
+    test('a call that somebody here is asked about is put there when they said yes, and not before', async () => {
+      const before = (await rowsOf('add')).length
+      const seen: number[] = []
+      const approve = (kind: 'deny' | 'approve_once') => async () => {
+        seen.push((await rowsOf('add')).length - before)
+        return { kind, by: 'ann', reason: 'test' }
+      }
+      expect(await registeredBy({ ...ruled('ask'), mode: 'default', approve: approve('deny') })).toEqual({ ids: [], status: 'denied' })
+      expect(await registeredBy({ ...ruled('ask'), mode: 'default', approve: approve('approve_once') })).toMatchObject({ ids: [expect.any(String)], status: 'cancelled' })
+      expect(seen).toEqual([0, 0])
+    })
+
+    /** Takes the log away as soon as it has told of this. */
+    const withLogUntil = async (type: 'hook.completed' | 'process.started' | 'session.ended', work: (cordon: Cordon) => Promise<void>): Promise<void> => {
+      const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-books-log-')))
+      const path = join(folder, 'audit.jsonl')
+      await opened({ audit: { path } }, 'here', async (cordon) => {
+        cordon.on(type, () => { if (existsSync(path)) renameSync(path, `${path}.gone`) })
+        await work(cordon)
+      })
+      rmSync(folder, { recursive: true, force: true })
+    }
+
+    test('a call whose beginning cannot be recorded does not run, and leaves no approved row behind', async () => {
+      await withLogUntil('hook.completed', async (cordon) => {
+        await expect(cordon.call('count', { file: 'unrecorded' })).rejects.toMatchObject({ agentMessage: expect.stringContaining('it was not run') as string })
+      })
+      expect(existsSync(join(workspace, 'unrecorded'))).toBe(false)
+      expect((await rowsOf('count')).at(-1)).toMatchObject({ status: 'cancelled' })
+    })
+
+    test('a call whose end cannot be recorded has run, and its error says so; one that is recorded is ok', async () => {
+      await withLogUntil('process.started', async (cordon) => {
+        await expect(cordon.call('count', { file: 'half-recorded' })).rejects.toMatchObject({ code: 'end-not-recorded', agentMessage: expect.stringContaining('The tool ran') as string })
+      })
+      expect(readFileSync(join(workspace, 'half-recorded'), 'utf8')).toBe('run\n')
+      expect((await rowsOf('count')).at(-1)).toMatchObject({ status: 'completed' })
+      await withLogUntil('session.ended', async (cordon) => {
+        expect(await cordon.call('count', { file: 'recorded' })).toMatchObject({ status: 'ok' })
+      })
     })
   })
 
@@ -249,7 +326,7 @@ describe.each(ENGINES)('calls in the books of a team, on %s', (name) => {
       const result = cordon.call('note', { file: 'never.txt' }, { signal: given.signal })
       await question()
       given.abort()
-      expect(await result).toMatchObject({ status: 'denied' })
+      expect(await result).toMatchObject({ status: 'cancelled' })
       await expect.poll(async () => (await listQuestions(anna())).length).toBe(0)
     })
   })
