@@ -141,7 +141,10 @@ const readHello = async (reader: ByteReader): Promise<ClientHello> => {
   for (;;) {
     const reading = readClientHello(reader.peek())
     if (reading.kind === 'hello') return reading.hello
-    if (reading.kind === 'malformed' || reader.peek().length > MAX_HELLO_BYTES || Date.now() > deadline || !(await reader.more())) throw malformed()
+    if (reading.kind === 'malformed') throw malformed()
+    // Looked at again only when what is missing may have come, so that many small pieces are not read again and again.
+    const enough = reader.peek().length + reading.missing
+    while (reader.peek().length < enough) if (enough > MAX_HELLO_BYTES || Date.now() > deadline || !(await reader.more())) throw malformed()
   }
 }
 

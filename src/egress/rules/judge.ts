@@ -64,6 +64,9 @@ export const createJudge = ({ network, writeApproval }: Terms): Judge => {
   }
 }
 
+/** Each is judged by itself, and a URL has room for thousands. */
+const MOST_METHODS = 16
+
 const judgeRequest = (compiled: CompiledNetwork, endpoint: Endpoint, { method, target, headers, wantsWebSocket }: JudgedRequest, isUnapproved: boolean): RequestGrant | Denial => {
   if (method === 'TRACE' || method === 'CONNECT') return denial('protocol', `the method ${method} is never passed on`)
   const end = target.indexOf('?')
@@ -76,6 +79,7 @@ const judgeRequest = (compiled: CompiledNetwork, endpoint: Endpoint, { method, t
     // What comes after the handshake can change as much as any request.
     ...(wantsWebSocket ? ['POST'] : []),
   ])
+  if (methods.size > MOST_METHODS) return denial('malformed', 'it names more methods than any request has')
   const answers = [...methods].map((each) => compiled.answer({ ...endpoint, use: { kind: 'http', method: each, paths: asked } }))
   const refused = answers.find((answer) => answer.kind === 'denied')
   if (refused !== undefined) return explain(refused, endpoint, { method, path, otherPath, readings: asked }, isUnapproved)
