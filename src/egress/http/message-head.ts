@@ -29,7 +29,7 @@ const HEAD_END = Buffer.from('\r\n\r\n')
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
 
-export const malformed = (side: Side, problem: string): Error => fail('http-malformed', { side, problem })
+export const malformed = (side: Side, problem: string): Error => (side === 'tool' ? fail('http-malformed', { problem }) : fail('answer-malformed', { problem }))
 
 /** The lines of the next head, without their ends; nothing when the stream ends before one begins. */
 const readLines = async (reader: ByteReader, side: Side): Promise<readonly string[] | undefined> => {

@@ -2,11 +2,11 @@ import { compileNetwork, coversHost, readUrlPath } from '../../policy/index.js'
 import type { Boundary, CompiledNetwork, HostGrant, NetworkAnswer, PathReadings } from '../../policy/index.js'
 import type { Endpoint } from '../endpoint.js'
 import type { HeaderList } from '../http/header-list.js'
-import { headersLike, looseName } from '../http/header-list.js'
+import { headersLike } from '../http/header-list.js'
 
 import type { Denial } from './denial.js'
 import { denial, grantLine } from './denial.js'
-import { METHOD_OVERRIDES, METHOD_PARAMETERS, PATH_OVERRIDES } from './overrides.js'
+import { PATH_OVERRIDES, mayBeMethod } from './overrides.js'
 
 export interface Judge {
   /** Before anything was sent. */
@@ -92,7 +92,7 @@ const parametersOf = (target: string): readonly (readonly [string, string])[] =>
 
 /** Methods that somebody may take the request to have. */
 const otherMethods = (target: string, headers: HeaderList): readonly string[] =>
-  [...headersLike(headers, METHOD_OVERRIDES).map(([, value]) => value), ...parametersOf(target).filter(([name]) => METHOD_PARAMETERS.has(looseName(name))).map(([, value]) => value)]
+  [...headers, ...parametersOf(target)].filter(([name, value]) => mayBeMethod(name, value)).map(([, value]) => value)
     .flatMap((value) => value.split(',')).map((value) => value.trim().toUpperCase())
 
 const ruleOf = (answer: NetworkAnswer | undefined): string => (answer?.kind === 'allowed' && answer.entry !== undefined ? renderRule(answer.entry) : 'all')
