@@ -61,8 +61,8 @@ async function* through(chunks: AsyncIterable<Buffer>, makeDecoder: Decoder, hos
 }
 
 async function* withFirst(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer, undefined> {
-  yield first
   try {
+    yield first
     for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value
   } finally {
     await rest.return?.()
