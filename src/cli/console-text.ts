@@ -27,7 +27,7 @@ export const writeText = (descriptor: number, text: string): void => {
 }
 
 /** One line without anything that acts on a terminal or hides: names come from files and from the command itself. */
-export const oneLine = (text: string): string => visible(text.replace(/\s*\n\s*/g, ' '))
+export const oneLine = (text: string): string => visible(text.replace(/\s+/g, (blank) => (blank.includes('\n') ? ' ' : blank)))
 
 const ACTING = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 

@@ -59,9 +59,15 @@ const isAlwaysTold = (violation: Violation): boolean => ALWAYS_TOLD.has(violatio
 
 const DNS = 53
 
+/** `git`, and anywhere behind it one of its commands. */
+const isLocalGit = (text: string): boolean => {
+  const [start] = /(?:^|[\s/])git /.exec(text) ?? []
+  return start !== undefined && /(?:^| )(?:commit|merge|rebase|tag|stash|am|cherry-pick|revert)\b/.test(text.slice(text.indexOf(start) + start.length))
+}
+
 /** git looks up the name of this machine for the address of an author; only what speaks to others needs the network. */
 const isIdle = (violation: Violation, argv: readonly string[]): boolean =>
-  violation.kind === 'connect' && (violation.family === 'inet' || violation.family === 'inet6') && violation.port === DNS && /(?:^|[\s/])git (?:.* )?(?:commit|merge|rebase|tag|stash|am|cherry-pick|revert)\b/.test(argv.join(' '))
+  violation.kind === 'connect' && (violation.family === 'inet' || violation.family === 'inet6') && violation.port === DNS && isLocalGit(argv.join(' '))
 
 /** The option that would have let it, where there is one. */
 export const wayOut = (violation: Violation): string => {

@@ -45,6 +45,6 @@ const jsonProblem = (name: string, text: string): { readonly source: string; rea
     const message = error instanceof Error ? error.message : String(error)
     const at = /at position (\d+)/.exec(message)?.[1]
     const line = at === undefined ? text.trimEnd().split('\n').length : text.slice(0, Number(at)).split('\n').length
-    return { source: `${name}:${String(line)}`, problem: message.replace(/ (?:in JSON )?at position .*$/, '') }
+    return { source: `${name}:${String(line)}`, problem: message.split(/ (?:in JSON )?at position /, 1)[0] ?? message }
   }
 }

@@ -21,7 +21,7 @@ export const namesStore = (values: Arguments['values']): boolean => STORE_OPTION
 export const typedStore = (values: Arguments['values']): readonly string[] =>
   STORE_OPTIONS.flatMap(({ name }) => (values.get(name) ?? []).map((value) => `--${name} ${visibleWord(name === 'database' ? withoutPassword(value) : value)}`))
 
-const withoutPassword = (url: string): string => (/:\/\/[^@]*:[^@]*@|[?&]\w*password=/i.test(url) ? 'URL' : url)
+const withoutPassword = (url: string): string => (/^[^:]*:\/\/[^@:]*:[^@]*@|[?&]\w*password=/i.test(url) ? 'URL' : url)
 
 export const JSON_OPTION: Option = { name: 'json', help: 'answers as JSON' }
 

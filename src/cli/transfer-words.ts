@@ -20,7 +20,7 @@ interface Spelling {
 }
 
 const SPELLINGS: Readonly<Record<string, Spelling>> = {
-  curl: { next: /^(?:--output|--dump-header|--cookie-jar|-[a-zA-Z]*[oDc])$/, attached: /^(?:--output|--dump-header|--cookie-jar)=(.+)$/s, named: /^(?:--remote-name(?:-all)?|-[a-zA-Z]*O[a-zA-Z]*)$/ },
+  curl: { next: /^(?:--output|--dump-header|--cookie-jar|-[a-zA-Z]*[oDc])$/, attached: /^(?:--output|--dump-header|--cookie-jar)=(.+)$/s, named: /^(?:--remote-name(?:-all)?|-[a-zA-NP-Z]*O[a-zA-Z]*)$/ },
   wget: { next: /^(?:--output-document|-[a-zA-Z]*O)$/, attached: /^--output-document=(.+)$/s, named: undefined },
 }
 

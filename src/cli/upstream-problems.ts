@@ -1,5 +1,6 @@
 // Servers that were granted and could not be used: a program that gets the proxy's answer for them often says no more
 // than "502", or calls that a success.
+import { isWebPort } from '../policy/index.js'
 import type { EgressSummary, ReachedHost } from '../runtime/events/index.js'
 
 /** One line for each host and problem, with what would help. */
@@ -17,6 +18,10 @@ const describe = ({ host, port }: ReachedHost, problem: string): readonly string
       return [`${place} cannot be reached from here: see whether anybody answers there, or say where it is: --resolve ${host}=ADDRESS`]
     case 'upstream-broke':
       return [`${place} broke the connection in the middle of an answer`]
+    case 'answer-malformed':
+      return [`an answer of ${place} could not be read in exactly one way, and was not passed on; the request had been sent`]
+    case 'proxy-untrusted':
+      return [`the command does not trust the certificate of Cordon's proxy for ${place}: let it trust the file that SSL_CERT_FILE names, or let its TLS pass unread, in a policy: network: [{ host: ${JSON.stringify(isWebPort(port) ? host : place)}, action: direct }]`]
     case 'response-unreadable':
       return [`an answer of ${place}, which has a credential, could not be searched for it, and was not passed on`]
     case 'credential-unusable':

@@ -3,9 +3,20 @@ import type { ErrorText } from './error-text.js'
 
 export const EGRESS_ERRORS = {
   'http-malformed': {
-    when: 'A message is not HTTP, or two programs could read it in two ways. It is not passed on.',
-    message: 'the {side} sent something that cannot be read in exactly one way: {problem}',
+    when: 'A request of a tool is not HTTP, or two programs could read it in two ways. It is not passed on.',
+    message: 'the tool sent something that cannot be read in exactly one way: {problem}',
     agent: 'This request was not sent: {problem}.',
+  },
+  'answer-malformed': {
+    when: 'The answer of a server is not HTTP, or two programs could read it in two ways. The request was sent, the answer is not passed on.',
+    message: 'the server sent an answer that cannot be read in exactly one way: {problem}',
+    agent: 'The request was sent, but the answer cannot be used: {problem}. The server may have acted on it: before repeating a request that changes something, find out whether it did.',
+  },
+  'proxy-untrusted': {
+    when: 'A tool rejects the certificate with which the proxy answers for a host. Nothing was sent to the host.',
+    message: 'the tool does not trust the certificate of the proxy for {host}: {problem}',
+    agent: 'This program does not trust the certificate of the sandbox, so it reached nobody.',
+    fix: 'let the program trust the file that SSL_CERT_FILE names in the cell; or let its TLS pass unread, in a policy: network: [{entry}]',
   },
   'upstream-unresolved': {
     when: 'The name of a host that the tool may reach has no address.',
@@ -28,7 +39,7 @@ export const EGRESS_ERRORS = {
   'upstream-broke': {
     when: 'A server ended or broke the connection in the middle of an answer.',
     message: '{host} broke the connection: {problem}',
-    agent: '{host} broke the connection.',
+    agent: 'The request was sent, but {host} broke the connection before its answer was complete. The server may have acted on it: before repeating a request that changes something, find out whether it did.',
   },
   'credential-missing': {
     when: 'A credential has no value. The call that needs it does not run.',
@@ -57,7 +68,7 @@ export const EGRESS_ERRORS = {
   'response-unreadable': {
     when: 'An answer that has to be searched for credentials is encoded in a way that Cordon cannot undo.',
     message: 'the answer of {host} cannot be searched for credentials: {problem}',
-    agent: 'The answer of {host} is encoded in a way that is not permitted here.',
+    agent: 'The request was sent, but the answer of {host} is encoded in a way that is not permitted here. The server may have acted on it: before repeating a request that changes something, find out whether it did.',
   },
   'network-unapproved': {
     when: 'A tool with network: all is called, and nobody approved of the call. It could write anywhere, and no proxy would hold it.',

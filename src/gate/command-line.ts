@@ -79,7 +79,7 @@ const WRAPPERS = new Set([
 const SHELLS = new Set(['sh', 'bash', 'zsh', 'dash', 'ksh', 'mksh', 'ash', 'fish', 'busybox', 'su', 'script', 'flock', 'env', 'nu', 'pwsh'])
 /** These take a command as ordinary text, wherever it stands. */
 const TEXT_RUNNERS = new Set(['eval', 'ssh', 'watch', 'trap', 'parallel', 'xargs', 'sudo', 'doas', 'entr', 'tmux', 'screen', 'nsenter', 'chroot', 'timeout', 'find'])
-const COMMAND_OPTION = /^(-[a-zA-Z]*[cS][a-zA-Z]*|--command|--split-string)$/
+const COMMAND_OPTION = /^(-[abd-zA-RT-Z]*[cS][a-zA-Z]*|--command|--split-string)$/
 
 export const programName = (word: string): string => word.slice(word.lastIndexOf('/') + 1)
 

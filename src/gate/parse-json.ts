@@ -16,7 +16,8 @@ export const parseJson = (text: string): ParsedJson => {
   return twice === undefined ? { kind: 'json', value } : { kind: 'problem', problem: `the key ${JSON.stringify(twice)} stands twice in one object` }
 }
 
-const STRING_OR_PUNCTUATION = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g
+// A string that has no end would be looked for from each of its quotes; where it ends with the text that is done at once.
+const STRING_OR_PUNCTUATION = /"(?:[^"\\]|\\[^])*(?:"|\\?$)|[{}[\],:]/g
 
 /** Only for text that JSON.parse has accepted: strings and punctuation are all that is looked at. */
 export const repeatedKey = (text: string): string | undefined => {

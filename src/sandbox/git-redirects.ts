@@ -139,7 +139,7 @@ const redirectionsIn = (text: string): readonly Setting[] =>
 const settingsIn = (text: string): readonly Setting[] => {
   let section = ''
   return text.replaceAll(/\\\r?\n/g, '').split('\n').flatMap((line) => {
-    const [, name, rest = line] = /^\s*\[\s*([\w.-]+)[^\]]*\](.*)/.exec(line) ?? []
+    const [, name, rest = line] = /^\s*\[\s*([\w.-]+)(?![\w.-])[^\]]*\](.*)/.exec(line) ?? []
     section = name?.toLowerCase() ?? section
     const [, key, value = ''] = /^\s*([\w-]+)\s*=\s*(.*)/.exec(rest) ?? []
     return key === undefined ? [] : [{ section, key: key.toLowerCase(), value: plain(value) }]
@@ -148,6 +148,6 @@ const settingsIn = (text: string): readonly Setting[] => {
 
 /** Without quotes, escapes and comments. */
 const plain = (value: string): string => {
-  const words = [...value.matchAll(/"((?:[^"\\]|\\.)*)"|([^"#;]+)|[#;].*/g)].map(([, quoted, bare]) => quoted?.replaceAll(/\\(.)/g, '$1') ?? bare ?? '')
+  const words = [...value.matchAll(/"((?:[^"\\]|\\.)*)(?:"|\\?$)|([^"#;]+)|[#;].*/g)].map(([, quoted, bare]) => quoted?.replaceAll(/\\(.)/g, '$1') ?? bare ?? '')
   return words.join('').trim()
 }

@@ -19,7 +19,7 @@ const LONGEST_LINE = 256
 export const readInterpreterLine = (path: string): InterpreterLine | undefined => {
   const line = firstLine(path)
   // Blanks separate words. A carriage return does not: the kernel takes it for a part of the name.
-  const [interpreter = '', ...words] = line === undefined ? [] : line.replace(/^[ \t]+|[ \t]+$/g, '').split(/[ \t]+/)
+  const [interpreter = '', ...words] = line === undefined ? [] : line.split(/[ \t]+/).filter((word) => word !== '')
   return interpreter === '' ? undefined : { interpreter, lookedUp: interpreter.endsWith('/env') ? nameIn(words) : undefined }
 }
 

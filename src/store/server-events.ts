@@ -10,16 +10,25 @@ const MOST_LETTERS = 1_048_576
 
 /** Given the text in pieces as they come, it calls `heard` with each event that is whole. */
 export const readEvents = (heard: (event: ServerEvent) => void): ((text: string) => void) => {
-  let rest = ''
+  /** Of the event that has no end yet. Joined only when one comes: the pieces may be many and small. */
+  let pieces: string[] = []
+  let length = 0
   return (text) => {
-    rest += text
-    for (let end = rest.indexOf('\n\n'); end >= 0; end = rest.indexOf('\n\n')) {
-      const lines = rest.slice(0, end).split('\n')
-      rest = rest.slice(end + 2)
+    if (text === '') return
+    pieces.push(text)
+    length += text.length
+    const isLast = pieces.length > 1 && pieces.at(-2)?.endsWith('\n') === true && text.startsWith('\n')
+    const events = isLast || text.includes('\n\n') ? pieces.join('').split('\n\n') : []
+    if (events.length > 0) {
+      pieces = [events.pop() ?? '']
+      length = pieces[0]?.length ?? 0
+    }
+    for (const whole of events) {
+      const lines = whole.split('\n')
       const of = (field: string): string => lines.filter((line) => line.startsWith(`${field}: `)).map((line) => line.slice(field.length + 2)).join('\n')
       const event = of('event')
       if (event !== '') heard({ id: of('id'), event, data: of('data') })
     }
-    if (rest.length > MOST_LETTERS) throw new Error('an event of the server has no end')
+    if (length > MOST_LETTERS) throw new Error('an event of the server has no end')
   }
 }

@@ -44,6 +44,18 @@ describe('cordon run with granted hosts', () => {
     expect(cordon(['why', 'last']).stdout).toMatch(new RegExp(`^refused +GET ${place}/: the connection leads to ${place}, but the request is for "elsewhere.test"`, 'm'))
   })
 
+  test('says that TLS may pass unread where the command does not trust the proxy, and nothing of it where it does', async () => {
+    const word = `the command does not trust the certificate of Cordon's proxy for ${place}`
+    const entry = `network: [{ host: "${place}", action: direct }]`
+    const { status, stderr } = await run(['--read', authority, '--', 'curl', '-sS', '--noproxy', '*', '--cacert', authority, `https://${place}/`])
+    expect(status).not.toBe(0)
+    expect(stderr).toContain(word)
+    expect(stderr).toContain(entry)
+    expect(cordon(['why', 'last']).stdout).toMatch(new RegExp(`^problem +${word}`, 'm'))
+    expect(cordon(['log', 'show', '--json', '--type', 'egress.closed', '--since', '1m']).stdout).toContain('"problem":"proxy-untrusted"')
+    expect((await run(['--', 'curl', '-sS', '--noproxy', '*', `https://${place}/`])).stderr).not.toContain(word)
+  })
+
   test('connects to nobody when that cannot be recorded, and is no success', async () => {
     const log = join(folderOfLog, 'audit.jsonl')
     const before = server.connections()

@@ -74,7 +74,7 @@ const understand = async (chunks: readonly Buffer[]): Promise<Understood | undef
     const bytes = (sink.read() as Buffer).toString('latin1')
     return { method: head.method, target: head.target, headers, body: Buffer.concat(pieces).toString('latin1'), bytes }
   } catch (error) {
-    if (error instanceof CordonError && error.code === 'http-malformed') return undefined
+    if (error instanceof CordonError && (error.code === 'http-malformed' || error.code === 'answer-malformed')) return undefined
     throw error
   }
 }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as zlib from 'node:zlib'
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -150,7 +150,7 @@ describe.each(['--http1.1', '--http2'])('an answer that echoes the credential (%
     expect(output).toBe(`<${'*'.repeat(bytes.length)}>`)
   })
 
-  test.each([['gzip', gzipSync], ['deflate', deflateSync], ['br', brotliCompressSync]] as const)('in a body that is compressed by %s', async (coding, compress) => {
+  test.each([['gzip', 'gzip', gzipSync], ['deflate', 'deflate', deflateSync], ['deflate without the frame of zlib', 'deflate', deflateRawSync], ['br', 'br', brotliCompressSync]] as const)('in a body that is compressed by %s', async (_, coding, compress) => {
     const long = 'x'.repeat(200_000)
     const url = await set((_, response) => {
       response.writeHead(200, { 'content-encoding': coding, 'content-type': 'application/json', etag: '"1"' })

@@ -63,14 +63,17 @@ describe('a request passes only where the policy says so:', () => {
   test('methods in headers and in the query, in the spellings that servers take for them', async () => {
     const url = await set((port) => [{ host: `api.test:${port}`, methods: ['GET', 'POST'] }])
     for (const version of ['--http1.1', '--http2']) {
-      for (const name of ['X-HTTP-Method-Override', 'X_HTTP_Method_Override', 'X.HTTP.Method', 'x_http-method', 'X_Method_Override', 'X-Forwarded-Method']) {
+      for (const name of ['X-HTTP-Method-Override', 'X_HTTP_Method_Override', 'X.HTTP.Method', 'x_http-method', 'X_Method_Override', 'X-Forwarded-Method', 'X-Tunneled-Method', 'X-HTTP-Verb', 'HttpMethod']) {
         expect(await statusOf(version, '-H', `${name}: post`, `${url}/a`), name).toBe('200')
         expect(await statusOf(version, '-H', `${name}: DELETE`, `${url}/a`), name).toBe('403')
         expect(await statusOf(version, '-H', `${name}: GET, delete`, `${url}/a`), name).toBe('403')
       }
+      // Each is judged by itself: so many are none.
+      expect(await statusOf(version, `${url}/a?_method=${Array.from({ length: 5_000 }, (_, at) => `M${at}`).join()}`)).toBe('403')
       expect(await statusOf(version, '-d', 'x', `${url}/a?_method=post&b`)).toBe('200')
-      for (const query of ['b&_meth%6fd=delete', 'a=1;_method=DELETE', '_method[]=DELETE', '_METHOD=delete', 'X-HTTP-Method-Override=DELETE']) expect(await statusOf(version, '-g', '-d', 'x', `${url}/a?${query}`), query).toBe('403')
+      for (const query of ['b&_meth%6fd=delete', 'a=1;_method=DELETE', '_method[]=DELETE', '_METHOD=delete', 'X-HTTP-Method-Override=DELETE', '_HttpMethod=DELETE', '%5fhttpmethod=delete', 'httpMethod=DELETE', 'http_method=DELETE', '$method=DELETE', 'method=DELETE', '_verb=DELETE', 'x-tunneled-method=DELETE']) expect(await statusOf(version, '-g', '-d', 'x', `${url}/a?${query}`), query).toBe('403')
       expect(await statusOf(version, '-g', '-d', 'x', `${url}/a?a=_method;b=DELETE`)).toBe('200')
+      for (const query of ['method=flickr.photos.search', 'payment_method=delete', 'verb=be']) expect(await statusOf(version, '-d', 'x', `${url}/a?${query}`), query).toBe('200')
     }
   })
 

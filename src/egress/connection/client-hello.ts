@@ -8,8 +8,8 @@ export interface ClientHello {
 
 export type HelloReading =
   | { readonly kind: 'hello'; readonly hello: ClientHello }
-  /** Not all of it has arrived. */
-  | { readonly kind: 'incomplete' }
+  /** Not all of it has arrived: at least so many bytes are missing. */
+  | { readonly kind: 'incomplete'; readonly missing: number }
   | { readonly kind: 'malformed' }
 
 const HANDSHAKE = 22
@@ -25,11 +25,11 @@ export const looksLikeTls = (bytes: Buffer): boolean => bytes[0] === HANDSHAKE &
 export const readClientHello = (bytes: Buffer): HelloReading => {
   const handshake = joinRecords(bytes)
   if (handshake === undefined) return { kind: 'malformed' }
-  if (handshake.length < 4) return { kind: 'incomplete' }
+  if (handshake.length < 4) return { kind: 'incomplete', missing: 4 - handshake.length }
   if (handshake[0] !== CLIENT_HELLO) return { kind: 'malformed' }
   const length = handshake.readUIntBE(1, 3)
   if (length > MAX_HELLO_BYTES) return { kind: 'malformed' }
-  if (handshake.length < 4 + length) return { kind: 'incomplete' }
+  if (handshake.length < 4 + length) return { kind: 'incomplete', missing: 4 + length - handshake.length }
   const hello = parseHello(handshake.subarray(4, 4 + length))
   return hello === undefined ? { kind: 'malformed' } : { kind: 'hello', hello }
 }

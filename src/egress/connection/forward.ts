@@ -80,7 +80,7 @@ const idsOf = (credentials: readonly Credential[]): readonly string[] => [...new
 const isPutInto = ({ inject, placeholder }: Credential, { target, headers }: ExchangeRequest): boolean =>
   inject.kind !== 'placeholder' || placeholder === undefined || target.includes(placeholder.text) || headers.some(([, value]) => value.includes(placeholder.text))
 
-const isFaultOfTool = (error: unknown): error is CordonError => error instanceof CordonError && error.code === 'http-malformed' && error.params['side'] === 'tool'
+const isFaultOfTool = (error: unknown): error is CordonError => error instanceof CordonError && error.code === 'http-malformed'
 
 /** A denial that shows only when it is tried. */
 class Refused extends Error {
@@ -142,7 +142,7 @@ const exchange = async ({ call, endpoint }: Connection, shared: Shared, { reques
 const upgrade = async (request: ExchangeRequest, reply: Reply, { headers, switched }: IncomingResponse, concealment: Concealment, counted: Counted): Promise<void> => {
   if (!request.wantsWebSocket || switched === undefined) {
     switched?.destroy()
-    throw fail('http-malformed', { side: 'server', problem: 'it switched to a protocol that nobody asked for' })
+    throw fail('answer-malformed', { problem: 'the server switched to a protocol that nobody asked for' })
   }
   const tool = reply.switchProtocols(concealment.headers(headers))
   const { sent, received } = await relay(tool, switched, { redactor: concealment.stream() })

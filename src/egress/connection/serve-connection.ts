@@ -141,7 +141,10 @@ const readHello = async (reader: ByteReader): Promise<ClientHello> => {
   for (;;) {
     const reading = readClientHello(reader.peek())
     if (reading.kind === 'hello') return reading.hello
-    if (reading.kind === 'malformed' || reader.peek().length > MAX_HELLO_BYTES || Date.now() > deadline || !(await reader.more())) throw malformed()
+    if (reading.kind === 'malformed') throw malformed()
+    // Looked at again only when what is missing may have come, so that many small pieces are not read again and again.
+    const enough = reader.peek().length + reading.missing
+    while (reader.peek().length < enough) if (enough > MAX_HELLO_BYTES || Date.now() > deadline || !(await reader.more())) throw malformed()
   }
 }
 
@@ -157,7 +160,12 @@ const serverNameProblem = ({ serverName }: ClientHello, { connection: { endpoint
   return denial('mismatch', `the connection leads to ${renderHost(endpoint.host)}, but its TLS is for ${JSON.stringify(serverName.slice(0, 260))}`)
 }
 
-const terminate = (stream: Duplex, reader: ByteReader, { protocols }: ClientHello, { connection: { endpoint }, shared: { authority }, mayBeOther }: Serving): Promise<TLSSocket> =>
+const REJECTION = /ALERT_(?<alert>UNKNOWN_CA|BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|CERTIFICATE_UNKNOWN|CERTIFICATE_EXPIRED|CERTIFICATE_REVOKED|CERTIFICATE_REQUIRED)$/
+
+/** The word by which a client says that it does not believe a certificate. */
+const alertIn = ({ code = '' }: Error & { readonly code?: string }): string | undefined => REJECTION.exec(code)?.groups?.['alert']?.toLowerCase().replaceAll('_', ' ')
+
+const terminate = (stream: Duplex, reader: ByteReader, { protocols }: ClientHello, { connection: { call, endpoint }, shared: { authority }, mayBeOther }: Serving): Promise<TLSSocket> =>
   new Promise((resolve, reject) => {
     reader.release()
     // A protocol that we do not know is passed on where any may be.
@@ -165,16 +173,32 @@ const terminate = (stream: Duplex, reader: ByteReader, { protocols }: ClientHell
     const isWeb = protocols.length === 0 || protocols.some((protocol) => protocol === 'h2' || protocol === 'http/1.1')
     const offered = !isWeb && mayBeOther && first !== undefined ? [first] : ['h2', 'http/1.1']
     const secured = new TLSSocket(stream, { isServer: true, secureContext: authority.contextFor(endpoint.host), ALPNProtocols: offered, ...BUFFERED })
-    const refuse = (): void => {
-      reject(fail('egress-closed', {}))
+    const untrusted = (problem: string): Error => fail('proxy-untrusted', { host: renderHost(endpoint.host), problem, entry: `{ host: ${JSON.stringify(renderHost(endpoint.host))}, action: direct }` })
+    const refuse = (problem?: Error): void => {
+      clearTimeout(timer)
+      // Some clients say nothing: they have seen the certificate, and go. With its call a tool goes, too.
+      reject(call.isOver ? fail('egress-closed', {}) : problem ?? untrusted('it broke off the handshake'))
+      secured.destroy()
     }
-    secured.once('error', refuse)
-    secured.once('close', refuse)
+    const onClose = (): void => {
+      refuse()
+    }
+    // An end is seen only by reading: without this a client that went would be waited for.
+    const onReadable = (): void => {
+      if (secured.readableLength === 0) secured.read()
+    }
+    const timer = setTimeout(refuse, HELLO_TIMEOUT, fail('egress-closed', {}))
+    secured.once('error', (error: Error & { readonly code?: string }) => {
+      const alert = alertIn(error)
+      refuse(alert !== undefined ? untrusted(alert) : error.code?.startsWith('ERR_SSL_') === true ? fail('egress-closed', {}) : undefined)
+    })
+    secured.once('close', onClose).once('end', onClose).on('readable', onReadable)
     stream.once('close', () => {
       secured.destroy()
     })
     secured.once('secure', () => {
-      secured.off('close', refuse)
+      clearTimeout(timer)
+      secured.off('close', onClose).off('end', onClose).off('readable', onReadable)
       secured.on('error', () => undefined)
       // As a server of Node would do it; HTTP/2 waits for it otherwise.
       Object.assign(secured, { secureConnecting: false })

@@ -18,33 +18,66 @@ export const ENDLESS: Patience = { silence: Infinity, hesitation: Infinity }
 
 const HTTP2_PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
 const MAX_LINE = 16_384
-/** Blank lines, then words: the beginning of a request, perhaps one that only a lenient server would accept. */
-const MAY_BE_REQUEST = /^\s*[!-~\x80-\xff]*$|^\s*[!-~\x80-\xff]+[ \t]/
+const NAME = Buffer.from('http/')
+const EMPTY: Buffer = Buffer.alloc(0)
+const [TAB, LINE_FEED, CARRIAGE_RETURN, BLANK, DELETE] = [0x09, 0x0a, 0x0d, 0x20, 0x7f]
+
+const isBlank = (byte: number): boolean => byte === BLANK || (byte >= TAB && byte <= CARRIAGE_RETURN)
+const isVisible = (byte: number): boolean => byte > BLANK && byte !== DELETE
+
+/** Told what has come, piece by piece; every byte is looked at once. Undefined: more is needed to know. */
+type Classify = (piece: Buffer) => Exclude<Opening, 'silent' | 'hesitant' | 'ended'> | undefined
 
 /**
  * Whatever some server might take for HTTP is HTTP, and is then read strictly: otherwise a blank line
  * before a request would be enough to get past everything that is checked about requests.
  */
-const openingOf = (bytes: Buffer): Opening | undefined => {
-  if (bytes.length === 0) return undefined
-  if (looksLikeTls(bytes)) return 'tls'
-  const text = bytes.toString('latin1', 0, MAX_LINE)
-  if (HTTP2_PREFACE.startsWith(text.slice(0, HTTP2_PREFACE.length))) return text.length >= HTTP2_PREFACE.length ? 'http2' : undefined
-  const start = text.search(/\S/)
-  const end = start === -1 ? -1 : text.indexOf('\n', start)
-  const line = start === -1 ? '' : text.slice(start, end === -1 ? undefined : end)
-  if (/HTTP\//i.test(line)) return 'http1'
-  if (end !== -1 || !MAY_BE_REQUEST.test(text)) return 'other'
-  // A very long line is for the strict reader to judge.
-  return text.length >= MAX_LINE ? 'http1' : undefined
+export const createClassifier = (): Classify => {
+  let first: Buffer = EMPTY
+  let length = 0
+  /** Blank lines, then words: the beginning of a request, perhaps one that only a lenient server would accept. */
+  let stage: 'blank' | 'word' | 'words' | 'no-words' = 'blank'
+  let isLineOver = false
+  /** How much of the name of HTTP the last bytes of the line are. */
+  let named = 0
+
+  const look = (byte: number): void => {
+    if (stage === 'blank' && isBlank(byte)) return
+    if (byte === LINE_FEED) {
+      isLineOver = true
+      return
+    }
+    if (stage === 'word' && (byte === BLANK || byte === TAB)) stage = 'words'
+    else if (stage === 'blank' || stage === 'word') stage = isVisible(byte) ? 'word' : 'no-words'
+    if (named === NAME.length) return
+    const letter = byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte
+    named = letter === NAME[named] ? named + 1 : letter === NAME[0] ? 1 : 0
+  }
+  return (piece) => {
+    const left = MAX_LINE - length
+    length += piece.length
+    if (first.length < HTTP2_PREFACE.length) first = Buffer.concat([first, piece.subarray(0, HTTP2_PREFACE.length - first.length)])
+    if (length === 0) return undefined
+    if (looksLikeTls(first)) return 'tls'
+    for (let at = 0; at < Math.min(left, piece.length) && !isLineOver; at++) look(piece[at] ?? 0)
+    if (HTTP2_PREFACE.startsWith(first.toString('latin1'))) return first.length === HTTP2_PREFACE.length ? 'http2' : undefined
+    if (named === NAME.length) return 'http1'
+    if (isLineOver || stage === 'no-words') return 'other'
+    // A very long line is for the strict reader to judge.
+    return length >= MAX_LINE ? 'http1' : undefined
+  }
 }
 
 /** Looks at the first bytes without taking them. */
 export const sniff = async (reader: ByteReader, { silence, hesitation }: Patience): Promise<Opening> => {
+  const classify = createClassifier()
+  let seen = 0
   for (;;) {
-    const opening = openingOf(reader.peek())
+    const bytes = reader.peek()
+    const opening = classify(bytes.subarray(seen))
+    seen = bytes.length
     if (opening !== undefined) return opening
-    const isSilent = reader.peek().length === 0
+    const isSilent = seen === 0
     const more = await within(isSilent ? silence : hesitation, reader.more())
     if (more === 'late') return isSilent ? 'silent' : 'hesitant'
     if (!more) return reader.peek().length === 0 ? 'ended' : 'other'
@@ -70,15 +103,12 @@ export interface Lookout {
 }
 
 export const lookOut = (): Lookout => {
-  let said: Buffer = Buffer.alloc(0)
+  const classify = createClassifier()
   let opening: Opening | undefined
   const sawRequest = (): boolean => opening !== undefined && opening !== 'other'
   return {
     mayPass: (chunk) => {
-      if (opening === undefined) {
-        said = Buffer.concat([said, chunk])
-        opening = openingOf(said)
-      }
+      opening ??= classify(chunk)
       return !sawRequest()
     },
     sawRequest,

@@ -4,8 +4,8 @@ import { createSecureContext } from 'node:tls'
 import { fail } from '../../errors/index.js'
 import type { ClientCertificate } from '../upstream/dial.js'
 
-const CERTIFICATES = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g
-const KEY = /-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----[\s\S]*?-----END (?:[A-Z]+ )?PRIVATE KEY-----/
+const CERTIFICATES = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
+const KEY = /-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----(?:(?!-----BEGIN )[\s\S])*?-----END (?:[A-Z]+ )?PRIVATE KEY-----/
 
 /** A value in PEM that holds a certificate, those that it is signed by, and its key. */
 export const readClientCertificate = (credential: string, value: string): ClientCertificate => {

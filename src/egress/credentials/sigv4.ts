@@ -46,7 +46,7 @@ export const readAwsKeys = (credential: string, value: string): Keys => {
   return { accessKeyId, secretAccessKey, sessionToken: token.length === 0 ? undefined : token.join(':') }
 }
 
-const SCOPE = /Credential=[^/,\s]+\/\d{8}\/(?<region>[a-z0-9-]+)\/(?<service>[a-z0-9-]+)\/aws4_request/
+const SCOPE = /Credential=[^/,\s=]+\/\d{8}\/(?<region>[a-z0-9-]+)\/(?<service>[a-z0-9-]+)\/aws4_request/
 
 /** `asked`: the request as the tool made it, with a signature of its own that says what it is for. */
 export const signRequest = async (draft: Draft, terms: SigningTerms, asked: Draft, now: Date): Promise<Draft> => {

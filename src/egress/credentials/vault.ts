@@ -21,7 +21,7 @@ const MAX_BYTES = 1 << 20
 export const readVault = async (source: Extract<SecretSource, { kind: 'vault' }>, access: VaultAccess, missing: (problem: string, fix: string) => Error): Promise<ReadSecret> => {
   const path = source.path.split('/').map(encodeURIComponent).join('/')
   const place = `${source.mount}/${source.path}`
-  const answer = await get(`${access.address.replace(/\/+$/, '')}/v1/${encodeURIComponent(source.mount)}/data/${path}`, access).catch((error: unknown) => {
+  const answer = await get(`${access.address.replace(/(?<!\/)\/+$/, '')}/v1/${encodeURIComponent(source.mount)}/data/${path}`, access).catch((error: unknown) => {
     const problem = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'no answer'
     throw missing(`Vault at ${access.address} cannot be reached (${problem})`, 'see whether VAULT_ADDR is right and Vault is running')
   })

@@ -66,9 +66,10 @@ async function* dechunked(reader: ByteReader, side: Side, keepTrailers: (trailer
 }
 
 const readLine = async (reader: ByteReader, side: Side): Promise<string> => {
-  for (;;) {
+  for (let checked = 0; ; ) {
     const bytes = reader.peek()
-    const end = bytes.indexOf(0x0a)
+    const end = bytes.indexOf(0x0a, checked)
+    checked = bytes.length
     if (end !== -1 && bytes[end - 1] !== 0x0d) throw malformed(side, 'a line does not end in CR LF')
     if (end !== -1) return reader.take(end + 1).toString('latin1', 0, end - 1)
     if (bytes.length > MAX_LINE) throw malformed(side, 'a line of its body is too long')

@@ -17,6 +17,9 @@ export interface ByteReader {
 
 export const readBytes = (stream: Duplex): ByteReader => {
   let held: Buffer = EMPTY
+  /** Where `held` lies when it was put together of pieces, with room behind it, so that many small ones are not copied again and again. */
+  let room: Buffer = EMPTY
+  let end = 0
   let problem: Error | undefined
   let wake: (() => void) | undefined
 
@@ -42,6 +45,17 @@ export const readBytes = (stream: Duplex): ByteReader => {
       })
     }
   }
+  const joined = (chunk: Buffer): Buffer => {
+    const isOwn = held.buffer === room.buffer && held.byteOffset + held.length === room.byteOffset + end
+    if (!isOwn || end + chunk.length > room.length) {
+      room = Buffer.allocUnsafeSlow(2 * (held.length + chunk.length))
+      end = held.copy(room)
+      held = room.subarray(0, end)
+    }
+    chunk.copy(room, end)
+    end += chunk.length
+    return room.subarray(held.byteOffset - room.byteOffset, end)
+  }
   const take = (count: number): Buffer => {
     const taken = held.subarray(0, count)
     held = held.length === taken.length ? EMPTY : held.subarray(count)
@@ -52,7 +66,7 @@ export const readBytes = (stream: Duplex): ByteReader => {
     more: async () => {
       const chunk = await arrived()
       if (chunk === undefined) return false
-      held = held.length === 0 ? chunk : Buffer.concat([held, chunk])
+      held = held.length === 0 ? chunk : joined(chunk)
       return true
     },
     take,

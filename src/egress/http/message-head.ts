@@ -29,7 +29,7 @@ const HEAD_END = Buffer.from('\r\n\r\n')
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
 
-export const malformed = (side: Side, problem: string): Error => fail('http-malformed', { side, problem })
+export const malformed = (side: Side, problem: string): Error => (side === 'tool' ? fail('http-malformed', { problem }) : fail('answer-malformed', { problem }))
 
 /** The lines of the next head, without their ends; nothing when the stream ends before one begins. */
 const readLines = async (reader: ByteReader, side: Side): Promise<readonly string[] | undefined> => {
@@ -82,10 +82,20 @@ export const parseHeaders = (lines: readonly string[], side: Side): HeaderList =
     const name = line.slice(0, Math.max(0, colon))
     // A folded line begins with a space, which is in no name; a bare CR is in no value.
     if (!isHeaderName(name)) throw malformed(side, 'there is a header without a proper name, or a folded one')
-    const value = line.slice(colon + 1).replace(/^[\t ]+/, '').replace(/[\t ]+$/, '')
+    const value = withoutBlanks(line, colon + 1)
     if (!isHeaderValue(value)) throw malformed(side, `the header ${name} contains a character that no header may`)
     return [name, value]
   })
+}
+
+const isBlank = (text: string, at: number): boolean => text[at] === ' ' || text[at] === '\t'
+
+/** By hand: a search for blanks at the end begins anew at every blank, which takes quadratic time. */
+const withoutBlanks = (line: string, from: number): string => {
+  let [start, end] = [from, line.length]
+  while (start < end && isBlank(line, start)) start++
+  while (end > start && isBlank(line, end - 1)) end--
+  return line.slice(start, end)
 }
 
 /** How the end of a body is known. */

@@ -1,23 +1,27 @@
 import type { Duplex } from 'node:stream'
 import * as zlib from 'node:zlib'
 
-import { fail } from '../../errors/index.js'
+import { CordonError, fail } from '../../errors/index.js'
 import type { Body } from '../http/body.js'
 import type { HeaderList } from '../http/header-list.js'
 import { membersOf } from '../http/header-list.js'
 
-type Decoder = () => Duplex
+/** Made when its first bytes are known. */
+type Decoder = (first: Buffer) => Duplex
+
+/** `deflate` is zlib (RFC 9110), and what some servers send without its two bytes. */
+const hasZlibHeader = (first: Buffer): boolean => first.length >= 2 && ((first[0] ?? 0) & 0x0f) === 8 && first.readUInt16BE(0) % 31 === 0
 
 const decodersOf = (): ReadonlyMap<string, Decoder> => {
   const decoders = new Map<string, Decoder>([
     ['gzip', () => zlib.createGunzip()],
     ['x-gzip', () => zlib.createGunzip()],
-    ['deflate', () => zlib.createInflate()],
+    ['deflate', (first) => (hasZlibHeader(first) ? zlib.createInflate() : zlib.createInflateRaw())],
     ['br', () => zlib.createBrotliDecompress()],
   ])
   // Newer than the oldest Node that Cordon runs on.
-  const zstd = (zlib as { readonly createZstdDecompress?: Decoder }).createZstdDecompress
-  if (zstd !== undefined) decoders.set('zstd', zstd)
+  const zstd = (zlib as { readonly createZstdDecompress?: () => Duplex }).createZstdDecompress
+  if (zstd !== undefined) decoders.set('zstd', () => zstd())
   return decoders
 }
 
@@ -40,10 +44,32 @@ export const decoded = (body: Body, headers: HeaderList, host: string): Body => 
     if (decoder === undefined) throw fail('response-unreadable', { host, problem: `its encoding ${JSON.stringify(coding.slice(0, 32))} is not known here` })
     return decoder
   })
-  return { length: undefined, chunks: decoders.reduceRight<AsyncIterable<Buffer>>((chunks, decoder) => through(chunks, decoder()), body.chunks), trailers: body.trailers }
+  return { length: undefined, chunks: decoders.reduceRight<AsyncIterable<Buffer>>((chunks, decoder) => through(chunks, decoder, host), body.chunks), trailers: body.trailers }
 }
 
-async function* through(chunks: AsyncIterable<Buffer>, decoder: Duplex): AsyncGenerator<Buffer, undefined> {
+const MOST_FIRST = 2
+
+async function* through(chunks: AsyncIterable<Buffer>, makeDecoder: Decoder, host: string): AsyncGenerator<Buffer, undefined> {
+  const pieces = chunks[Symbol.asyncIterator]()
+  let first: Buffer = Buffer.alloc(0)
+  for (let next = await pieces.next(); next.done !== true; next = await pieces.next()) {
+    first = Buffer.concat([first, next.value])
+    if (first.length >= MOST_FIRST) break
+  }
+  // Nothing at all is nothing in any coding.
+  if (first.length > 0) yield* decodedBy(makeDecoder(first), withFirst(first, pieces), host)
+}
+
+async function* withFirst(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer, undefined> {
+  try {
+    yield first
+    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value
+  } finally {
+    await rest.return?.()
+  }
+}
+
+async function* decodedBy(decoder: Duplex, chunks: AsyncIterable<Buffer>, host: string): AsyncGenerator<Buffer, undefined> {
   const feeding = (async () => {
     try {
       for await (const chunk of chunks) {
@@ -58,6 +84,8 @@ async function* through(chunks: AsyncIterable<Buffer>, decoder: Duplex): AsyncGe
   try {
     for await (const chunk of decoder) yield chunk as Buffer
     await feeding
+  } catch (error) {
+    throw error instanceof CordonError ? error : fail('response-unreadable', { host, problem: 'its encoding is broken' }, error)
   } finally {
     decoder.destroy()
   }

@@ -2,11 +2,11 @@ import { compileNetwork, coversHost, readUrlPath } from '../../policy/index.js'
 import type { Boundary, CompiledNetwork, HostGrant, NetworkAnswer, PathReadings } from '../../policy/index.js'
 import type { Endpoint } from '../endpoint.js'
 import type { HeaderList } from '../http/header-list.js'
-import { headersLike, looseName } from '../http/header-list.js'
+import { headersLike } from '../http/header-list.js'
 
 import type { Denial } from './denial.js'
 import { denial, grantLine } from './denial.js'
-import { METHOD_OVERRIDES, METHOD_PARAMETERS, PATH_OVERRIDES } from './overrides.js'
+import { PATH_OVERRIDES, mayBeMethod } from './overrides.js'
 
 export interface Judge {
   /** Before anything was sent. */
@@ -64,6 +64,9 @@ export const createJudge = ({ network, writeApproval }: Terms): Judge => {
   }
 }
 
+/** Each is judged by itself, and a URL has room for thousands. */
+const MOST_METHODS = 16
+
 const judgeRequest = (compiled: CompiledNetwork, endpoint: Endpoint, { method, target, headers, wantsWebSocket }: JudgedRequest, isUnapproved: boolean): RequestGrant | Denial => {
   if (method === 'TRACE' || method === 'CONNECT') return denial('protocol', `the method ${method} is never passed on`)
   const end = target.indexOf('?')
@@ -76,6 +79,7 @@ const judgeRequest = (compiled: CompiledNetwork, endpoint: Endpoint, { method, t
     // What comes after the handshake can change as much as any request.
     ...(wantsWebSocket ? ['POST'] : []),
   ])
+  if (methods.size > MOST_METHODS) return denial('malformed', 'it names more methods than any request has')
   const answers = [...methods].map((each) => compiled.answer({ ...endpoint, use: { kind: 'http', method: each, paths: asked } }))
   const refused = answers.find((answer) => answer.kind === 'denied')
   if (refused !== undefined) return explain(refused, endpoint, { method, path, otherPath, readings: asked }, isUnapproved)
@@ -88,7 +92,7 @@ const parametersOf = (target: string): readonly (readonly [string, string])[] =>
 
 /** Methods that somebody may take the request to have. */
 const otherMethods = (target: string, headers: HeaderList): readonly string[] =>
-  [...headersLike(headers, METHOD_OVERRIDES).map(([, value]) => value), ...parametersOf(target).filter(([name]) => METHOD_PARAMETERS.has(looseName(name))).map(([, value]) => value)]
+  [...headers, ...parametersOf(target)].filter(([name, value]) => mayBeMethod(name, value)).map(([, value]) => value)
     .flatMap((value) => value.split(',')).map((value) => value.trim().toUpperCase())
 
 const ruleOf = (answer: NetworkAnswer | undefined): string => (answer?.kind === 'allowed' && answer.entry !== undefined ? renderRule(answer.entry) : 'all')

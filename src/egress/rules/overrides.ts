@@ -1,11 +1,19 @@
 // Headers by which servers, or what stands in front of them, take a request for another one than it is.
 // Names are as `looseName` writes them.
 
-/** The method is taken from here. */
-export const METHOD_OVERRIDES: ReadonlySet<string> = new Set(['x-http-method-override', 'x-http-method', 'x-method-override', 'x-method', 'http-method-override', 'x-original-method', 'x-forwarded-method', 'x-http-method-name'])
+const METHOD_NAME = /^x?(?:http|rest|restful|tunnel|tunneled|original|forwarded|real|override|request|requested)?(?:method|verb)(?:override|overwrite|name)?$/
 
-/** The same in a query, as frameworks for forms have it; some take the names of the headers there, too. */
-export const METHOD_PARAMETERS: ReadonlySet<string> = new Set(['-method', ...METHOD_OVERRIDES])
+/**
+ * The method is taken from here, as a header or in a query, in any spelling: `X-HTTP-Method-Override` (Google, ASP.NET),
+ * `X-HTTP-Method` (OData), `_method` (Rails, Symfony, Spring, Laravel), `_HttpMethod` (Salesforce), `httpMethod`, `X-Tunneled-Method`.
+ */
+export const namesMethod = (name: string): boolean => METHOD_NAME.test(name.toLowerCase().replaceAll(/[^a-z0-9]/g, ''))
+
+/** What is plainly called `method` or `verb` (Restlet) is often something else, unless it says a method. */
+const PLAIN = new Set(['method', 'verb'])
+const METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'MERGE', 'MOVE', 'COPY', 'MKCOL', 'PROPPATCH', 'LOCK', 'UNLOCK'])
+
+export const mayBeMethod = (name: string, value: string): boolean => namesMethod(name) && (!PLAIN.has(name.toLowerCase()) || METHODS.has(value.trim().toUpperCase()))
 
 /** The path is taken from here, or a second one is named: where to copy to, or from. */
 export const PATH_OVERRIDES: ReadonlySet<string> = new Set([

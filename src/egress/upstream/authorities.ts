@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 
-const CERTIFICATE = /-----BEGIN (?:TRUSTED )?CERTIFICATE-----[\s\S]*?-----END (?:TRUSTED )?CERTIFICATE-----/g
+const CERTIFICATE = /-----BEGIN (?:TRUSTED )?CERTIFICATE-----[^-]*-----END (?:TRUSTED )?CERTIFICATE-----/g
 
 /** Why a text is no set of certificates, and what would make it one. Node would pass over what it cannot read. */
 export const problemOfCertificates = (text: string): { readonly problem: string; readonly fix: string } | undefined => {

@@ -1,5 +1,5 @@
 import { connect, constants } from 'node:http2'
-import type { ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2'
+import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2'
 import type { Duplex } from 'node:stream'
 
 import { fail } from '../../errors/index.js'
@@ -10,7 +10,29 @@ import { write } from '../http/write.js'
 
 import type { OutgoingRequest, Transport } from './transport.js'
 
-export const createHttp2Transport = (socket: Duplex, scheme: 'http' | 'https', authority: string): Transport => {
+/** How long a server may take for its first words, which are due at once. */
+const GREETING_WITHIN = 5_000
+
+/** Without TLS nobody has said that the server speaks HTTP/2; where it does not, nothing was asked of it yet. */
+export const tryHttp2 = async (socket: Duplex, authority: string): Promise<Transport | undefined> => {
+  const session = sessionOn(socket, 'http', authority)
+  const isSpoken = await new Promise<boolean>((resolve) => {
+    const timer = setTimeout(resolve, GREETING_WITHIN, false)
+    const settle = (answer: boolean) => (): void => {
+      clearTimeout(timer)
+      resolve(answer)
+    }
+    session.once('remoteSettings', settle(true)).once('error', settle(false)).once('close', settle(false))
+  })
+  if (isSpoken) return transportOn(session, 'http', authority)
+  session.destroy()
+  socket.destroy()
+  return undefined
+}
+
+export const createHttp2Transport = (socket: Duplex, authority: string): Transport => transportOn(sessionOn(socket, 'https', authority), 'https', authority)
+
+const sessionOn = (socket: Duplex, scheme: 'http' | 'https', authority: string): ClientHttp2Session => {
   const session = connect(`${scheme}://${authority}`, {
     createConnection: () => socket,
     settings: { enablePush: false, initialWindowSize: 1 << 19, maxHeaderListSize: MAX_HEAD_BYTES },
@@ -19,6 +41,10 @@ export const createHttp2Transport = (socket: Duplex, scheme: 'http' | 'https', a
   session.once('connect', () => {
     session.setLocalWindowSize(1 << 20)
   })
+  return session
+}
+
+const transportOn = (session: ClientHttp2Session, scheme: 'http' | 'https', authority: string): Transport => {
   let isLeaving = false
   let underWay = 0
   session.on('goaway', () => {

@@ -7,7 +7,7 @@ import { renderAuthority, renderEndpoint } from '../endpoint.js'
 import type { ClientCertificate, UpstreamTls } from './dial.js'
 import { dial } from './dial.js'
 import { createHttp1Transport } from './http1-transport.js'
-import { createHttp2Transport } from './http2-transport.js'
+import { createHttp2Transport, tryHttp2 } from './http2-transport.js'
 import type { IncomingResponse, OutgoingRequest, Transport } from './transport.js'
 
 export interface Route {
@@ -42,6 +42,8 @@ interface Shelf {
   readonly transports: Map<Transport, number>
   /** The connection whose server may turn out to speak HTTP/2, so that one is enough for all. */
   opening: Promise<Transport> | undefined
+  /** Asked for HTTP/2 without TLS, the server did not speak it. */
+  isOlder: boolean
 }
 
 const idleOn = ({ transports }: Shelf): readonly Transport[] => [...transports.keys()].filter((transport) => transport.isFree())
@@ -61,15 +63,22 @@ export const createPool = (tls: UpstreamTls, isNested: () => boolean, now: () =>
   }
   const open = async (route: Route, shelf: Shelf): Promise<Transport> => {
     closeBeyond(route.callId)
-    const socket = await dial(route.endpoint, await route.addresses(), isNested())
+    const addresses = await route.addresses()
+    let socket = await dial(route.endpoint, addresses, isNested())
     let timer: NodeJS.Timeout | undefined
-    const transport = await transportOn(socket, route, () => {
+    const onFree = (): void => {
       shelf.transports.set(transport, now())
       clearTimeout(timer)
       timer = setTimeout(() => {
         if (transport.isFree()) transport.close()
       }, IDLE_FOR).unref()
-    })
+    }
+    const plain = route.scheme === 'http' && route.protocol === 'h2' && !shelf.isOlder ? await tryHttp2(socket, renderAuthority(route.endpoint, route.scheme)) : undefined
+    if (plain === undefined && socket.destroyed) {
+      shelf.isOlder = true
+      socket = await dial(route.endpoint, addresses, isNested())
+    }
+    const transport = plain ?? await transportOn(socket, route, onFree)
     shelf.transports.set(transport, now())
     socket.once('close', () => {
       clearTimeout(timer)
@@ -80,9 +89,9 @@ export const createPool = (tls: UpstreamTls, isNested: () => boolean, now: () =>
   }
   const transportOn = async (socket: Socket, { endpoint, scheme, protocol, client }: Route, onFree: () => void): Promise<Transport> => {
     const authority = renderAuthority(endpoint, scheme)
-    if (scheme === 'http') return protocol === 'h2' ? createHttp2Transport(socket, scheme, authority) : createHttp1Transport(socket, authority, onFree)
+    if (scheme === 'http') return createHttp1Transport(socket, authority, onFree)
     const secured = await tls.secure(socket, endpoint, { protocols: protocol === 'h2' ? ['h2', 'http/1.1'] : ['http/1.1'], client })
-    return secured.alpnProtocol === 'h2' ? createHttp2Transport(secured, scheme, authority) : createHttp1Transport(secured, authority, onFree)
+    return secured.alpnProtocol === 'h2' ? createHttp2Transport(secured, authority) : createHttp1Transport(secured, authority, onFree)
   }
   const fresh = async (route: Route, shelf: Shelf): Promise<Transport> => {
     if (route.protocol === 'http/1.1') return open(route, shelf)
@@ -100,7 +109,7 @@ export const createPool = (tls: UpstreamTls, isNested: () => boolean, now: () =>
   }
   const send: Pool['send'] = async (route, request) => {
     const key = [route.callId, route.scheme, renderEndpoint(route.endpoint), route.protocol, route.client?.id ?? ''].join(' ')
-    const shelf = shelves.get(key) ?? { key, callId: route.callId, transports: new Map(), opening: undefined }
+    const shelf = shelves.get(key) ?? { key, callId: route.callId, transports: new Map(), opening: undefined, isOlder: false }
     shelves.set(key, shelf)
     const idle = idleOn(shelf).find((transport) => isRepeatable(request) || transport.protocol === 'h2' || now() - (shelf.transports.get(transport) ?? 0) < SURELY_ALIVE)
     if (idle === undefined) return (await fresh(route, shelf)).send(request)

@@ -41,6 +41,6 @@ const lookUp = async (name: HostName): Promise<readonly IpAddress[]> => {
 /** Addresses that a hosts file gives to a name. */
 export const hostsFileEntries = (text: string, name: string): readonly IpAddress[] =>
   text.split('\n').flatMap((line) => {
-    const [address = '', ...names] = line.replace(/#.*$/, '').trim().split(/\s+/)
+    const [address = '', ...names] = (line.split('#', 1)[0] ?? '').trim().split(/\s+/)
     return names.some((each) => each.toLowerCase() === name) ? parseResolved(address) ?? [] : []
   })
