@@ -103,7 +103,7 @@ const IN_MEMORY: Streams = { stdio: ALL_FRAMES, foreground: false }
 
 export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
   const own = await openSandboxAs(undefined, options)
-  return own.host.isRoot ? forOwners(own, (identity) => openSandboxAs(identity, options)) : own
+  return own.host.isRoot ? { ...own, ...forOwners(own, (identity) => openSandboxAs(identity, options)) } : own
 }
 
 const openSandboxAs = async (identity: Identity | undefined, options: SandboxOptions): Promise<Sandbox> => {
