@@ -9,7 +9,8 @@
  * Its processes are told from ours by a mark that the kernel keeps: the hard limit of
  * RLIMIT_LOCKS, which has no effect since Linux 2.4. Children inherit it, nobody without
  * CAP_SYS_RESOURCE can raise it, and a lower one is the mark of nobody. Whoever has a
- * mark that is not known here is connected to nothing.
+ * mark that is not known here is connected to nothing. Every cell without a listener
+ * marks its tool, also one that asks for no network.
  *
  * Asking gives no right: whoever asks gets connections of processes that bear the new
  * mark, and none to the network.
@@ -19,9 +20,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define STREAM_ROOM (24 << 10) /* bytes; the kernel then takes some sixty connections that nobody has read */
@@ -36,15 +39,29 @@ void open_nest(struct nest *nest, const struct plan *plan, struct broker *own)
 	nest->unmarked = limit.rlim_max;
 }
 
+/* The same from /proc, for who was started with several user ids: the call then refuses. */
+static bool read_mark_in_proc(pid_t process, uint64_t *mark)
+{
+	char path[64], text[2048], hard[32];
+
+	snprintf(path, sizeof path, "/proc/%d/limits", number_in_proc(process));
+	const char *line = read_proc(text, sizeof text, path) > 0 ? strstr(text, "Max file locks") : NULL;
+	if (!line || sscanf(line, "Max file locks %*s %31s", hard) != 1)
+		return false;
+	*mark = strcmp(hard, "unlimited") == 0 ? RLIM_INFINITY : strtoull(hard, NULL, 10);
+	return true;
+}
+
 /* Of the process that waits for an answer; false when that is no longer there. */
 static bool read_mark(const struct notification *call, uint64_t *mark)
 {
 	struct rlimit limit;
 
-	if (prlimit(call->request->pid, RLIMIT_LOCKS, NULL, &limit) < 0 || !still_waiting(call))
+	if (prlimit(call->request->pid, RLIMIT_LOCKS, NULL, &limit) == 0)
+		*mark = limit.rlim_max;
+	else if (!read_mark_in_proc(call->request->pid, mark))
 		return false;
-	*mark = limit.rlim_max;
-	return true;
+	return still_waiting(call);
 }
 
 static struct nested *find_mark(const struct nest *nest, uint64_t mark)
@@ -59,14 +76,29 @@ enum whose whose_call(const struct notification *call, struct nested **into)
 {
 	uint64_t mark;
 
-	if (!call->nest->used)
-		return OF_CELL;
 	if (!read_mark(call, &mark))
 		return OF_STRANGER;
 	if (mark == call->nest->unmarked)
 		return OF_CELL;
 	*into = find_mark(call->nest, mark);
 	return *into ? OF_NESTED : OF_STRANGER;
+}
+
+/*
+ * What a cell inside may do with files its own Landlock rules say, under which we are not. So nothing is carried out for
+ * it: the kernel does that, and asks all rules, of both cells. Names of sockets have no rule where they have no file.
+ */
+bool answer_nested_file(const struct notification *call)
+{
+	struct nested *cell;
+
+	if (whose_call(call, &cell) == OF_CELL)
+		return false;
+	if (call->request->data.nr == SYS_bind)
+		respond(call, 0, EACCES);
+	else
+		let_through(call);
+	return true;
 }
 
 static void forget(struct nested *cell)
@@ -153,10 +185,9 @@ void answer_request(const struct notification *call, size_t length)
 	struct nested *cell = length < SHORTEST_REQUEST || length > LONGEST_REQUEST ? NULL : calloc(1, sizeof *cell);
 	int problem = cell ? take_request(call, length, cell) : EINVAL;
 
-	if (!problem) {
-		call->nest->used = true;
+	if (!problem)
 		call->nest->at[call->nest->count++] = cell;
-	} else if (cell)
+	else if (cell)
 		forget(cell);
 	respond(call, 0, problem);
 }

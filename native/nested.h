@@ -32,7 +32,6 @@ struct nest {
 	uint64_t unmarked;  /* what processes of the cell itself have where cells inside have their mark */
 	struct nested *at[MOST_NESTED];
 	size_t count;
-	bool used; /* there was one, whose processes may still be there */
 };
 
 void open_nest(struct nest *nest, const struct plan *plan, struct broker *own);
@@ -46,6 +45,9 @@ enum whose { OF_CELL, OF_NESTED, OF_STRANGER };
 /* Whose call it is. `into` becomes the cell inside. */
 enum whose whose_call(const struct notification *call, struct nested **into);
 
+/* Whether the call is answered: one on a file, of a process in a cell inside. */
+bool answer_nested_file(const struct notification *call);
+
 size_t watch_nested(const struct nest *nest, struct pollfd *polled);
 void hear_nested(struct nest *nest, const struct pollfd *polled, size_t count);
 
@@ -53,5 +55,7 @@ void hear_nested(struct nest *nest, const struct pollfd *polled, size_t count);
 
 /* Makes this process one of a cell that the outer keeper knows. Returns the stream by which that one tells our supervisor. */
 int join_outer_cell(const struct plan *plan);
+/* The mark alone, for a cell that has no network to ask for. */
+void mark_as_nested(void);
 
 #endif

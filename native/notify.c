@@ -10,7 +10,7 @@
 #include "filter.h"
 #include "kernel.h"
 #include "notify.h"
-#include "broker.h"
+#include "nested.h"
 
 #include <errno.h>
 #include <linux/limits.h>
@@ -247,6 +247,30 @@ static void answer_execute(const struct notification *call)
 	respond(call, 0, EACCES);
 }
 
+/* What may be carried out here for the tool: opening, making, renaming, removing, and names of sockets. */
+static bool is_about_a_name(int number)
+{
+	switch (number) {
+	case SYS_openat:
+	case SYS_unlinkat:
+	case SYS_renameat2:
+	case SYS_bind:
+#ifdef SYS_renameat
+	case SYS_renameat:
+#endif
+#ifdef SYS_open
+	case SYS_open:
+	case SYS_creat:
+	case SYS_rename:
+	case SYS_unlink:
+	case SYS_rmdir:
+#endif
+		return true;
+	default:
+		return makes_names(number);
+	}
+}
+
 void answer_notification(const struct plan *plan, int listener, int supervisor, struct broker *broker, struct nest *nest)
 {
 	struct seccomp_notif request = { 0 };
@@ -254,6 +278,8 @@ void answer_notification(const struct plan *plan, int listener, int supervisor, 
 
 	if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &request) < 0)
 		return; /* the tool was killed between poll and here */
+	if (is_about_a_name(request.data.nr) && answer_nested_file(&call))
+		return;
 	switch (request.data.nr) {
 	case SYS_clone:
 #ifdef SYS_fork

@@ -70,17 +70,28 @@ static char *write_request(const struct plan *plan, uint64_t mark, size_t *lengt
 	return words;
 }
 
+static void set_mark(uint64_t mark)
+{
+	const struct rlimit limit = { mark, mark };
+
+	if (setrlimit(RLIMIT_LOCKS, &limit) < 0)
+		die("nesting", "the mark");
+}
+
+void mark_as_nested(void)
+{
+	set_mark(choose_mark());
+}
+
 int join_outer_cell(const struct plan *plan)
 {
 	uint64_t mark = choose_mark();
-	const struct rlimit limit = { mark, mark };
 	size_t length;
 	FREE_ON_RETURN char *words = write_request(plan, mark, &length);
 	int stream = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (stream < 0 || syscall(SYS_connect, stream, words, length) < 0)
 		die("nesting", "the outer cell does not take connections for this one");
-	if (setrlimit(RLIMIT_LOCKS, &limit) < 0)
-		die("nesting", "the mark");
+	set_mark(mark);
 	return stream;
 }

@@ -98,6 +98,9 @@ _Noreturn void become_tool(const struct plan *plan, int host, int supervisor, in
 	if (plan->network_nested) {
 		CLOSE_ON_RETURN int outer = join_outer_cell(plan);
 		send_packet(supervisor, PACKET_OUTER, 0, NULL, outer);
+	} else if (plan->form == FORM_LANDLOCK && !plan->traps) {
+		/* Without a listener there may be a keeper of an outer cell, who must not act for this tool as for its own. */
+		mark_as_nested();
 	}
 	apply_resource_limits(plan);
 	if (plan->limits.cpu)

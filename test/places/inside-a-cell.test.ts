@@ -1,4 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
@@ -8,7 +9,7 @@ import { preparePrograms } from '../attacks/programs.js'
 import { newMark, survivorsOf } from '../attacks/survivors.js'
 
 import { furnish } from './furnish.js'
-import { insideCell, within } from './place.js'
+import { CHECKOUT, insideCell, within } from './place.js'
 import type { Place } from './place.js'
 import { LISTEN, TALK_TO_ITSELF } from './scripts.js'
 import { describePlace, expectHeld, expectNotRun, ran } from './visit.js'
@@ -86,7 +87,11 @@ const claimsOfBoth = (found: () => Visit): void => {
 
   test('neither namespaces nor other powers of the kernel can be had', () => {
     expectHeld(found(), 'new namespaces')
-    expectHeld(found(), 'the kernel', { personality: 'switches off randomisation for its own children, which gives nobody any right' })
+    expectHeld(found(), 'the kernel', {
+      personality: 'switches off randomisation for its own children, which gives nobody any right',
+      'ptrace-traceme': 'debuggers start their children so',
+      'process_vm_readv-self': 'the same: of itself and its own children',
+    })
     expectHeld(found(), 'its supervisor')
   })
 
@@ -135,4 +140,19 @@ test.each(NESTS)('the command line works in $title', ({ enter }) => {
   const [program = '', ...args] = enter(['/bin/sh', '-c', 'echo nested; exit 7'])
   const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', timeout: 60_000 })
   expect({ status, stdout, stderr }).toEqual({ status: 7, stdout: 'nested\n', stderr: '' })
+})
+
+test('a cell inside one that writes for its tool cannot have that done for itself', () => {
+  const [kept, own] = [lastingFolder(), lastingFolder()]
+  // With something protected in it, the outer keeper carries out all that changes this folder.
+  writeFileSync(join(kept, '.bashrc'), 'original\n')
+  writeFileSync(join(kept, 'file'), 'original\n')
+  const script = 'echo planted > file; echo planted > new; mkdir folder; mv file moved; ln file second; rm file; cd "$1" && echo own > file && cat file'
+  const inner = [process.execPath, join(CHECKOUT, 'bin', 'cordon.js'), 'run', '--read', kept, '--write', own, '--cwd', kept, '--', '/bin/sh', '-c', script, 'sh', own]
+  const [program = '', ...args] = insideCell('landlock', ['--write', kept, '--write', own]).enter(inner)
+  const before = snapshot(kept)
+  expect(spawnSync(program, args, { encoding: 'utf8', timeout: 60_000 }).stdout).toBe('own\n')
+  expect(snapshot(kept)).toEqual(before)
+  const [outer = '', ...words] = insideCell('landlock', ['--write', kept, '--cwd', kept]).enter(['/bin/sh', '-c', 'echo outer > file && cat file'])
+  expect(spawnSync(outer, words, { encoding: 'utf8', timeout: 60_000 }).stdout).toBe('outer\n')
 })
