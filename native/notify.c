@@ -247,13 +247,18 @@ static void answer_execute(const struct notification *call)
 	respond(call, 0, EACCES);
 }
 
-/* What may be carried out here for the tool: opening, making, renaming, removing, and names of sockets. */
+/* What may be carried out here for the tool: opening, making, renaming, removing, emptying, and names of sockets. */
 static bool is_about_a_name(int number)
 {
 	switch (number) {
 	case SYS_openat:
 	case SYS_unlinkat:
 	case SYS_renameat2:
+	case SYS_mkdirat:
+	case SYS_linkat:
+	case SYS_symlinkat:
+	case SYS_mknodat:
+	case SYS_truncate:
 	case SYS_bind:
 #ifdef SYS_renameat
 	case SYS_renameat:
@@ -264,10 +269,14 @@ static bool is_about_a_name(int number)
 	case SYS_rename:
 	case SYS_unlink:
 	case SYS_rmdir:
+	case SYS_mkdir:
+	case SYS_link:
+	case SYS_symlink:
+	case SYS_mknod:
 #endif
 		return true;
 	default:
-		return makes_names(number);
+		return false;
 	}
 }
 
