@@ -84,7 +84,7 @@ export const compileNeedles = (all: readonly Needle[], spellings: readonly Needl
   mark(used, codesOf('\\='), IN_ESCAPE)
   mark(DECIMAL, DECIMAL, DIGITS)
   mark(codesOf('nr'), used, BEHIND_BREAK)
-  mark(codesOf(' \t'), [...used, ...codesOf(' \t')], INDENTED)
+  mark([...codesOf(' \t'), ...BREAKS], [...used, ...codesOf(' \t')], INDENTED)
   for (const pair of byPair.keys()) kinds[pair] = (kinds[pair] as number) | IN_NEEDLE
 
   const offsets = new Uint32Array(65_537)
@@ -249,9 +249,9 @@ const fromBreak = (bytes: Buffer, at: number, set: NeedleSet, found: Search): vo
 }
 
 /** Where the first needle begins whose rest may follow; the end where there is none. */
-export const unfinishedAt = (bytes: Buffer, { needles, first, longest }: NeedleSet): number => {
+export const unfinishedAt = (bytes: Buffer, { needles, first, longest, kinds }: NeedleSet): number => {
   const end = bytes.length
-  for (let at = Math.max(0, end - longest); at < end; at++) {
+  for (let at = earliest(bytes, kinds, Math.max(0, end - longest)); at < end; at++) {
     const byte = bytes[at] as number
     if (first[byte] !== 1 && isMarker[byte] !== 1) continue
     if (first[byte] !== 1) {
@@ -261,6 +261,18 @@ export const unfinishedAt = (bytes: Buffer, { needles, first, longest }: NeedleS
     for (const needle of needles) if (matchForward(bytes, at, needle, 0) === MORE) return at
   }
   return end
+}
+
+/** Every pair of a needle is known, or near the beginning of an escape: where that ends, going back, none can begin before. */
+const earliest = (bytes: Buffer, kinds: Uint8Array, lowest: number): number => {
+  let at = bytes.length - 1
+  while (at > lowest && (kinds[((bytes[at - 1] as number) << 8) | (bytes[at] as number)] !== 0 || isNearMarker(bytes, at))) at--
+  return Math.max(at, lowest)
+}
+
+const isNearMarker = (bytes: Buffer, at: number): boolean => {
+  for (let near = at; near >= Math.max(0, at - LONGEST_ESCAPE); near--) if (isMarker[bytes[near] as number] === 1) return true
+  return false
 }
 
 /** Characters beyond ASCII are looked at in any case. */
