@@ -30,7 +30,7 @@ export const renderQuestion = (shown: Shown, paint: Paint, now = Date.now()): st
     ...renderFacts([
       ['tool', `${question.tool ?? '?'}, version ${String(question.toolVersion ?? '?')}${tool === null ? '' : `${tool.name === tool.key ? '' : ` (${tool.name})`}${tool.description === '' ? '' : `: ${tool.description}`}`}`],
       ['class', CLASSES[question.egressClass ?? ''] ?? (question.egressClass ?? 'write')],
-      ['agent', `${question.agent ?? '?'}${invocation === null || invocation.invokedBy === invocation.agent ? '' : `, asked for by ${invocation.invokedBy}`}`],
+      ['agent', `${question.agent}${invocation === null || invocation.invokedBy === invocation.agent ? '' : `, asked for by ${invocation.invokedBy}`}`],
       ...asked,
       ...(invocation === null || invocation.costEstimate === null ? [] : [['cost', `${String(invocation.costEstimate)} estimated`] as const]),
       ['call', question.subjectId],
