@@ -1,8 +1,8 @@
 /*
  * Write roots that hold something protected, where Landlock alone holds the cell.
  *
- * Its rules add up and cannot leave out a part of a folder. So such a root has no rule for writing at all: the keeper
- * opens, makes, renames and removes what the tool asks for, and this file says whether it may. Everything is judged by
+ * Its rules add up and cannot leave out a part of a folder: those around what is protected let nothing new be made beside
+ * it. So the keeper opens, makes, renames and removes what the tool asks for, and this file says whether it may. Everything is judged by
  * where the object or its folder really lies, and then done to that very object.
  */
 #include "cell.h"

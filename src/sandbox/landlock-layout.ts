@@ -18,7 +18,10 @@ export interface LandlockLayout {
   readonly kept: Plan['kept']
 }
 
-/** With a keeper that acts for the tool, a write root with something carved out of it needs no rules around that. */
+/**
+ * With a keeper that acts for the tool, a write root with something carved out of it needs no rules around that. Those
+ * that fit are made all the same: the keeper changes no files for cells within this one.
+ */
 export const layOutLandlock = (input: LayoutInput, hasKeeper: boolean): LandlockLayout => {
   const { survey, system, execute, temporary } = input
   const letters = <Base extends 'r' | 'rw'>(base: Base): Base | `${Base}x` => (execute.kind === 'all' ? `${base}x` : base)
@@ -44,6 +47,8 @@ export const layOutLandlock = (input: LayoutInput, hasKeeper: boolean): Landlock
     // others in /dev/pts are other people's.
     { access: 'rwd', path: '/dev/tty' as AbsolutePath },
   ]
+  const besides = writeRoots.filter(isKept).flatMap((root) => around(root, carved, letters('rw')))
+  if (rules.length + besides.length <= MOST_RULES) rules.push(...besides)
   if (rules.length > MOST_RULES) {
     const folder = fullestFolder(rules)
     const problem = `${String(rules.length)} Landlock rules, more than ${String(MOST_RULES)}: most are for what lies in ${folder}, beside something protected; move that to another folder, or what is protected there (ls -A ${quotedWord(folder)})`

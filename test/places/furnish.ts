@@ -31,6 +31,8 @@ export const furnish = (root: string, seed: (folder: string) => void): Room => {
   const outerOnly = folder('outer-only')
   const outerWritten = folder('outer-written')
   file(join(outerWritten, 'file'), 'SECRET of the outer cell\n')
+  // With something protected, so that the outer keeper writes there for the outer tool: not for the inner one.
+  file(join(outerWritten, '.envrc'), 'original\n')
   seed(outerWritten)
   return {
     both,

@@ -78,7 +78,7 @@ for (const form of ['namespaces', 'landlock'] as const) {
 
     test('neither namespaces nor other powers of the kernel can be had', () => {
       expectHeld(found(), 'new namespaces')
-      expectHeld(found(), 'the kernel', { personality: 'switches off randomisation for its own children, which gives nobody any right' })
+      expectHeld(found(), 'the kernel', { 'ptrace-traceme': 'debuggers start their children so', 'process_vm_readv-self': 'of itself and its own children', personality: 'switches off randomisation for its own children, which gives nobody any right' })
       expectHeld(found(), 'its supervisor')
     })
 

@@ -54,13 +54,20 @@ describe('Landlock rules', () => {
     expect(['w/src/f', 'w/.git/HEAD', 'w/.git/hooks/h', 'w/.git', 'w'].map((name) => accessTo(rules, join(root, name)))).toEqual(['rwx', 'rwx', 'rx', 'rx', 'rx'])
   })
 
-  it('let nothing be written in a root that holds something protected, where the keeper writes for the tool', () => {
+  it('let nothing protected be written, nor its folder, where the keeper writes for the tool', () => {
     const root = newFolder()
     plant(root, ['w/.git/hooks/h', 'w/key', 'w/src/f', 'free/f'])
     const hidden = [{ path: path(`${root}/w/key`), object: 'file' as const }]
     const { rules, kept } = layOutKept({ write: [place(`${root}/w`), place(`${root}/free`)], hidden }, { protectedPlaces: [place(`${root}/w/.git/hooks`)] })
     expect(kept).toEqual({ roots: [`${root}/w`], sealed: [`${root}/w/.git/hooks`], hidden: [`${root}/w/key`] })
-    expect(['w/src/f', 'w/.git/hooks/h', 'w/key', 'free/f'].map((name) => accessTo(rules, join(root, name)))).toEqual(['lrx', 'lrx', 'l', 'rwx'])
+    expect(['w/src/f', 'w/.git/hooks/h', 'w/key', 'free/f'].map((name) => accessTo(rules, join(root, name)))).toEqual(['lrwx', 'lrx', 'l', 'rwx'])
+  })
+
+  it('that would be too many are left to the keeper', () => {
+    const root = newFolder()
+    plant(root, ['.git/hooks/h', ...Array.from({ length: 4_100 }, (_, index) => `f${String(index)}`)])
+    const { rules, kept } = layOutKept({ write: [place(root)] }, { protectedPlaces: [place(`${root}/.git/hooks`)] })
+    expect({ kept: kept.roots, access: accessTo(rules, `${root}/f1`) }).toEqual({ kept: [root], access: 'rx' })
   })
 
   it('grant nothing in a root that lies in what is carved out', () => {

@@ -146,7 +146,8 @@ static int core_limit(void)
 	struct rlimit limit;
 	TRY(getrlimit(RLIMIT_CORE, &limit));
 	note("hard limit %lu", (unsigned long)limit.rlim_max);
-	return limit.rlim_max == 0 ? NOTHING : 0;
+	/* 1 stands for none, see disable_core_dumps() of the launcher. */
+	return limit.rlim_max <= 1 ? NOTHING : 0;
 }
 
 int main(int count, char **words)
