@@ -55,7 +55,7 @@ const summaryOf = (event: CordonEvent): string => {
     case 'permission.resolved':
       return `${event.tool}: ${event.resolution}${event.by === null ? '' : ` by ${event.by}`}${event.reason === null ? '' : `: ${event.reason}`}`
     case 'sandbox.applied':
-      return `${event.tool}: ${`${event.sandbox_profile.form}, network ${event.sandbox_profile.network.toString()}, writes to ${event.sandbox_profile.write_roots.join(', ') || 'nothing'}`}`
+      return `${event.tool}: ${event.sandbox_profile.form}, network ${event.sandbox_profile.network.toString()}, writes to ${event.sandbox_profile.write_roots.join(', ') || 'nothing'}`
     case 'sandbox.violation':
       return `${event.tool}: ${event.description}`
     case 'tool.called':

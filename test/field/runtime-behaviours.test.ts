@@ -81,7 +81,7 @@ describe('a boundary', () => {
     expect(facts.permission_decision.decision).toBe('sandboxed')
     expect(facts.sandbox_profile).toMatchObject({ mode: 'sandboxed', read_roots: expect.any(Array) as unknown, enforced: expect.any(Object) as unknown })
     const recorded = seen.find((event): event is Extract<CordonEvent, { type: 'sandbox.applied' }> => event.type === 'sandbox.applied')
-    expect(recorded?.sandbox_profile?.enforced).toEqual(facts.sandbox_profile?.enforced)
+    expect(recorded?.sandbox_profile.enforced).toEqual(facts.sandbox_profile?.enforced)
   })
 })
 
