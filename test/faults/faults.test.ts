@@ -148,7 +148,7 @@ test('a disk that is full where the record is written: nothing is run that is no
     } catch {
       // That is what it is for.
     }
-    await expect.poll(() => team.ask('look', { id: 'unrecorded', seconds: 0 }).then(() => 'asked', (error: unknown) => (error as { code?: string }).code), { timeout: 20_000, interval: 5 }).toBe('store-unavailable')
+    await expect.poll(() => team.ask('look', { id: 'unrecorded', seconds: 0 }).then(() => 'asked', (error: unknown) => (error as { code?: string }).code), { timeout: 20_000, interval: 5 }).toBe('store-full')
     const { inputHash } = await team.find(waiting)
     const approve = () => approveInvocation(team.as('cordon_operator', 'anna'), waiting, inputHash)
     await approve().catch(() => undefined)
