@@ -33,13 +33,14 @@ export const runner = async ({ given, environment }: CommandLine): Promise<numbe
   const sealingKey = sealingKeyOf(one('key'), environment)
   if (sealingKey === undefined && many('secret').some((word) => word.includes('=store:'))) throw usage('a credential of the store is opened with a key: --key FILE, or CORDON_KEY_FILE', COMMAND)
   const keyFile = one('key')
+  const concurrency = countOf(one('concurrency')) ?? availableParallelism()
   const tools = await toolsOf(many('tools'))
   const signals = hearSignals()
   const started = await startRunner({
     url,
     name: one('name') ?? hostname(),
     labels: many('label'),
-    concurrency: countOf(one('concurrency')) ?? availableParallelism(),
+    concurrency,
     tools,
     runtime: {
       workspace,

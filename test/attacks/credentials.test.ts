@@ -170,7 +170,7 @@ describeForms('the value of a credential', ({ form }) => {
     const before = arrivals.length
     const events = eventsOf(runtime)
     const result = await runtime.call('finding')
-    expect(result).toMatchObject({ status: 'failed', reason: 'A credential that this tool needs is not set up.', facts: { error: { code: 'credential-missing', message: 'the credential "other" has no value: the file /nonexistent/other does not exist' }, egress: null, sandbox_profile: null } })
+    expect(result).toMatchObject({ status: 'not_started', reason: 'A credential that this tool needs is not set up.', facts: { error: { code: 'credential-missing', message: 'the credential "other" has no value: the file /nonexistent/other does not exist' }, egress: null, sandbox_profile: null } })
     expect(arrivals.length).toBe(before)
     expect(events.map(({ type }) => type)).not.toContain('process.completed')
     await runtime.close()

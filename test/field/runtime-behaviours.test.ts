@@ -70,7 +70,7 @@ describe('a boundary', () => {
   test('a boundary that the host cannot hold is not replaced by none', async () => {
     const impossible = tool({ name: 'impossible', policy: { require: ['broker'] }, run: () => 'ran' })
     const result = await (await cordon({ tools: [impossible] })).call('impossible', {})
-    expect(result).toMatchObject({ status: 'failed', facts: { sandbox_profile: null } })
+    expect(result).toMatchObject({ status: 'not_started', facts: { sandbox_profile: null } })
     expect(result.output).toBeUndefined()
   })
 

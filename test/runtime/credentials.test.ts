@@ -70,14 +70,14 @@ describe('the value of a credential', () => {
     const runtime = await withSource(source, options)
     const before = server.connections()
     const result = await runtime.call('curling')
-    expect(result).toMatchObject({ status: 'failed', reason: 'A credential that this tool needs is not set up.', facts: { error: { code: 'credential-missing', message: expect.stringContaining(problem) as string, fix: expect.stringMatching(/./) as string }, sandbox_profile: null } })
+    expect(result).toMatchObject({ status: 'not_started', reason: 'A credential that this tool needs is not set up.', facts: { error: { code: 'credential-missing', message: expect.stringContaining(problem) as string, fix: expect.stringMatching(/./) as string }, sandbox_profile: null } })
     expect(server.connections()).toBe(before)
     expect(JSON.stringify(result)).not.toContain(VALUE)
   })
 
   test('that nobody said where to find lets the call not run', async () => {
     const runtime = await stage.cordon({ tools: [curling], egress })
-    expect(await runtime.call('curling')).toMatchObject({ status: 'failed', facts: { error: { code: 'credential-missing', fix: expect.stringContaining('egress: { secrets: { "token": "env:NAME" } }') as string } } })
+    expect(await runtime.call('curling')).toMatchObject({ status: 'not_started', facts: { error: { code: 'credential-missing', fix: expect.stringContaining('egress: { secrets: { "token": "env:NAME" } }') as string } } })
   })
 
   test('needs hosts: a tool with all of the network is refused with one', () => {
@@ -110,7 +110,7 @@ describe('the value of a credential', () => {
     const telling = processTool({ name: 'telling', policy: { ...policy, ...more }, command: () => ['env'] })
     const runtime = await withSource(`command:printf ${VALUE}`, { tools: [telling], environment: { PATH: process.env['PATH'], COPY: `x${VALUE}` } })
     const result = await runtime.call('telling')
-    expect(result).toMatchObject({ status: 'failed', facts: { error: { code: 'credential-exposed', message: expect.stringContaining(`the variable ${variable} contains the value of the credential "token"`) as string }, sandbox_profile: null } })
+    expect(result).toMatchObject({ status: 'not_started', facts: { error: { code: 'credential-exposed', message: expect.stringContaining(`the variable ${variable} contains the value of the credential "token"`) as string }, sandbox_profile: null } })
     expect(JSON.stringify(result)).not.toContain(VALUE)
   })
 
@@ -121,7 +121,7 @@ describe('the value of a credential', () => {
   ])('%s lets the call not run, and says so', async (_, inject, command, problem) => {
     const marker = processTool({ name: 'marker', policy: { ...policy, credentials: [{ id: 'token', inject: inject as never }] }, command: () => ['true'] })
     const result = await (await withSource(`command:${command}`, { tools: [marker] })).call('marker')
-    expect(result).toMatchObject({ status: 'failed', facts: { error: { code: 'credential-unusable', message: expect.stringMatching(problem) as string, fix: expect.stringMatching(/./) as string } } })
+    expect(result).toMatchObject({ status: 'not_started', facts: { error: { code: 'credential-unusable', message: expect.stringMatching(problem) as string, fix: expect.stringMatching(/./) as string } } })
   })
 
   test.each([['a misspelt source', { token: `evn:${VALUE}` }], ['the value itself', { token: VALUE }], ['something else', VALUE]])('given as %s is refused when the runtime is made, without repeating it', async (_, secrets) => {

@@ -134,7 +134,7 @@ describe('what a call says', () => {
     const id = await invoke()
     await take(id)
     expect(await say(id, 'x', { fence: '2' })).toMatchObject({ status: 409, json: { code: 'store-state' } })
-    expect(await stage.ask('agent-1', 'POST', `/v1/invocations/${id}/output`, { body: { fence: '1', stream: 'stdout', content: 'x' } })).toMatchObject({ status: 403 })
+    expect(await stage.ask('agent-1', 'POST', `/v1/invocations/${id}/output`, { body: { fence: '1', stream: 'stdout', content: 'x' } })).toMatchObject({ status: 409, json: { code: 'store-state' } })
     expect(await say(id, 'x'.repeat(8_193))).toMatchObject({ status: 400 })
     expect(await say(id, 'x'.repeat(8_192))).toMatchObject({ status: 204 })
     for (let number = 0; number < 40; number += 1) await say(id, String(number))

@@ -134,7 +134,7 @@ describe.each(ENGINES)('calls in the books of a team, on %s', (name) => {
 
   describe('nobody else starts what this runtime refuses or cannot record', () => {
     const ADD = tool({ name: 'add', description: 'adds', input: { type: 'object' }, policy: {}, run: ({ a, b }: { a: number; b: number }) => a + b })
-    const COUNT = processTool({ name: 'count', description: 'counts its runs', input: { type: 'object' }, policy: { filesystem: { write: ['.'] } }, command: ({ file }: { file: string }) => ['sh', '-c', 'echo run >> "$0"; grep -c run "$0"', file] })
+    const COUNT = processTool({ name: 'count', description: 'counts its runs', input: { type: 'object' }, policy: { egress_class: 'none', filesystem: { write: ['.'] } }, command: ({ file }: { file: string }) => ['sh', '-c', 'echo run >> "$0"; grep -c run "$0"', file] })
     const opened = async (more: Partial<CordonOptions>, execution: 'here' | 'runners', work: (cordon: Cordon) => Promise<void>): Promise<void> => {
       const cordon = await createCordon({ workspace, mode: 'on_request', tools: [ADD, COUNT], registry: { engine, owner: 'team', agent: 'agent-1', runner: 'runtime', speaks: 'gateway', execution }, ...more })
       try {
