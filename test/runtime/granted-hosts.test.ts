@@ -53,7 +53,7 @@ describe('tools with granted hosts', () => {
   test('all of the network is given to a call that somebody approved of, and to no other', async () => {
     const open = processTool({ name: 'open', policy: { network: 'all' }, command: () => ['curl', '-sSk', '--resolve', `${HOST}:${String(server.port)}:127.0.0.1`, url] })
     const allowed = await stage.cordon({ tools: [open], mode: 'bypass' })
-    expect(await allowed.call('open', {})).toMatchObject({ status: 'failed', facts: { error: { code: 'network-unapproved' } } })
+    expect(await allowed.call('open', {})).toMatchObject({ status: 'not_started', facts: { error: { code: 'network-unapproved' } } })
     const asked = await stage.cordon({ tools: [open], mode: 'default', approve: () => ({ kind: 'approve_once', by: 'ann' }) })
     expect(await asked.call('open', {})).toMatchObject({ status: 'ok', output: { stdout: expect.stringContaining('GET') as string } })
   })
