@@ -9,6 +9,11 @@ import { boundaryOf, describeForms, mustRun } from './harness.js'
 import type { Cell, RanCall } from './harness.js'
 import { playground } from './playground.js'
 
+/** On a busy machine no moment may be quiet enough to build a cell. Then the call is refused, and that is said. */
+const disturbedAllAlong = (error: unknown): undefined => {
+  expect(error).toMatchObject({ code: 'setup-failed', message: expect.stringContaining('another program keeps changing') as string })
+}
+
 /** A call that waits until the user has done something. */
 const meanwhile = async (cell: Cell, workspace: string, deed: () => void, script = 'true'): Promise<RanCall> => {
   let done = false
@@ -89,7 +94,9 @@ describeForms('what its user makes while a call runs', (cell) => {
   test('the tool cannot plant the same in its place', async () => {
     const { inside, folder } = playground()
     folder('inside/sub')
-    await meanwhile(cell, inside, () => undefined, 'mkdir -p sub/x/.git/hooks; echo evil > sub/x/.git/hooks/pre-commit; echo evil > sub/.envrc; true')
+    await cell.call(['/bin/sh', '-c', 'mkdir -p sub/x/.git/hooks; echo evil > sub/x/.git/hooks/pre-commit; echo evil > sub/.envrc'], {
+      policy: { filesystem: { write: [inside] } }, workspace: inside, cwd: inside,
+    })
     expect(existsSync(join(inside, 'sub/x/.git/hooks/pre-commit'))).toBe(false)
     expect(existsSync(join(inside, 'sub/.envrc'))).toBe(false)
   })
@@ -109,7 +116,7 @@ describeForms('cells that are built while somebody clones and removes repositori
     let finished = 0
     try {
       for (let at = 0; at < 40; at += 1) {
-        const result = await runs[at % 2]?.()
+        const result = await runs[at % 2]?.().catch(disturbedAllAlong)
         if (result?.status === 'exited') finished += 1
         for (const { kind } of result?.violations ?? []) kinds.add(kind)
       }
