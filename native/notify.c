@@ -247,37 +247,16 @@ static void answer_execute(const struct notification *call)
 	respond(call, 0, EACCES);
 }
 
-/* What may be carried out here for the tool: opening, making, renaming, removing, emptying, and names of sockets. */
-static bool is_about_a_name(int number)
+/* What would be carried out here for the tool of this cell is for the kernel to decide where a cell inside it asks. */
+static void answer_own(const struct notification *call, void (*answer)(const struct notification *call))
 {
-	switch (number) {
-	case SYS_openat:
-	case SYS_unlinkat:
-	case SYS_renameat2:
-	case SYS_mkdirat:
-	case SYS_linkat:
-	case SYS_symlinkat:
-	case SYS_mknodat:
-	case SYS_truncate:
-	case SYS_bind:
-#ifdef SYS_renameat
-	case SYS_renameat:
-#endif
-#ifdef SYS_open
-	case SYS_open:
-	case SYS_creat:
-	case SYS_rename:
-	case SYS_unlink:
-	case SYS_rmdir:
-	case SYS_mkdir:
-	case SYS_link:
-	case SYS_symlink:
-	case SYS_mknod:
-#endif
-		return true;
-	default:
-		return false;
-	}
+	if (!answer_nested_file(call))
+		answer(call);
+}
+
+static void answer_emptying(const struct notification *call)
+{
+	answer_metadata(call);
 }
 
 void answer_notification(const struct plan *plan, int listener, int supervisor, struct broker *broker, struct nest *nest)
@@ -287,8 +266,6 @@ void answer_notification(const struct plan *plan, int listener, int supervisor, 
 
 	if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &request) < 0)
 		return; /* the tool was killed between poll and here */
-	if (is_about_a_name(request.data.nr) && answer_nested_file(&call))
-		return;
 	switch (request.data.nr) {
 	case SYS_clone:
 #ifdef SYS_fork
@@ -327,7 +304,7 @@ void answer_notification(const struct plan *plan, int listener, int supervisor, 
 		answer_watcher(&call);
 		break;
 	case SYS_bind:
-		answer_bind(&call);
+		answer_own(&call, answer_bind);
 		break;
 	case SYS_ioctl:
 		answer_ioctl(&call);
@@ -343,7 +320,7 @@ void answer_notification(const struct plan *plan, int listener, int supervisor, 
 	case SYS_open:
 	case SYS_creat:
 #endif
-		answer_open(&call);
+		answer_own(&call, answer_open);
 		break;
 	case SYS_unlinkat:
 	case SYS_renameat2:
@@ -363,13 +340,10 @@ void answer_notification(const struct plan *plan, int listener, int supervisor, 
 	case SYS_symlink:
 	case SYS_mknod:
 #endif
-		answer_change(&call);
+		answer_own(&call, answer_change);
 		break;
 	case SYS_truncate:
-		if (landlock_is_before(plan, 3) || plan->kept_count)
-			answer_metadata(&call);
-		else
-			answer_change(&call);
+		answer_own(&call, landlock_is_before(plan, 3) || plan->kept_count ? answer_emptying : answer_change);
 		break;
 	default:
 		if (answer_metadata(&call))

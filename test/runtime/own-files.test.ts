@@ -52,10 +52,10 @@ describe('the boundary of a tool, by the audit log', () => {
   })
 
   it('is refused where the working directory would be lost with the folder', () => {
-    const boundary = boundaryOf('/home/a/work', { write: ['/home/a/**'] })
-    const inFolder = auditOwnFiles({ log: '/home/a/work/audit.jsonl', anchor: '/home/a/work/audit.jsonl.anchor' })
-    expect(() => shieldOwnFiles(boundary, inFolder, parseAbsolutePath('/home/a/work'))).toThrow(EXPOSED)
-    expect(carvedIn(shieldOwnFiles(boundary, inFolder, parseAbsolutePath('/home/a/other')).read)).toEqual(['!/home/a/work'])
+    const boundary = boundaryOf('/home/a/project', { write: ['/home/a/**'] })
+    const inFolder = auditOwnFiles({ log: '/home/a/project/audit.jsonl', anchor: '/home/a/project/audit.jsonl.anchor' })
+    expect(() => shieldOwnFiles(boundary, inFolder, parseAbsolutePath('/home/a/project'))).toThrow(EXPOSED)
+    expect(carvedIn(shieldOwnFiles(boundary, inFolder, parseAbsolutePath('/home/a/other')).read)).toEqual(['!/home/a/project'])
   })
 })
 
