@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -17,22 +17,33 @@ const CALLS = Number(process.env['CORDON_ATTACK_CALLS'] ?? 200)
 const AT_ONCE = 16
 const HOSTS = 2
 
-/** Folders of tests and scripts, which others make meanwhile (`cordon-pg-x1Y2z3`); those of cells have no word in their names. */
-const OF_TESTS = /^cordon-[a-z][a-z-]*-[A-Za-z0-9]{6}$/
+/**
+ * What others make meanwhile: folders of tests and scripts (`cordon-pg-x1Y2z3`), and of the cells of other tests.
+ * The hosts of this file get a temporary folder of their own, in which nothing of their cells may stay.
+ */
+const OF_OTHERS = /^cordon-([a-z][a-z-]*-[A-Za-z0-9]{6}|[0-9a-f]{24})$/
+
+/** An own temporary folder for a host process. */
+const ownTemporary = (root: string): { readonly folder: string; readonly env: NodeJS.ProcessEnv } => {
+  const folder = join(root, 'temporary')
+  mkdirSync(folder, { mode: 0o1777 })
+  return { folder, env: { ...process.env, TMPDIR: folder } }
+}
 
 /** What could be left lying around. */
 const traces = (): readonly string[] =>
   ['/tmp', '/dev/shm', '/var/tmp', process.env['XDG_RUNTIME_DIR'] ?? '/run/user/0'].flatMap((folder) => {
     try {
-      return readdirSync(folder).filter((name) => /cordon/i.test(name) && !OF_TESTS.test(name)).map((name) => join(folder, name))
+      return readdirSync(folder).filter((name) => /cordon/i.test(name) && !OF_OTHERS.test(name)).map((name) => join(folder, name))
     } catch {
       return []
     }
   })
 
 /** What is there now, was not before, and does not go away: calls of other tests have traces too, while they run. */
-const lastingTraces = async (before: readonly string[]): Promise<readonly string[]> => {
-  let left = traces().filter((path) => !before.includes(path))
+const lastingTraces = async (before: readonly string[], temporary: string): Promise<readonly string[]> => {
+  const own = readdirSync(temporary).map((name) => join(temporary, name))
+  let left = [...own, ...traces().filter((path) => !before.includes(path))]
   for (let look = 0; look < 100 && left.length > 0; look += 1) {
     await wait(100)
     left = left.filter((path) => existsSync(path))
@@ -46,7 +57,7 @@ describeForms('many calls at once in one directory', (cell) => {
   test(`${String(CALLS)} calls, ${String(AT_ONCE)} in flight, from ${String(HOSTS)} host processes: none fails and nothing stays`, async () => {
     const { inside, root } = playground()
     const mark = newMark()
-    const [before, mounts] = [traces(), mountsOf('self')]
+    const [before, mounts, temporary] = [traces(), mountsOf('self'), ownTemporary(root)]
     const request: HostRequest = {
       form: cell.form,
       // Process numbers repeat from cell to cell, so they make no unique names here.
@@ -60,19 +71,19 @@ describeForms('many calls at once in one directory', (cell) => {
     writeFileSync(path, JSON.stringify(request))
     const script = hostScript(root)
     const outputs = await Promise.all(
-      Array.from({ length: HOSTS }, () => text(spawn(process.execPath, [script, path], { stdio: ['ignore', 'pipe', 'inherit'] }).stdout)),
+      Array.from({ length: HOSTS }, () => text(spawn(process.execPath, [script, path], { env: temporary.env, stdio: ['ignore', 'pipe', 'inherit'] }).stdout)),
     )
     for (const output of outputs) expect(JSON.parse(output.trimEnd().split('\n').at(-1) ?? '{}')).toEqual({ done: CALLS / HOSTS, failures: [], failed: 0 })
     expect(readdirSync(inside)).toEqual([])
     expect(await survivorsOf(mark)).toEqual([])
-    expect(await lastingTraces(before)).toEqual([])
+    expect(await lastingTraces(before, temporary.folder)).toEqual([])
     expect(mountsOf('self')).toBe(mounts)
   })
 
   test('nothing stays when a host process is killed in the middle', async () => {
     const { inside, root } = playground()
     const mark = newMark()
-    const before = traces()
+    const [before, temporary] = [traces(), ownTemporary(root)]
     const request: HostRequest = {
       form: cell.form,
       argv: ['/bin/sh', '-c', `echo scratch > "\${TMPDIR:-/tmp}/x"; sleep 61; echo ${mark}`],
@@ -83,12 +94,12 @@ describeForms('many calls at once in one directory', (cell) => {
     }
     const path = join(root, 'request.json')
     writeFileSync(path, JSON.stringify(request))
-    const host = spawn(process.execPath, [hostScript(root), path], { stdio: ['ignore', 'ignore', 'inherit'] })
+    const host = spawn(process.execPath, [hostScript(root), path], { env: temporary.env, stdio: ['ignore', 'ignore', 'inherit'] })
     await untilRunning(mark)
     host.kill('SIGKILL')
     expect(await survivorsOf(mark)).toEqual([])
     expect(readdirSync(inside)).toEqual([])
-    expect(await lastingTraces(before)).toEqual([])
+    expect(await lastingTraces(before, temporary.folder)).toEqual([])
   })
 
   test("the host's own handling of signals and of its children is untouched", async () => {
