@@ -1,7 +1,7 @@
 /* The launcher: `cordon-cell` runs one cell whose host is at descriptor 3; with the word `channel` its host takes descriptors at 4. */
-#include "cell.h"
-#include "cgroup.h"
-#include "scout.h"
+#include "wire/cell.h"
+#include "boundary/cgroup.h"
+#include "watcher/watcher.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// Compiles native/*.c into build/cordon-cell, the launcher that every native cell starts with.
+// Compiles native/ into build/cordon-cell, the launcher that every native cell starts with.
 //
 //   node scripts/build-native.mjs                      for this machine
 //   node scripts/build-native.mjs --target x86_64      cross-compiled into build/x86_64/ (or aarch64)
@@ -24,7 +24,8 @@ const CROSS_PACKAGES = {
   aarch64: 'gcc-aarch64-linux-gnu libc6-dev-arm64-cross',
 }
 
-const COMMON = ['-std=gnu11', '-D_GNU_SOURCE', '-Wall', '-Wextra']
+const NATIVE = join(ROOT, 'native')
+const COMMON = ['-std=gnu11', '-D_GNU_SOURCE', '-Wall', '-Wextra', '-I', NATIVE]
 // Not where it is installed: a compiler that warns of more than ours do must not keep anybody from installing.
 const STRICT = ['-Werror']
 // Distributions predefine _FORTIFY_SOURCE at their own level; redefining it without -U is an error under -Werror.
@@ -40,9 +41,9 @@ const stop = (text) => {
 }
 
 const listNative = (extension) => {
-  const folder = join(ROOT, 'native')
-  if (!existsSync(folder)) return []
-  return readdirSync(folder).filter((name) => name.endsWith(extension)).sort().map((name) => join(folder, name))
+  if (!existsSync(NATIVE)) return []
+  const names = readdirSync(NATIVE, { recursive: true }).filter((name) => name.endsWith(extension) && !name.startsWith('fuzz/'))
+  return names.sort().map((name) => join(NATIVE, name))
 }
 
 const answers = (compiler) => spawnSync(compiler, ['--version'], { stdio: 'ignore' }).status === 0
@@ -77,7 +78,7 @@ const fingerprint = (compiler, flags, files) => {
 }
 
 const compile = (compiler, flags, form, output) => {
-  const sources = listNative('.c').filter((file) => !basename(file).startsWith('fuzz_'))
+  const sources = listNative('.c')
   const stamp = `${output}.stamp`
   const wanted = fingerprint(compiler, flags, [...sources, ...listNative('.h')])
   if (existsSync(output) && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return say(`${output} is up to date`)

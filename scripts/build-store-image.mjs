@@ -8,8 +8,8 @@ import { gzipSync } from 'node:zlib'
 
 import { PGlite } from '@electric-sql/pglite'
 
-import { engineOf } from '../dist/store/pglite-engine.js'
-import { migrate, readMigrations } from '../dist/store/migrate.js'
+import { engineOf } from '../dist/store/engine/pglite-engine.js'
+import { migrate, readMigrations } from '../dist/store/engine/migrate.js'
 
 const SELF = fileURLToPath(import.meta.url)
 const ROOT = dirname(dirname(SELF))
@@ -45,7 +45,7 @@ const walk = (folder, prefix = '') =>
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((entry) => (entry.isDirectory() ? [{ name: `${prefix}${entry.name}`, isFolder: true }, ...walk(folder, `${prefix}${entry.name}/`)] : [{ name: `${prefix}${entry.name}`, isFolder: false }]))
 
-/** `ustar`, as src/store/prepared-image.ts and PGlite read it. */
+/** `ustar`, as src/store/engine/prepared-image.ts and PGlite read it. */
 const pack = (folder, entries) => {
   const octal = (value, length) => value.toString(8).padStart(length - 1, '0') + '\0'
   const blocks = entries.flatMap(({ name, isFolder }) => {

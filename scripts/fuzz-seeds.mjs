@@ -1,9 +1,9 @@
 // The inputs that fuzzing begins with: what the library really sends, and what git really writes.
-import { encodeCommand, encodePlan } from '../dist/sandbox/encode-plan.js'
-import { encodeFrame } from '../dist/sandbox/frames.js'
-import { probeHost } from '../dist/sandbox/host.js'
-import { findLauncher } from '../dist/sandbox/launcher.js'
-import { createPlanner } from '../dist/sandbox/planner.js'
+import { encodeCommand, encodePlan } from '../dist/sandbox/plan/encode-plan.js'
+import { encodeFrame } from '../dist/sandbox/launch/frames.js'
+import { probeHost } from '../dist/sandbox/host/host.js'
+import { findLauncher } from '../dist/sandbox/host/launcher.js'
+import { createPlanner } from '../dist/sandbox/plan/planner.js'
 import { parsePolicy, resolvePolicy } from '../dist/policy/index.js'
 
 const POLICIES = [
@@ -37,7 +37,7 @@ const COMMANDS = [
   { program: '/bin/sh', argv: ['sh', '-c', 'echo "$1"', '', 'x'.repeat(200)], environment: { PATH: '/usr/bin', EMPTY: '' } },
 ].map(encodeCommand)
 
-/** Behind the byte that says which of the two it is, see native/fuzz_plan.c. */
+/** Behind the byte that says which of the two it is, see native/fuzz/plan.c. */
 const marked = (mark, bytes) => Buffer.concat([Buffer.of(mark), bytes])
 
 const CONFIGS = [

@@ -17,7 +17,7 @@ import { SEEDS } from './fuzz-seeds.mjs'
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
 const NATIVE = join(ROOT, 'native')
 const OUTPUT = join(ROOT, 'build', 'fuzz')
-const FLAGS = ['-std=gnu11', '-Wall', '-Wextra', '-Werror', '-D_GNU_SOURCE', '-O1', '-g', '-fno-omit-frame-pointer', '-fsanitize=fuzzer,address,undefined', '-fno-sanitize-recover=undefined']
+const FLAGS = ['-std=gnu11', '-Wall', '-Wextra', '-Werror', '-D_GNU_SOURCE', '-O1', '-g', '-fno-omit-frame-pointer', '-fsanitize=fuzzer,address,undefined', '-fno-sanitize-recover=undefined', '-I', NATIVE]
 
 const say = (text) => process.stdout.write(`fuzz: ${text}\n`)
 const stop = (text) => {
@@ -25,7 +25,7 @@ const stop = (text) => {
   process.exit(1)
 }
 
-const TARGETS = readdirSync(NATIVE).filter((name) => name.startsWith('fuzz_') && name.endsWith('.c')).map((name) => name.slice('fuzz_'.length, -'.c'.length)).sort()
+const TARGETS = readdirSync(join(NATIVE, 'fuzz')).filter((name) => name.endsWith('.c')).map((name) => name.slice(0, -'.c'.length)).sort()
 
 const refuseWithoutRuntime = () => {
   if (spawnSync('clang', ['--version'], { stdio: 'ignore' }).status !== 0) stop('clang is missing, and libFuzzer is part of it; apt-get install clang libclang-rt-dev')
@@ -36,9 +36,9 @@ const refuseWithoutRuntime = () => {
 
 /** The sources under test are named by the target itself, in its first comment. */
 const sourcesOf = (target) => {
-  const file = join(NATIVE, `fuzz_${target}.c`)
+  const file = join(NATIVE, 'fuzz', `${target}.c`)
   const needs = /^ \* needs: (.+)$/m.exec(readFileSync(file, 'utf8'))
-  if (needs === null) stop(`${file} does not say which sources it needs (" * needs: plan.c …" in its first comment)`)
+  if (needs === null) stop(`${file} does not say which sources it needs (" * needs: wire/plan.c …" in its first comment)`)
   return [file, ...needs[1].split(' ').map((name) => join(NATIVE, name))]
 }
 

@@ -1,6 +1,6 @@
 import { CordonError } from '../errors/index.js'
 
-import { STDERR, oneLine, paintFor, writeText } from './console-text.js'
+import { STDERR, oneLine, paintFor, writeText } from './text/console-text.js'
 
 /** Cordon refused, or could not build the boundary. */
 export const EXIT_REFUSED = 125

@@ -1,28 +1,28 @@
 import { fail } from '../errors/index.js'
 import { nearestKey } from '../policy/index.js'
 
-import { APPROVALS_HELP } from './approvals-help.js'
+import { APPROVALS_HELP } from './team/approvals-help.js'
 import { parseArguments } from './arguments.js'
-import { CALLS_HELP } from './calls-help.js'
+import { CALLS_HELP } from './team/calls-help.js'
 import type { CommandLine } from './command-line.js'
 import type { CommandHelp } from './help.js'
 import { renderHelp, renderList } from './help.js'
-import { STDOUT, writeText } from './console-text.js'
-import { CREDENTIALS_HELP } from './credentials-help.js'
-import { DEMO_HELP } from './demo-help.js'
-import { DOCTOR_HELP } from './doctor-help.js'
+import { STDOUT, writeText } from './text/console-text.js'
+import { CREDENTIALS_HELP } from './team/credentials-help.js'
+import { DEMO_HELP } from './demo/demo-help.js'
+import { DOCTOR_HELP } from './doctor/doctor-help.js'
 import { reportFailure } from './failure.js'
-import { LOG_HELP } from './log-help.js'
-import { POLICY_HELP } from './policy-help.js'
-import { RUNNER_HELP } from './runner-help.js'
-import { RUN_HELP } from './run-options.js'
-import { RUNS_HELP } from './runs-help.js'
-import { SERVE_HELP } from './serve-help.js'
-import { TEAM_HELP } from './team-help.js'
-import { TOKENS_HELP } from './tokens-help.js'
-import { TOOLS_HELP } from './tools-help.js'
+import { LOG_HELP } from './log/log-help.js'
+import { POLICY_HELP } from './policy/policy-help.js'
+import { RUNNER_HELP } from './team/runner-help.js'
+import { RUN_HELP } from './run/run-options.js'
+import { RUNS_HELP } from './team/runs-help.js'
+import { SERVE_HELP } from './team/serve-help.js'
+import { TEAM_HELP } from './team/team-help.js'
+import { TOKENS_HELP } from './team/tokens-help.js'
+import { TOOLS_HELP } from './team/tools-help.js'
 import { version } from './version.js'
-import { WHY_HELP } from './why-help.js'
+import { WHY_HELP } from './log/why-help.js'
 
 interface Command {
   readonly help: CommandHelp
@@ -33,21 +33,21 @@ interface Command {
 }
 
 const COMMANDS: Readonly<Record<string, Command>> = {
-  run: { help: RUN_HELP, load: async () => (await import('./run.js')).run },
-  doctor: { help: DOCTOR_HELP, load: async () => (await import('./doctor.js')).doctor },
-  policy: { help: POLICY_HELP, takesWords: true, load: async () => (await import('./policy.js')).policy },
-  log: { help: LOG_HELP, takesWords: true, load: async () => (await import('./log.js')).log },
-  why: { help: WHY_HELP, takesWords: true, load: async () => (await import('./why.js')).why },
-  serve: { help: SERVE_HELP, takesWords: true, load: async () => (await import('./serve.js')).serve },
-  approvals: { help: APPROVALS_HELP, takesWords: true, load: async () => (await import('./approvals.js')).approvals },
-  tools: { help: TOOLS_HELP, takesWords: true, load: async () => (await import('./tools.js')).tools },
-  calls: { help: CALLS_HELP, takesWords: true, load: async () => (await import('./calls.js')).calls },
-  runs: { help: RUNS_HELP, takesWords: true, load: async () => (await import('./runs.js')).runs },
-  team: { help: TEAM_HELP, takesWords: true, load: async () => (await import('./team.js')).team },
-  tokens: { help: TOKENS_HELP, takesWords: true, load: async () => (await import('./tokens.js')).tokens },
-  credentials: { help: CREDENTIALS_HELP, takesWords: true, load: async () => (await import('./credentials.js')).credentials },
-  runner: { help: RUNNER_HELP, load: async () => (await import('./runner.js')).runner },
-  demo: { help: DEMO_HELP, load: async () => (await import('./demo.js')).demo },
+  run: { help: RUN_HELP, load: async () => (await import('./run/run.js')).run },
+  doctor: { help: DOCTOR_HELP, load: async () => (await import('./doctor/doctor.js')).doctor },
+  policy: { help: POLICY_HELP, takesWords: true, load: async () => (await import('./policy/policy.js')).policy },
+  log: { help: LOG_HELP, takesWords: true, load: async () => (await import('./log/log.js')).log },
+  why: { help: WHY_HELP, takesWords: true, load: async () => (await import('./log/why.js')).why },
+  serve: { help: SERVE_HELP, takesWords: true, load: async () => (await import('./team/serve.js')).serve },
+  approvals: { help: APPROVALS_HELP, takesWords: true, load: async () => (await import('./team/approvals.js')).approvals },
+  tools: { help: TOOLS_HELP, takesWords: true, load: async () => (await import('./team/tools.js')).tools },
+  calls: { help: CALLS_HELP, takesWords: true, load: async () => (await import('./team/calls.js')).calls },
+  runs: { help: RUNS_HELP, takesWords: true, load: async () => (await import('./team/runs.js')).runs },
+  team: { help: TEAM_HELP, takesWords: true, load: async () => (await import('./team/team.js')).team },
+  tokens: { help: TOKENS_HELP, takesWords: true, load: async () => (await import('./team/tokens.js')).tokens },
+  credentials: { help: CREDENTIALS_HELP, takesWords: true, load: async () => (await import('./team/credentials.js')).credentials },
+  runner: { help: RUNNER_HELP, load: async () => (await import('./team/runner.js')).runner },
+  demo: { help: DEMO_HELP, load: async () => (await import('./demo/demo.js')).demo },
 }
 
 const generalHelp = (): string =>

@@ -1,17 +1,17 @@
 import type { AbsolutePath } from '../policy/index.js'
 
-import type { CallPath } from './argument-gate.js'
-import { isList, isMapping } from './canonical-json.js'
-import { programName, readArgv, readCommand } from './command-line.js'
-import type { CommandReading } from './command-line.js'
-import { foldedNames } from './folded-path.js'
-import type { JsonValue } from './json-value.js'
-import type { MarkTree } from './mark-tree.js'
-import { normalisedPath, readPaths } from './path-spelling.js'
-import type { CommandPart } from './shell-line.js'
+import type { CallPath } from './arguments/argument-gate.js'
+import { isList, isMapping } from './input/canonical-json.js'
+import { programName, readArgv, readCommand } from './commands/command-line.js'
+import type { CommandReading } from './commands/command-line.js'
+import { foldedNames } from './rules/folded-path.js'
+import type { JsonValue } from './input/json-value.js'
+import type { MarkTree } from './arguments/mark-tree.js'
+import { normalisedPath, readPaths } from './arguments/path-spelling.js'
+import type { CommandPart } from './commands/shell-line.js'
 import type { GateTool } from './tool.js'
-import { readUrl } from './url-spelling.js'
-import type { UrlTarget } from './url-spelling.js'
+import { readUrl } from './arguments/url-spelling.js'
+import type { UrlTarget } from './arguments/url-spelling.js'
 
 /** Everything about a call that a rule can ask for. */
 export interface CallFacts {

@@ -1,10 +1,10 @@
 import type { CordonError } from '../errors/index.js'
 
-import type { ApprovalGrant } from './approval.js'
-import type { PermissionDecision } from './decision.js'
-import type { Invocation } from './invocation.js'
-import type { JsonValue } from './json-value.js'
-import type { Permit } from './permit.js'
+import type { ApprovalGrant } from './approval/approval.js'
+import type { PermissionDecision } from './record/decision.js'
+import type { Invocation } from './constraints/invocation.js'
+import type { JsonValue } from './input/json-value.js'
+import type { Permit } from './permit/permit.js'
 
 /** A call that somebody wants to make. */
 export interface GateCall {

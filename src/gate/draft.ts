@@ -1,12 +1,12 @@
 import type { CordonError } from '../errors/index.js'
 
-import type { ApprovalGrant } from './approval.js'
+import type { ApprovalGrant } from './approval/approval.js'
 import type { CallInputs, Evaluation, GateCall, Widening } from './call.js'
-import { explainRules, refsOf } from './decision.js'
-import type { DecisionKind, DecisionSource, ExplainedStep, PermissionDecision } from './decision.js'
-import type { JsonValue } from './json-value.js'
-import type { Mode } from './modes.js'
-import type { RuleVerdict } from './rule-index.js'
+import { explainRules, refsOf } from './record/decision.js'
+import type { DecisionKind, DecisionSource, ExplainedStep, PermissionDecision } from './record/decision.js'
+import type { JsonValue } from './input/json-value.js'
+import type { Mode } from './rules/modes.js'
+import type { RuleVerdict } from './rules/rule-index.js'
 import type { DestructiveFacts, GateTool } from './tool.js'
 
 /** A decision in the making: what was found out so far, whatever it will come to. */

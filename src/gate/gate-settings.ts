@@ -1,10 +1,10 @@
-import type { ListFolder } from './existing-names.js'
-import type { JsonValue } from './json-value.js'
-import type { Hook } from './hook.js'
-import type { RuleSet } from './load-rules.js'
-import type { Mode } from './modes.js'
-import type { ResolvePath } from './resolve-path.js'
-import type { HookReport, Wait } from './run-hooks.js'
+import type { ListFolder } from './arguments/existing-names.js'
+import type { JsonValue } from './input/json-value.js'
+import type { Hook } from './hooks/hook.js'
+import type { RuleSet } from './rules/load-rules.js'
+import type { Mode } from './rules/modes.js'
+import type { ResolvePath } from './arguments/resolve-path.js'
+import type { HookReport, Wait } from './hooks/run-hooks.js'
 import type { GateTool } from './tool.js'
 
 /** Answers instead of a person, in the mode auto. What it answers is checked, not trusted. */

@@ -1,7 +1,7 @@
 import type { Credential } from './credential.js'
-import type { HostGrant } from './host-grant.js'
+import type { HostGrant } from './network/host-grant.js'
 import type { Assessed, EgressClass, EnvironmentEntry, Limits, Mechanism, PresetName, Risk } from './model.js'
-import type { PathPattern } from './path-pattern.js'
+import type { PathPattern } from './glob/path-pattern.js'
 
 /** A policy applied to one place: everything decided, nothing unspecified, ready to be enforced. */
 export interface Boundary {

@@ -1,6 +1,6 @@
-import { coversEndpoint } from './covers-host.js'
-import type { HostGrant } from './host-grant.js'
-import type { RequestHost } from './network-request.js'
+import { coversEndpoint } from './network/covers-host.js'
+import type { HostGrant } from './network/host-grant.js'
+import type { RequestHost } from './network/network-request.js'
 
 /** Where and how the value of a credential is put into a request. */
 export type Injection =

@@ -1,6 +1,6 @@
 import type { Credential } from './credential.js'
-import type { HostGrant } from './host-grant.js'
-import type { PathGlob } from './path-glob.js'
+import type { HostGrant } from './network/host-grant.js'
+import type { PathGlob } from './glob/path-glob.js'
 
 export type Unspecified = { readonly kind: 'unspecified' }
 export type None = { readonly kind: 'none' }

@@ -1,7 +1,7 @@
 import type { Boundary } from './boundary.js'
 import type { ToolPolicy } from './model.js'
-import type { Places } from './path-pattern.js'
-import { resolvePolicy } from './resolve-policy.js'
+import type { Places } from './glob/path-pattern.js'
+import { resolvePolicy } from './resolve/resolve-policy.js'
 
 export const STANCE_SECTIONS = ['read', 'write', 'network', 'environment', 'exec'] as const
 export type StanceSection = (typeof STANCE_SECTIONS)[number]

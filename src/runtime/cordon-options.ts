@@ -1,16 +1,16 @@
 import type { ApprovalGrant, Classifier, Hook, InvocationBudget, Mode } from '../gate/index.js'
 import type { SandboxOptions } from '../sandbox/index.js'
 
-import type { Approve } from './approvals.js'
+import type { Approve } from './call/approvals.js'
 import type { AuditSettings } from './audit/audit-log.js'
 import type { EventContext } from './events/event.js'
 import type { RecordSettings } from './events/recorded-arguments.js'
-import type { AskedWith } from './ledger/asked-with.js'
-import type { LedgerSettings } from './ledger/call-store.js'
-import type { RuleOptions } from './rule-sets.js'
-import type { ToolOutput } from './tool-result.js'
-import type { StateSettings } from './session-state.js'
-import type { ToolDefinition } from './tools.js'
+import type { AskedWith } from './registry/asked-with.js'
+import type { LedgerSettings } from './registry/call-store.js'
+import type { RuleOptions } from './settings/rule-sets.js'
+import type { ToolOutput } from './call/tool-result.js'
+import type { StateSettings } from './settings/session-state.js'
+import type { ToolDefinition } from './tools/tools.js'
 import type { EgressOptions } from './network/egress-options.js'
 
 export interface CordonOptions extends RuleOptions {

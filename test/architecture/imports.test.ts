@@ -66,7 +66,7 @@ describe('the import rules', () => {
 describe('the file rules', () => {
   const problems = (path: string, lines = 1) => fileViolations([{ path, text: 'x\n'.repeat(lines) }])
 
-  it.each(['src/policy/path-glob.ts', 'test/policy/globs.test.ts', 'native/fuzz_plan.c', 'eslint.config.mjs'])('accept %s', (path) => {
+  it.each(['src/policy/glob/path-glob.ts', 'test/policy/globs.test.ts', 'native/fuzz/plan.c', 'eslint.config.mjs'])('accept %s', (path) => {
     expect(problems(path)).toEqual([])
   })
 

@@ -2,9 +2,9 @@
 // for their patterns.
 import { expect, test } from 'vitest'
 
-import { oneLine } from '../../src/cli/console-text.js'
-import { parseJson } from '../../src/gate/parse-json.js'
-import { readCommand } from '../../src/gate/command-line.js'
+import { oneLine } from '../../src/cli/text/console-text.js'
+import { parseJson } from '../../src/gate/input/parse-json.js'
+import { readCommand } from '../../src/gate/commands/command-line.js'
 import { redactText } from '../../src/runtime/events/redact.js'
 import { readEvents } from '../../src/store/server-events.js'
 import { expectLinear } from '../linear.js'

@@ -7,7 +7,7 @@ export interface NativeWords {
   readonly lettersOf: (enumeration: string) => readonly (readonly [string, string])[]
   readonly namesOf: (enumeration: string) => readonly string[]
   readonly constant: (name: string) => string | undefined
-  /** Single words in quotes in one file, but for the stages of die(). */
+  /** Single words in quotes in one file (a path below native/), but for the stages of die(). */
   readonly wordsIn: (file: string) => readonly string[]
   /** Letters that a function tells apart, by the constants that they stand for. */
   readonly casesIn: (file: string, functionName: string, prefix: string) => Readonly<Record<string, string>>

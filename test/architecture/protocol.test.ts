@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 import type { AbsolutePath } from '../../src/policy/index.js'
-import { PLAN_VERSION, encodePlan } from '../../src/sandbox/encode-plan.js'
-import { ADDRESS_FAMILIES, EVENT_NAMES, REPORTED_KINDS, parseCellEvent } from '../../src/sandbox/events.js'
-import { FROM_CELL, FROM_SCOUT, TO_CELL, TO_SCOUT } from '../../src/sandbox/frames.js'
-import { PROBE_STATUSES } from '../../src/sandbox/host.js'
-import { ACCESS_LETTERS, ALL_FRAMES, FORMS, PLAN_LIMITS, REACH_KINDS, STREAM_LETTERS, TRAPS } from '../../src/sandbox/plan.js'
-import type { Plan, Step } from '../../src/sandbox/plan.js'
-import { DEED_LETTERS, SCOPE_LETTERS } from '../../src/sandbox/scout.js'
-import { WAYS_OUT } from '../../src/sandbox/setup-failure.js'
+import { PLAN_VERSION, encodePlan } from '../../src/sandbox/plan/encode-plan.js'
+import { ADDRESS_FAMILIES, EVENT_NAMES, REPORTED_KINDS, parseCellEvent } from '../../src/sandbox/result/events.js'
+import { FROM_CELL, FROM_SCOUT, TO_CELL, TO_SCOUT } from '../../src/sandbox/launch/frames.js'
+import { PROBE_STATUSES } from '../../src/sandbox/host/host.js'
+import { ACCESS_LETTERS, ALL_FRAMES, FORMS, PLAN_LIMITS, REACH_KINDS, STREAM_LETTERS, TRAPS } from '../../src/sandbox/plan/plan.js'
+import type { Plan, Step } from '../../src/sandbox/plan/plan.js'
+import { DEED_LETTERS, SCOPE_LETTERS } from '../../src/sandbox/watch/watcher.js'
+import { WAYS_OUT } from '../../src/sandbox/result/setup-failure.js'
 
 import { readNativeWords } from './native-words.js'
 import { tablesOf } from './protocol-page.js'
@@ -84,7 +84,7 @@ describe('the words between TypeScript and C', () => {
 
   test('are a plan of the same version and the same words', () => {
     expect(native.constant('CORDON_CELL_VERSION')).toBe(PLAN_VERSION)
-    const words = sorted([...native.wordsIn('plan.c'), ...native.wordsIn('reach.c')])
+    const words = sorted([...native.wordsIn('wire/plan.c'), ...native.wordsIn('wire/reach.c')])
     expect(words).toEqual(sorted([FULL, OTHERWISE, BROKERED, NESTED].flatMap(planWords)))
     const values = ['none', 'all', 'broker', 'nested', 'only', 'yes', 'no', 'start', 'begin', 'end', ...FORMS]
     expect(sorted([...inTable('word'), ...inTable('limit'), ...inTable('trap'), ...inTable('reach'), ...values])).toEqual(words)
@@ -94,8 +94,8 @@ describe('the words between TypeScript and C', () => {
   })
 
   test('are the same letters of access, streams, scopes and deeds', () => {
-    expect(native.casesIn('plan.c', 'parse_access', 'ACCESS_')).toEqual(ACCESS_LETTERS)
-    expect(native.casesIn('plan.c', 'parse_streams', 'STREAM_')).toEqual(STREAM_LETTERS)
+    expect(native.casesIn('wire/plan.c', 'parse_access', 'ACCESS_')).toEqual(ACCESS_LETTERS)
+    expect(native.casesIn('wire/plan.c', 'parse_streams', 'STREAM_')).toEqual(STREAM_LETTERS)
     expect(named('scope', 'SCOPE_')).toEqual({ ...SCOPE_LETTERS, file: 'f' })
     const deeds = Object.entries(DEED_LETTERS).map(([letter, deed]) => [camelCase(deed.replaceAll('-', '_')), letter])
     expect(named('deed', '')).toEqual(Object.fromEntries(deeds))

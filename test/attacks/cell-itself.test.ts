@@ -4,7 +4,7 @@ import { readFileSync, readdirSync } from 'node:fs'
 
 import { expect, test } from 'vitest'
 
-import { findLauncher } from '../../src/sandbox/launcher.js'
+import { findLauncher } from '../../src/sandbox/host/launcher.js'
 
 import { IS_ROOT, boundaryOf, describeForms, expectHeld, mustRun } from './harness.js'
 import { playground, snapshot } from './playground.js'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { findLauncher } from '../../src/sandbox/launcher.js'
+import { findLauncher } from '../../src/sandbox/host/launcher.js'
 
 import { describeForms, expectHeld, mustRun } from './harness.js'
 import { playground, snapshot } from './playground.js'

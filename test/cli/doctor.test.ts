@@ -2,10 +2,10 @@ import { readFileSync, realpathSync } from 'node:fs'
 
 import { describe, expect, test } from 'vitest'
 
-import { diagnose } from '../../src/cli/diagnose.js'
-import type { ProbedHost } from '../../src/cli/diagnose.js'
-import type { Diagnosis } from '../../src/cli/diagnosis.js'
-import type { HostSettings } from '../../src/cli/host-settings.js'
+import { diagnose } from '../../src/cli/doctor/diagnose.js'
+import type { ProbedHost } from '../../src/cli/doctor/diagnose.js'
+import type { Diagnosis } from '../../src/cli/doctor/diagnosis.js'
+import type { HostSettings } from '../../src/cli/doctor/host-settings.js'
 import type { AbsolutePath } from '../../src/policy/index.js'
 
 import { CORDON, cordon } from './cordon.js'

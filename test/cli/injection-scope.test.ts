@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { combinePolicies } from '../../src/cli/combine-policies.js'
+import { combinePolicies } from '../../src/cli/policy/combine-policies.js'
 import { CordonError } from '../../src/errors/index.js'
 import { compileNetwork, coversHost, coversPort, credentialIdsFor, parsePolicy, parseRequest, resolvePolicy, ROOT_PATH } from '../../src/policy/index.js'
 import type { NetworkRequest, ToolPolicy } from '../../src/policy/index.js'

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
-import { combinePolicies } from '../../src/cli/combine-policies.js'
-import type { Facts } from '../../src/cli/facts.js'
+import { combinePolicies } from '../../src/cli/policy/combine-policies.js'
+import type { Facts } from '../../src/cli/run/facts.js'
 import { parsePolicy } from '../../src/policy/index.js'
 
 import { cordon, temporaryFolder } from './cordon.js'

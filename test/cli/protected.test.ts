@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import type { Facts } from '../../src/cli/facts.js'
+import type { Facts } from '../../src/cli/run/facts.js'
 
 import { describeForms, temporaryFolder } from './cordon.js'
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { readWords } from '../../src/cli/read-words.js'
-import { quoted, visible, visibleWord, wrapped } from '../../src/cli/visible-text.js'
+import { readWords } from '../../src/cli/text/read-words.js'
+import { quoted, visible, visibleWord, wrapped } from '../../src/cli/text/visible-text.js'
 
 const word = fc.string({ unit: fc.oneof(fc.constantFrom("'", '"', '\\', '$', ' ', '\n', '\u001b', '\u202e', '\u00a0', 'n', 'x', '{', 'a', '*', '~'), fc.string({ minLength: 1, maxLength: 1, unit: 'grapheme' })), maxLength: 12 }).filter((text) => !text.includes('\0'))
 

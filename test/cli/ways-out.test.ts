@@ -1,7 +1,7 @@
 // What is refused comes with the way out of exactly that, at the command line and through the server.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { typedStore } from '../../src/cli/store-help.js'
+import { typedStore } from '../../src/cli/store/store-help.js'
 import { CordonError } from '../../src/errors/index.js'
 
 import { openServedTeam } from './served-team.js'

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
-import { readArgv, readCommand } from '../../src/gate/command-line.js'
+import { readArgv, readCommand } from '../../src/gate/commands/command-line.js'
 import { commandLine } from '../../src/gate/index.js'
-import { splitLine } from '../../src/gate/shell-line.js'
+import { splitLine } from '../../src/gate/commands/shell-line.js'
 
 import { gateWith, outcome, toolWith } from './stage.js'
 

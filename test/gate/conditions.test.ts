@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 
 import { describe, expect, it } from 'vitest'
 
-import { CONDITIONS, CONDITION_KEYS } from '../../src/gate/conditions.js'
-import { RULE_KEYS } from '../../src/gate/parse-rule.js'
-import type { ConditionKey } from '../../src/gate/rule.js'
+import { CONDITIONS, CONDITION_KEYS } from '../../src/gate/rules/conditions.js'
+import { RULE_KEYS } from '../../src/gate/rules/parse-rule.js'
+import type { ConditionKey } from '../../src/gate/rules/rule.js'
 
 import { outcome, toolWith } from './stage.js'
 

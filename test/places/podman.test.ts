@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
-import type { Diagnosis } from '../../src/cli/diagnosis.js'
+import type { Diagnosis } from '../../src/cli/doctor/diagnosis.js'
 import { lastingFolder, snapshot } from '../attacks/playground.js'
 import { preparePrograms } from '../attacks/programs.js'
 import { newMark, survivorsOf } from '../attacks/survivors.js'

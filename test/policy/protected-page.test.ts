@@ -2,8 +2,8 @@ import { fileURLToPath } from 'node:url'
 
 import { expect, test } from 'vitest'
 
-import { PROTECTED_FAMILIES, PROTECTED_NAMES } from '../../src/policy/protected.js'
-import type { ProtectedName } from '../../src/policy/protected.js'
+import { PROTECTED_FAMILIES, PROTECTED_NAMES } from '../../src/policy/protected/protected.js'
+import type { ProtectedName } from '../../src/policy/protected/protected.js'
 
 const WHERE: Readonly<Record<ProtectedName['scope'], string>> = { anywhere: 'every depth', project: 'every depth, without dependencies', root: 'the root itself' }
 

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest'
 
 import { fail } from '../../src/errors/index.js'
-import { deliverCompletion } from '../../src/runtime/ledger/deliver.js'
-import type { SeenCall } from '../../src/runtime/ledger/call-store.js'
+import { deliverCompletion } from '../../src/runtime/registry/deliver.js'
+import type { SeenCall } from '../../src/runtime/registry/call-store.js'
 import type { Completion } from '../../src/store/index.js'
 
 const CLAIMED = { id: 'call', status: 'running', fence: '1', runner: 'host/1' } as unknown as SeenCall

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, describe, expect, test } from 'vitest'
 
-import { networkLines } from '../../src/cli/reached-text.js'
+import { networkLines } from '../../src/cli/log/reached-text.js'
 import { processTool, readLine, verifyAudit } from '../../src/runtime/index.js'
 import type { Cordon, CordonEvent, CordonOptions } from '../../src/runtime/index.js'
 import { echo, serverAuthority, startHttp, startHttps, startTcp } from '../egress/servers.js'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { selfContainedSource } from '../../src/runtime/function-source.js'
+import { selfContainedSource } from '../../src/runtime/tools/function-source.js'
 
 type AnyFunction = (...args: never) => unknown
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { createLease } from '../../src/runtime/ledger/lease.js'
+import { createLease } from '../../src/runtime/registry/lease.js'
 
 describe('a lease', () => {
   const SILENT_MS = 1_000

@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest'
 
 import { fail } from '../../src/errors/index.js'
-import type { CallStore, SeenCall } from '../../src/runtime/ledger/call-store.js'
-import { openHost } from '../../src/runtime/ledger/own-host.js'
-import type { OwnHost } from '../../src/runtime/ledger/own-host.js'
+import type { CallStore, SeenCall } from '../../src/runtime/registry/call-store.js'
+import { openHost } from '../../src/runtime/registry/own-host.js'
+import type { OwnHost } from '../../src/runtime/registry/own-host.js'
 
 const NAME = 'laptop/0'
 const away = () => Promise.reject(fail('store-unavailable', { where: 'the test', problem: 'its answer was lost' }))

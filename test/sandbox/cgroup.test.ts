@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { cgroupPlace } from '../../src/sandbox/cgroup.js'
+import { cgroupPlace } from '../../src/sandbox/host/cgroup.js'
 
 const MOUNT = '31 24 0:27 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate'
 const HYBRID = ['26 25 0:23 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory', '27 25 0:24 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw'].join('\n')

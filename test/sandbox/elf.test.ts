@@ -4,7 +4,7 @@ import { closeSync, ftruncateSync, openSync, readFileSync, writeFileSync } from 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
-import { readElfNeeds } from '../../src/sandbox/elf.js'
+import { readElfNeeds } from '../../src/sandbox/grants/elf.js'
 import { needs } from '../requirement.js'
 
 import { newFolder } from './tree.js'

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
-import { encodeCommand, encodePlan } from '../../src/sandbox/encode-plan.js'
-import type { Plan } from '../../src/sandbox/plan.js'
+import { encodeCommand, encodePlan } from '../../src/sandbox/plan/encode-plan.js'
+import type { Plan } from '../../src/sandbox/plan/plan.js'
 import { path } from '../policy/places.js'
 
 import { planWith } from './plans.js'

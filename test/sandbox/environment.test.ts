@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { buildEnvironment } from '../../src/sandbox/environment.js'
+import { buildEnvironment } from '../../src/sandbox/plan/environment.js'
 import { boundaryOf, path } from '../policy/places.js'
 
 const build = (entries: readonly string[], host: Readonly<Record<string, string>>) => buildEnvironment(boundaryOf({ environment: entries }), host, path('/tmp/private'))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { parseCellEvent } from '../../src/sandbox/events.js'
+import { parseCellEvent } from '../../src/sandbox/result/events.js'
 
 const parse = (line: string) => parseCellEvent(Buffer.from(line, 'latin1'))
 

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 
 import { escapeGlob, matches } from '../../src/policy/index.js'
 import type { AbsolutePath, PathPattern } from '../../src/policy/index.js'
-import { expandPattern } from '../../src/sandbox/expand-pattern.js'
+import { expandPattern } from '../../src/sandbox/grants/expand-pattern.js'
 import { patterns } from '../policy/places.js'
 
 import { newFolder, plant } from './tree.js'

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
-import { bytesOfName, entriesIn, pathFor, textOfName } from '../../src/sandbox/file-names.js'
+import { bytesOfName, entriesIn, pathFor, textOfName } from '../../src/sandbox/grants/file-names.js'
 
 import { newFolder } from './tree.js'
 

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
 import { isWithinPath } from '../../src/policy/index.js'
-import { byPath, layOutNamespaces, outermost } from '../../src/sandbox/layout.js'
-import type { Layout, LayoutInput } from '../../src/sandbox/layout.js'
+import { byPath, layOutNamespaces, outermost } from '../../src/sandbox/plan/layout.js'
+import type { Layout, LayoutInput } from '../../src/sandbox/plan/layout.js'
 import { path } from '../policy/places.js'
 
 const folder = (text: string) => ({ path: path(text), object: 'directory' as const })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import type { AbsolutePath } from '../../src/policy/index.js'
-import { refusedOpens } from '../../src/sandbox/observed-files.js'
+import { refusedOpens } from '../../src/sandbox/result/observed-files.js'
 import { boundaryOf, path } from '../policy/places.js'
 
 const BOUNDARY = boundaryOf({ filesystem: { read: ['/data', '!/data/key'], write: ['/out'] } })

@@ -1,6 +1,6 @@
 // The smallest plan, and variations of it.
-import { ALL_FRAMES } from '../../src/sandbox/plan.js'
-import type { Plan } from '../../src/sandbox/plan.js'
+import { ALL_FRAMES } from '../../src/sandbox/plan/plan.js'
+import type { Plan } from '../../src/sandbox/plan/plan.js'
 import { path } from '../policy/places.js'
 
 export const planWith = (changes: Partial<Plan> = {}): Plan => ({

@@ -1,9 +1,9 @@
 // How a pool behaves where a real launcher cannot be made to: cells that fail to come, and when.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
-import { createPool } from '../../src/sandbox/pool.js'
-import type { Pool } from '../../src/sandbox/pool.js'
-import type { ReadyCell } from '../../src/sandbox/ready-cell.js'
+import { createPool } from '../../src/sandbox/launch/pool.js'
+import type { Pool } from '../../src/sandbox/launch/pool.js'
+import type { ReadyCell } from '../../src/sandbox/launch/ready-cell.js'
 
 interface FakeCell {
   readonly number: number

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
-import type { Plan } from '../../src/sandbox/plan.js'
-import { describeProfile, enforcedBy } from '../../src/sandbox/profile.js'
+import type { Plan } from '../../src/sandbox/plan/plan.js'
+import { describeProfile, enforcedBy } from '../../src/sandbox/plan/profile.js'
 import { path } from '../policy/places.js'
 
 import { hostWith, notHeld } from './host-facts.js'

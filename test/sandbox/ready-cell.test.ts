@@ -2,8 +2,8 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs'
 
 import { describe, expect, it } from 'vitest'
 
-import { groundOf, isStillTrue } from '../../src/sandbox/ready-cell.js'
-import type { ReadyCell } from '../../src/sandbox/ready-cell.js'
+import { groundOf, isStillTrue } from '../../src/sandbox/launch/ready-cell.js'
+import type { ReadyCell } from '../../src/sandbox/launch/ready-cell.js'
 import { path } from '../policy/places.js'
 
 import { newFolder, plant } from './tree.js'

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import type { CordonError } from '../../src/errors/index.js'
 import { MECHANISMS } from '../../src/policy/index.js'
-import { refuseMissingMechanisms } from '../../src/sandbox/requirements.js'
+import { refuseMissingMechanisms } from '../../src/sandbox/plan/requirements.js'
 
 import { path } from '../policy/places.js'
 

@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs'
 
 import { describe, expect, it } from 'vitest'
 
-import { refuseUngrantable, resolveGrant } from '../../src/sandbox/resolve-grant.js'
+import { refuseUngrantable, resolveGrant } from '../../src/sandbox/grants/resolve-grant.js'
 import { path } from '../policy/places.js'
 import { needs } from '../requirement.js'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { setupFailure } from '../../src/sandbox/setup-failure.js'
+import { setupFailure } from '../../src/sandbox/result/setup-failure.js'
 
 const failureAt = (stage: string, errno: number) => setupFailure({ event: 'error', stage, errno, error: 'What the kernel said', detail: '/bin/x' })
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 
 import { literalPattern } from '../../src/policy/index.js'
 import type { Boundary } from '../../src/policy/index.js'
-import { hiddenInView, viewPresets } from '../../src/sandbox/system-view.js'
+import { hiddenInView, viewPresets } from '../../src/sandbox/grants/system-view.js'
 import { boundaryOf, path } from '../policy/places.js'
 
 import { newFolder, plant } from './tree.js'

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { openPostgres } from '../../src/store/index.js'
 import type { Engine } from '../../src/store/index.js'
-import { guardAnswers } from '../../src/store/answer-guard.js'
+import { guardAnswers } from '../../src/store/engine/answer-guard.js'
 
 import { startServer } from './server.js'
 import type { Server } from './server.js'

@@ -1,7 +1,7 @@
 // Who is asked, how often, for how long and for how much.
 import { describe, expect, test } from 'vitest'
 
-import { listStandingApprovals } from '../../src/store/approvals.js'
+import { listStandingApprovals } from '../../src/store/registry/approvals.js'
 
 import { BAD_STATE, REFUSED, describeRegistry } from './describe-registry.js'
 import { actorOf } from './registry.js'

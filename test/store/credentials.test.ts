@@ -1,7 +1,7 @@
 // Credentials that a team keeps in its store: the database has what it cannot read, and gives it to who needs it now.
 import { describe, expect, test } from 'vitest'
 
-import { explainInvocation } from '../../src/store/explanation.js'
+import { explainInvocation } from '../../src/store/registry/explanation.js'
 import { newSealingKey, openCredential, parseSealingKey, sealCredential } from '../../src/store/index.js'
 
 import { MISSING, REFUSED, describeRegistry } from './describe-registry.js'

@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url'
 
 import { expect, test } from 'vitest'
 
-import { embeddedFailure } from '../../src/store/embedded-failure.js'
+import { embeddedFailure } from '../../src/store/engine/embedded-failure.js'
 
 const STORE = pathToFileURL(join(import.meta.dirname, '..', '..', 'dist', 'store', 'index.js')).href
 

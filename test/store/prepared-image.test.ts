@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { migrate, openPglite } from '../../src/store/index.js'
 import type { Engine } from '../../src/store/index.js'
-import { readImage, unpackImage } from '../../src/store/prepared-image.js'
+import { readImage, unpackImage } from '../../src/store/engine/prepared-image.js'
 
 const home = mkdtempSync(join(tmpdir(), 'cordon-image-'))
 afterAll(() => {

@@ -1,8 +1,8 @@
 // What waits for people: agents take turns, have a limit, and what cannot run any more does not wait.
 import { describe, expect, test } from 'vitest'
 
-import { limitWaiting, listLimits } from '../../src/store/limits.js'
-import { approveQuestion, listQuestions } from '../../src/store/approvals.js'
+import { limitWaiting, listLimits } from '../../src/store/registry/limits.js'
+import { approveQuestion, listQuestions } from '../../src/store/registry/approvals.js'
 import { keepUp, registerTool } from '../../src/store/index.js'
 
 import { BAD_STATE, MISSING, REFUSED, describeRegistry } from './describe-registry.js'

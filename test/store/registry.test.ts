@@ -2,7 +2,7 @@
 // claims: see "what went wrong elsewhere".
 import { describe, expect, test } from 'vitest'
 
-import { markOf } from '../../src/store/changes.js'
+import { markOf } from '../../src/store/changes/changes.js'
 
 import { BAD_STATE, MISSING, REFUSED, describeRegistry } from './describe-registry.js'
 import { actorOf } from './registry.js'

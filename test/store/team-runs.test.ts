@@ -1,7 +1,7 @@
 // Runs of a team: a plan, people who agree to it, and calls that are made for it.
 import { expect, test } from 'vitest'
 
-import { approveQuestion } from '../../src/store/approvals.js'
+import { approveQuestion } from '../../src/store/registry/approvals.js'
 import { cancelRun, keepUp, listQuestions, listRuns, showQuestion, showRun, startRun } from '../../src/store/index.js'
 
 import { BAD_STATE, MISSING, REFUSED, describeRegistry } from './describe-registry.js'

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 
 import { CordonError } from '../../src/errors/index.js'
-import { storeError } from '../../src/store/sql-error.js'
+import { storeError } from '../../src/store/engine/sql-error.js'
 
 const wayOutOf = (code: string, message: string, more: { readonly hint?: string } = {}): string => {
   const error = storeError(Object.assign(new Error(message), { code, ...more }), 'here')

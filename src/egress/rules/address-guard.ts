@@ -28,7 +28,7 @@ export const findAddresses = async (endpoint: Endpoint, { network, pins, isNeste
   return refusals.find((refusal) => refusal !== undefined) ?? denial('address', 'the name has no address')
 }
 
-/** 198.18.0.0/15, from which keepers give addresses to names (native/dns.c). */
+/** 198.18.0.0/15, from which keepers give addresses to names (native/keeper/network/dns.c). */
 const STAND_INS = { family: 4, first: 0xc612_0000n, prefixLength: 15 } as const
 
 /** A denial of some methods or paths counts in full here: it names an address, and requests are judged by their names. */

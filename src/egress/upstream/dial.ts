@@ -13,7 +13,7 @@ const DIAL_TIMEOUT = 30_000
 
 const messageOf = (error: unknown): string => (error instanceof Error ? (('code' in error && typeof error.code === 'string' ? error.code : '') || error.message) : String(error))
 
-/** Where the keeper of an outer cell takes connections (native/broker.c). */
+/** Where the keeper of an outer cell takes connections (native/keeper/network/broker.c). */
 const OUTER_DOOR = ['127.0.0.1', '::ffff:127.0.0.1']
 
 /** Connects to one of the given addresses, and to nothing else: no name is resolved again. */

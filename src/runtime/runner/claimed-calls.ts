@@ -2,7 +2,7 @@
 import { fail } from '../../errors/index.js'
 import type { Completion, Invocation } from '../../store/index.js'
 
-import type { CallLedger } from '../ledger/index.js'
+import type { CallLedger } from '../registry/index.js'
 
 /** A call that this runner has taken. */
 export interface ClaimedCall {

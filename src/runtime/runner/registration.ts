@@ -5,7 +5,7 @@ import type { ToolRegistration } from '../../store/index.js'
 
 import { egressClassOf } from '../tool-identity/egress-class.js'
 import type { Places } from '../tool-identity/egress-class.js'
-import type { ToolDefinition } from '../tools.js'
+import type { ToolDefinition } from '../tools/tools.js'
 
 import type { RunnerTool } from './tool-files.js'
 

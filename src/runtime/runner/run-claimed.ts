@@ -4,7 +4,7 @@ import { appendOutput, completeInvocation, requireInvocation } from '../../store
 import type { Completion, Engine, Invocation, InvocationWatch } from '../../store/index.js'
 
 import type { Cordon } from '../create-cordon.js'
-import { deliverCompletion, watchClaim } from '../ledger/index.js'
+import { deliverCompletion, watchClaim } from '../registry/index.js'
 
 import type { ClaimedCalls } from './claimed-calls.js'
 import { relayOutput } from './output-relay.js'

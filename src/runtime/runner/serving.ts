@@ -3,8 +3,8 @@ import type { SecretSource } from '../../egress/index.js'
 import type { EgressClass } from '../../policy/index.js'
 import type { RunnableTool } from '../../store/index.js'
 
-import { lackOf } from '../ledger/index.js'
-import type { HostAbilities } from '../ledger/index.js'
+import { lackOf } from '../registry/index.js'
+import type { HostAbilities } from '../registry/index.js'
 import { classProblem } from '../tool-identity/egress-class.js'
 
 import type { RunnerTool } from './tool-files.js'

@@ -11,7 +11,7 @@ import { claimInvocations, findClaimed, hasQueue, keepUp, listRunnableTools, ope
 import type { Engine, Invocation } from '../../store/index.js'
 
 import { openCordon } from '../create-cordon.js'
-import { createLease, keepLease, mechanismsHere } from '../ledger/index.js'
+import { createLease, keepLease, mechanismsHere } from '../registry/index.js'
 import { sourcesOf } from '../network/egress-options.js'
 import { egressClassOf } from '../tool-identity/egress-class.js'
 

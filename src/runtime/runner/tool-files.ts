@@ -8,8 +8,8 @@ import type { JsonValue } from '../../gate/index.js'
 import { itemsOf, keyOf, mappingOf, readDocument, textOf } from '../../policy/index.js'
 import type { PolicyNode } from '../../policy/index.js'
 
-import { processTool } from '../tools.js'
-import type { ToolDefinition } from '../tools.js'
+import { processTool } from '../tools/tools.js'
+import type { ToolDefinition } from '../tools/tools.js'
 
 import { filledIn, wordsOf } from '../tool-identity/command-template.js'
 import type { CommandTemplate } from '../tool-identity/command-template.js'

@@ -5,8 +5,8 @@ import { homedir } from 'node:os'
 import { EGRESS_CLASSES, parseAbsolutePath } from '../../policy/index.js'
 import type { EgressClass } from '../../policy/index.js'
 
-import { registerTool } from '../registered-tool.js'
-import type { ToolDefinition } from '../tools.js'
+import { registerTool } from '../tools/registered-tool.js'
+import type { ToolDefinition } from '../tools/tools.js'
 
 /** As the options of a runtime have them. */
 export interface Places {

@@ -6,7 +6,7 @@ import type { JsonValue } from '../../gate/index.js'
 import { parsePolicy, policyHash } from '../../policy/index.js'
 import type { RegisteredTool } from '../../store/index.js'
 
-import type { ToolDefinition } from '../tools.js'
+import type { ToolDefinition } from '../tools/tools.js'
 
 import { filledIn, wordsOf } from './command-template.js'
 import { classProblem, egressClassOf } from './egress-class.js'

@@ -9,9 +9,9 @@ import { hashOf, isStandardSchema } from '../../gate/index.js'
 import type { JsonValue } from '../../gate/index.js'
 import { policyHash } from '../../policy/index.js'
 
-import { pathOf, selfContainedSource } from '../function-source.js'
-import { moduleFiles } from '../module-files.js'
-import type { ToolDefinition } from '../tools.js'
+import { pathOf, selfContainedSource } from '../tools/function-source.js'
+import { moduleFiles } from '../tools/module-files.js'
+import type { ToolDefinition } from '../tools/tools.js'
 
 import type { CommandTemplate } from './command-template.js'
 

@@ -1,7 +1,7 @@
 // The shapes of what is answered, in the words of the types of src/store.
-import { INVOCATION_STATES } from '../invocation.js'
-import { AUTH_METHODS, PRICED } from '../registry.js'
-import { RUN_STATES } from '../team-runs.js'
+import { INVOCATION_STATES } from '../registry/invocation.js'
+import { AUTH_METHODS, PRICED } from '../registry/registry.js'
+import { RUN_STATES } from '../registry/team-runs.js'
 
 import { aCount, aMapping, aNumber, aText, aTime, aWord, anId, anything, called, digits, made, manyOf, orNull, someOf, yes } from './shape.js'
 

@@ -1,7 +1,7 @@
-import { markOf } from '../changes.js'
-import type { Channel } from '../changes.js'
+import { markOf } from '../changes/changes.js'
+import type { Channel } from '../changes/changes.js'
 import type { Session } from '../engine.js'
-import type { MemberKind } from '../registry.js'
+import type { MemberKind } from '../registry/registry.js'
 import type { Role } from '../speaker.js'
 
 import type { Fields, Read } from './field.js'

@@ -1,9 +1,9 @@
 // Who is in a team, what is stopped, and what people are known by.
-import { listCredentials, removeCredential, storeCredential } from '../credentials.js'
-import { limitWaiting, listLimits } from '../limits.js'
-import { findSelf, listBudgets, listMembers, listProfiles, listStops, removeBudget, removeMember, requireNewTeam, requireSubject, resumeTeam, setBudget, setProfile, stopTeam } from '../members.js'
-import { addMember } from '../registry.js'
-import { createToken, listTokens, revokeToken } from '../tokens.js'
+import { listCredentials, removeCredential, storeCredential } from '../registry/credentials.js'
+import { limitWaiting, listLimits } from '../registry/limits.js'
+import { findSelf, listBudgets, listMembers, listProfiles, listStops, removeBudget, removeMember, requireNewTeam, requireSubject, resumeTeam, setBudget, setProfile, stopTeam } from '../registry/members.js'
+import { addMember } from '../registry/registry.js'
+import { createToken, listTokens, revokeToken } from '../registry/tokens.js'
 
 import { BUDGET, CREDENTIAL, ISSUED_TOKEN, MEMBER, NEW_TOKEN, PROFILE, SELF, STOP, WAITING_LIMIT } from './answers.js'
 import { amount, filledText, id, list, name, oneOf, optional, text, toolKey, whole, yesOrNo } from './field.js'

@@ -1,5 +1,5 @@
 // The record: read from where one stopped, checked, and shortened.
-import { dropOldRecords, readRecord, verifyRecord } from '../record.js'
+import { dropOldRecords, readRecord, verifyRecord } from '../registry/record.js'
 
 import { DROPPED, RECORD_PAGE, RECORD_PROBLEM } from './answers.js'
 import { name, optional, text, whole } from './field.js'

@@ -1,5 +1,5 @@
 // Runs of a team. They are decided as calls are: by `approve` and `reject` (calls.ts), with the id of the run.
-import { RUN_STATES, cancelRun, listRuns, showRun, startRun } from '../team-runs.js'
+import { RUN_STATES, cancelRun, listRuns, showRun, startRun } from '../registry/team-runs.js'
 
 import { SHOWN_RUN, TEAM_RUN, THE_ID, THE_RUN_STATUS } from './answers.js'
 import { filledText, id, mapping, name, oneOf, optional, text, whole } from './field.js'

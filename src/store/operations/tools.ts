@@ -1,6 +1,6 @@
 // Which tools there are, and who may call them.
-import { requireAgent } from '../members.js'
-import { AUTH_METHODS, PRICED, assignTool, listAssignments, listTools, registerTool, requireTool, revokeTool, setToolStatus } from '../registry.js'
+import { requireAgent } from '../registry/members.js'
+import { AUTH_METHODS, PRICED, assignTool, listAssignments, listTools, registerTool, requireTool, revokeTool, setToolStatus } from '../registry/registry.js'
 
 import { ASSIGNMENT, TOOL } from './answers.js'
 import { amount, amounts, list, mapping, name, oneOf, optional, text, toolKey, whole, yesOrNo } from './field.js'

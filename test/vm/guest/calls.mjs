@@ -8,7 +8,7 @@ const MEMORY = { limits: { memory: '24M' } }
 const BOTH = { limits: { memory: '24M', processes: 16 } }
 const BOMB = ['/programs/memory-bomb', 'children', '200']
 
-// See SECONDS_UNTIL_STALE in native/cgroup.c.
+// See SECONDS_UNTIL_STALE in native/boundary/cgroup.c.
 const STALE_MS = 11_500
 
 const until = async (condition) => {

@@ -1,0 +1,99 @@
+/* Privileges and resource limits that the tool starts with. */
+#include "wire/cell.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <linux/securebits.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/*
+ * A crash would hand the tool's memory to the host: as a core file, or to the program or socket that core_pattern names.
+ * For a limit of exactly 1 the kernel starts no program, for which 0 is no reason, and writes no file. A socket (since
+ * Linux 6.16) heeds no limit: it gets what the filter lets through, and that is nothing of the memory. Both are passed
+ * on to all that follows; the filter lies in /proc, where the tool cannot write, and the limit stays (see verdicts.c).
+ */
+void disable_core_dumps(void)
+{
+	CLOSE_ON_RETURN int filter = open("/proc/self/coredump_filter", O_WRONLY | O_CLOEXEC);
+
+	/* Refused to an ordinary user who has a limit of 0 for good; then the handler gets nothing of the memory, either. */
+	(void)!setrlimit(RLIMIT_CORE, &(struct rlimit){ 1, 1 });
+	if (filter >= 0)
+		(void)!write(filter, "0", 1);
+}
+
+void drop_privileges(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[2] = { 0 };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		die("no-new-privs", NULL);
+	/* Being uid 0 gives nothing back at exec. Only possible with the capability, needed only then. */
+	prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
+	      SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
+	      SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED, 0, 0, 0);
+	/* EINVAL is behind the last one; EPERM means that there is nothing to drop them with, or for. */
+	for (int capability = 0; prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0; capability++)
+		;
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	/* Root's supplementary groups open files; refused (and harmless) for everybody else. */
+	(void)!syscall(SYS_setgroups, 0, NULL);
+	if (syscall(SYS_capset, &header, none) < 0)
+		die("capabilities", NULL);
+}
+
+static void set_limit(int resource, uint64_t soft, uint64_t hard)
+{
+	struct rlimit now, wanted;
+
+	/* Never raises: what the host itself was given bounds the cell too. */
+	if (getrlimit(resource, &now) < 0)
+		die("limits", NULL);
+	wanted.rlim_max = hard < now.rlim_max ? hard : now.rlim_max;
+	wanted.rlim_cur = soft < wanted.rlim_max ? soft : wanted.rlim_max;
+	if (setrlimit(resource, &wanted) < 0)
+		die("limits", NULL);
+}
+
+void apply_resource_limits(const struct plan *plan)
+{
+	const struct limits *limits = &plan->limits;
+
+	/* Counts all signals and timers that wait of the user, or of the user in its namespace: others go on having more. */
+	set_limit(RLIMIT_SIGPENDING, 1024, 1024);
+	set_limit(RLIMIT_MSGQUEUE, 0, 0);
+	set_limit(RLIMIT_RTPRIO, 0, 0);
+	set_limit(RLIMIT_MEMLOCK, 64 << 10, 64 << 10);
+	/* Counts all processes of the user, which only in a user namespace of its own are those of the cell. */
+	if (limits->user_processes && plan->form == FORM_NAMESPACES)
+		set_limit(RLIMIT_NPROC, limits->user_processes, limits->user_processes);
+	if (limits->file_size)
+		set_limit(RLIMIT_FSIZE, limits->file_size, limits->file_size);
+	if (limits->cpu) {
+		/* Of one process; the supervisor adds up all of them. */
+		uint64_t seconds = (limits->cpu + 999) / 1000;
+		set_limit(RLIMIT_CPU, seconds + 1, seconds + 2);
+	}
+}
+
+/*
+ * Descriptors that wait in sockets are counted for all of a user together, and compared with the limit of whoever
+ * sends one more: with a higher limit than any tool has, we still can. So this is the last of the limits, behind
+ * what is sent on behalf of the tool.
+ */
+void limit_descriptors(const struct plan *plan)
+{
+	struct rlimit own;
+
+	if (getrlimit(RLIMIT_NOFILE, &own) < 0)
+		die("limits", NULL);
+	set_limit(RLIMIT_NOFILE, own.rlim_cur, own.rlim_max - own.rlim_max / 4);
+	if (plan->limits.files)
+		set_limit(RLIMIT_NOFILE, plan->limits.files, plan->limits.files);
+}

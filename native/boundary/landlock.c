@@ -1,0 +1,139 @@
+/* Landlock: the second, independent hold on the same paths, and the only one on executing. */
+#include "wire/cell.h"
+#include "wire/kernel.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define READ_RIGHTS (LL_READ_FILE | LL_READ_DIR)
+#define WRITE_RIGHTS                                                                                    \
+	(LL_WRITE_FILE | LL_REMOVE_DIR | LL_REMOVE_FILE | LL_MAKE_DIR | LL_MAKE_REG | LL_MAKE_SOCK | \
+	 LL_MAKE_FIFO | LL_MAKE_SYM | LL_REFER | LL_TRUNCATE)
+#define FILE_RIGHTS (LL_EXECUTE | LL_WRITE_FILE | LL_READ_FILE | LL_TRUNCATE | LL_IOCTL_DEV)
+
+int landlock_abi(void)
+{
+	int abi = syscall(SYS_landlock_create_ruleset, NULL, 0, 1 /* LANDLOCK_CREATE_RULESET_VERSION */);
+
+	return abi < 0 ? 0 : abi;
+}
+
+static uint64_t handled_rights(int abi)
+{
+	uint64_t rights = LL_REFER - 1;
+
+	if (abi >= 2)
+		rights |= LL_REFER;
+	if (abi >= 3)
+		rights |= LL_TRUNCATE;
+	if (abi >= 5)
+		rights |= LL_IOCTL_DEV;
+	return rights;
+}
+
+/*
+ * Moving and linking between folders. Without mounts a socket of the host could be
+ * moved into the call's private folder, where every socket counts as its own. Nothing
+ * is moved to where it would have more rights, so the plan gives that folder one that
+ * no write root has: ioctl on devices, of which none can be made there. Before that
+ * right existed (ABI 5) nothing is moved between folders at all.
+ */
+static uint64_t rights_to_grant(const struct plan *plan, int abi)
+{
+	uint64_t handled = handled_rights(abi);
+
+	return plan->form == FORM_LANDLOCK && abi < 5 ? handled & ~LL_REFER : handled;
+}
+
+static void add_object(int ruleset, int object, unsigned access, uint64_t granted, const char *name)
+{
+	struct stat status;
+
+	if (object < 0 || fstat(object, &status) < 0)
+		die("landlock", name);
+
+	struct ll_path_beneath beneath = { .parent = object };
+	if (access & ACCESS_READ)
+		beneath.allowed |= READ_RIGHTS;
+	if (access & ACCESS_WRITE)
+		beneath.allowed |= WRITE_RIGHTS;
+	if (access & ACCESS_LIST)
+		beneath.allowed |= LL_READ_DIR;
+	if (access & ACCESS_EXECUTE)
+		beneath.allowed |= LL_EXECUTE;
+	if (access & ACCESS_DEVICE)
+		beneath.allowed |= LL_IOCTL_DEV;
+	if (!S_ISDIR(status.st_mode))
+		beneath.allowed &= FILE_RIGHTS;
+	beneath.allowed &= granted;
+	if (beneath.allowed && syscall(SYS_landlock_add_rule, ruleset, 1 /* PATH_BENEATH */, &beneath, 0) < 0)
+		die("landlock", name);
+}
+
+static void add_rule(int ruleset, const struct rule *rule, uint64_t granted)
+{
+	/*
+	 * The host resolved the path; a symbolic link in it now was planted since, to
+	 * move the grant. Only /proc has links of its own, which lead to the tool itself.
+	 */
+	bool in_proc = strncmp(rule->path, "/proc/", 6) == 0;
+	CLOSE_ON_RETURN int object = in_proc ? open(rule->path, O_PATH | O_CLOEXEC)
+					     : open_how(AT_FDCWD, rule->path, O_PATH, CORDON_RESOLVE_NO_SYMLINKS);
+
+	add_object(ruleset, object, rule->access, granted, rule->path);
+}
+
+void apply_landlock(const struct plan *plan, int terminal)
+{
+	int abi = landlock_abi();
+
+	if (abi < 1)
+		die("landlock", "the kernel has no Landlock");
+
+	struct ll_ruleset attributes = { .handled_fs = handled_rights(abi) };
+	uint64_t granted = rights_to_grant(plan, abi);
+	size_t size = sizeof attributes.handled_fs;
+	if (abi >= 4) {
+		size = offsetof(struct ll_ruleset, scoped);
+		/* With a network namespace, TCP inside it is the tool's own affair. */
+		if (plan->form == FORM_LANDLOCK && !plan->network_all)
+			attributes.handled_net = LL_NET_BIND_TCP | LL_NET_CONNECT_TCP;
+	}
+	if (abi >= 6) {
+		size = sizeof attributes;
+		attributes.scoped = LL_SCOPE_ABSTRACT_UNIX | LL_SCOPE_SIGNAL;
+	}
+
+	CLOSE_ON_RETURN int ruleset = syscall(SYS_landlock_create_ruleset, &attributes, size, 0);
+	if (ruleset < 0)
+		die("landlock", "cannot create a ruleset");
+	for (size_t i = 0; i < plan->rule_count; i++)
+		add_rule(ruleset, &plan->rules[i], granted);
+	/* Its name is known only now, and beside it lie the terminals of others. */
+	if (terminal >= 0)
+		add_object(ruleset, terminal, ACCESS_READ | ACCESS_WRITE | ACCESS_DEVICE, granted, "terminal");
+	if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
+		die("landlock", "cannot restrict the cell");
+}
+
+bool enclose_signals(void)
+{
+	/* A ruleset that says nothing of moving between folders forbids it, for all that come after. */
+	struct ll_ruleset attributes = { .handled_fs = LL_REFER, .scoped = LL_SCOPE_SIGNAL };
+	CLOSE_ON_RETURN int everywhere = open("/", O_PATH | O_CLOEXEC);
+	struct ll_path_beneath moving = { .parent = everywhere, .allowed = LL_REFER };
+	pid_t outside = getppid();
+
+	if (landlock_abi() < 6 || kill(outside, 0) < 0)
+		return false;
+	CLOSE_ON_RETURN int ruleset = syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0);
+	if (ruleset < 0 || syscall(SYS_landlock_add_rule, ruleset, 1 /* PATH_BENEATH */, &moving, 0) < 0)
+		return false;
+	if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
+		return false;
+	/* Tried, not believed: whoever trusts this kills everything that it can reach. */
+	return kill(outside, 0) < 0 && errno == EPERM;
+}

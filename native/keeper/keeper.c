@@ -1,0 +1,246 @@
+/*
+ * The keeper: parent of the tool, inside the namespaces but not confined.
+ * It reaps, answers trapped calls, and takes everything with it when the
+ * tool's own process ends: as pid 1 by dying, elsewhere by killing.
+ */
+#include "keeper/network/broker.h"
+#include "wire/cell.h"
+#include "keeper/network/nested.h"
+#include "wire/kernel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Returns the table of mounts, to be watched. */
+static int enter_namespaces(const struct plan *plan)
+{
+	/* A SIGKILL of the supervisor is one of the whole pid namespace. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+		die("keeper", NULL);
+	if (plan->cgroup && unshare(CLONE_NEWCGROUP) < 0)
+		die("cgroup-namespace", NULL);
+	if (!plan->network_all)
+		raise_loopback();
+	/* Containers refuse a name of one's own; the namespace still keeps the host's from being changed. */
+	if (sethostname("cell", 4) < 0 && errno != EPERM)
+		die("uts-namespace", NULL);
+	int mounts = open_mount_table();
+	assemble_root(plan);
+	begin_seal_watch(plan, mounts);
+	return mounts;
+}
+
+/* For the supervisor to see how full it is, from outside. */
+static void show_scratch(const struct plan *plan, int supervisor)
+{
+	CLOSE_ON_RETURN int folder = open(plan->scratch, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (folder < 0)
+		die("scratch", plan->scratch);
+	send_packet(supervisor, PACKET_SCRATCH, 0, NULL, folder);
+}
+
+static void stay_outside(void)
+{
+	/* Orphans come to us, and the supervisor's death is a signal that we survive long enough to act on. */
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0) < 0)
+		die("keeper", NULL);
+}
+
+static long long milliseconds_of(const struct rusage *usage)
+{
+	return (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000LL +
+	       (usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1000;
+}
+
+/* True when the tool's own process has ended. */
+static bool reap(const struct plan *plan, pid_t tool, int *status, int supervisor, int terminal)
+{
+	bool ended = false;
+	int found;
+
+	for (pid_t pid; (pid = waitpid(-1, &found, WNOHANG | (plan->terminal ? WUNTRACED : 0))) > 0;) {
+		/* A process that asked to be traced by its parent, and that is us: it goes on untraced. */
+		if (WIFSTOPPED(found) && ptrace(PTRACE_DETACH, pid, NULL, (long)(WSTOPSIG(found) == SIGTRAP ? 0 : WSTOPSIG(found))) == 0)
+			continue;
+		if (pid != tool)
+			continue;
+		if (WIFSTOPPED(found)) {
+			/* It wants the terminal: the host is told to get it, and then continues the tool. */
+			if (WSTOPSIG(found) == SIGTTIN || WSTOPSIG(found) == SIGTTOU)
+				tcsetpgrp(terminal, tool);
+			send_packet(supervisor, PACKET_STOPPED, WSTOPSIG(found), NULL, -1);
+			continue;
+		}
+		*status = found;
+		ended = true;
+	}
+	return ended;
+}
+
+/* The keeper itself, once it watches. */
+struct keeper {
+	const struct plan *plan;
+	pid_t tool;
+	int signals, supervisor, from_tool, terminal;
+	struct broker *broker; /* or NULL */
+	struct nest *nest;
+	int mounts; /* or -1 where nothing is mounted */
+	bool enclosed; /* kill(-1) reaches the cell and nothing else */
+};
+
+static void end_all(const struct keeper *keeper)
+{
+	if (!keeper->enclosed) {
+		kill_descendants(own_pid_in_proc(), NULL);
+		return;
+	}
+	kill(-1, SIGKILL); /* all of the pid namespace but pid 1, or all that our signals reach */
+	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+		;
+}
+
+/*
+ * Everything else in the cell dies now, and only then is the end told. It is
+ * told before this process exits, because dismantling the namespaces takes
+ * longer than many a tool runs, and nobody needs to wait for it.
+ */
+static _Noreturn void end_cell(const struct keeper *keeper, int status)
+{
+	struct rusage usage;
+	char text[64];
+
+	end_all(keeper);
+	if (keeper->mounts >= 0 && mounts_changed(keeper->mounts))
+		tell_fallen_seal(keeper->plan, keeper->supervisor);
+	getrusage(RUSAGE_CHILDREN, &usage);
+	snprintf(text, sizeof text, "%lld %ld", milliseconds_of(&usage), usage.ru_maxrss);
+	/* A supervisor that was killed just now cleans up no more. */
+	if (!offer_packet(keeper->supervisor, PACKET_EXIT, status, text, -1))
+		remove_scratch(keeper->plan);
+	_exit(0);
+}
+
+static int take_listener(int from)
+{
+	struct packet packet;
+	int listener;
+
+	if (receive_packet(from, &packet, &listener, NULL) <= 0)
+		return -1;
+	/* Tool and keeper take turns, so the one wakes the other on its own core; kernels before 6.6 do not know how. */
+	(void)!ioctl(listener, CORDON_NOTIF_SET_FLAGS, CORDON_NOTIF_SYNC_WAKE_UP);
+	return listener;
+}
+
+static _Noreturn void watch(const struct keeper *keeper)
+{
+	const struct plan *plan = keeper->plan;
+	struct pollfd polled[4 + BROKER_DESCRIPTORS + MOST_NESTED * NESTED_DESCRIPTORS] = {
+		{ .fd = keeper->signals, .events = POLLIN },
+		{ .fd = keeper->from_tool, .events = POLLIN },
+		{ .fd = -1, .events = POLLIN }, /* the listener, once it has come */
+		{ .fd = keeper->mounts, .events = POLLPRI },
+	};
+	int status = 0;
+
+	for (;;) {
+		size_t more = keeper->broker ? watch_questions(keeper->broker, polled + 4) : 0;
+		size_t inside = watch_nested(keeper->nest, polled + 4 + more);
+		if (poll(polled, 4 + more + inside, -1) < 0 && errno != EINTR)
+			die("keeper", "poll");
+		/* Before anything else: every moment counts. The tool's status follows. */
+		if (polled[3].revents && tell_fallen_seal(plan, keeper->supervisor))
+			kill(-1, SIGKILL);
+		if (polled[2].revents & POLLIN)
+			answer_notification(plan, polled[2].fd, keeper->supervisor, keeper->broker, keeper->nest);
+		if (polled[2].revents & (POLLHUP | POLLERR))
+			polled[2].fd = -1;
+		if (more)
+			answer_questions(keeper->broker, polled + 4, more);
+		hear_nested(keeper->nest, polled + 4 + more, inside);
+		if (polled[1].revents) {
+			polled[2].fd = take_listener(keeper->from_tool);
+			polled[1].fd = -1;
+		}
+		if (polled[0].revents & POLLIN) {
+			struct signalfd_siginfo signal;
+			if (read(keeper->signals, &signal, sizeof signal) != sizeof signal)
+				continue;
+			if (signal.ssi_signo == SIGTERM) { /* the supervisor is dead */
+				end_all(keeper);
+				remove_scratch(plan);
+				_exit(EXIT_REFUSED);
+			}
+			if (signal.ssi_signo == SIGUSR1 && keeper->enclosed) /* the supervisor wants an end; the tool's status follows */
+				kill(-1, SIGKILL);
+			if (reap(plan, keeper->tool, &status, keeper->supervisor, keeper->terminal))
+				end_cell(keeper, status);
+		}
+	}
+}
+
+_Noreturn void keep(const struct plan *plan, int host, int supervisor, struct stdio stdio)
+{
+	sigset_t handled;
+	int pair[2];
+
+	/* Nothing inside may look into this process, which saw the host's plan. */
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	/* The command line of pid 1, which the tool can read, would tell where Cordon is installed. */
+	memset(program_invocation_name, 0, strlen(program_invocation_name));
+	int mounts = -1;
+	if (plan->form == FORM_NAMESPACES)
+		mounts = enter_namespaces(plan);
+	else
+		stay_outside();
+	if (plan->form == FORM_NAMESPACES && !plan->probe)
+		show_scratch(plan, supervisor);
+	if (plan->terminal)
+		open_terminal(supervisor, plan, &stdio);
+	struct broker broker;
+	struct nest nest;
+	/* Inside another cell it is the outer keeper who answers. */
+	struct broker *own = plan->network_brokered && !plan->network_nested ? &broker : NULL;
+	if (own)
+		open_broker(own, plan, supervisor);
+	open_nest(&nest, plan, own);
+	/* What it carries out for the tool, it does with no more rights than the tool has. */
+	drop_privileges();
+	bool enclosed = plan->form == FORM_NAMESPACES || enclose_signals();
+
+	sigemptyset(&handled);
+	sigaddset(&handled, SIGCHLD);
+	if (plan->form == FORM_LANDLOCK) {
+		sigaddset(&handled, SIGTERM);
+		sigaddset(&handled, SIGUSR1);
+	}
+	sigprocmask(SIG_BLOCK, &handled, NULL);
+	int signals = signalfd(-1, &handled, SFD_CLOEXEC);
+	if (signals < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		die("keeper", NULL);
+
+	pid_t tool = fork();
+	if (tool < 0)
+		die("keeper", "fork");
+	if (tool == 0)
+		become_tool(plan, host, supervisor, pair[1], stdio);
+	report_to(-1); /* from here on the tool's process and the supervisor report */
+	close(pair[1]);
+	close(host);
+	/* The terminal stays, so that it does not hang up when the tool closes its own descriptors. */
+	close_stdio((struct stdio){ { stdio.at[0], stdio.at[1], stdio.at[2] }, -1 });
+	watch(&(struct keeper){ plan, tool, signals, supervisor, pair[0], stdio.terminal, own, &nest, mounts, enclosed });
+}

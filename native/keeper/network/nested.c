@@ -1,0 +1,220 @@
+/*
+ * Cells inside this cell.
+ *
+ * The kernel lets a process have one listener, so that a cell inside this one has none:
+ * its trapped calls come to us. Such a cell asks us, by one connect(), to be known. From
+ * then on connections of its processes are judged by its own destinations and handed to
+ * its own proxy, which is a process of ours like any other and is held by our grants.
+ *
+ * Its processes are told from ours by a mark that the kernel keeps: the hard limit of
+ * RLIMIT_LOCKS, which has no effect since Linux 2.4. Children inherit it, nobody without
+ * CAP_SYS_RESOURCE can raise it, and a lower one is the mark of nobody. Whoever has a
+ * mark that is not known here is connected to nothing. Every cell without a listener
+ * marks its tool, also one that asks for no network.
+ *
+ * Asking gives no right: whoever asks gets connections of processes that bear the new
+ * mark, and none to the network.
+ */
+#include "keeper/network/nested.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define STREAM_ROOM (24 << 10) /* bytes; the kernel then takes some sixty connections that nobody has read */
+
+void open_nest(struct nest *nest, const struct plan *plan, struct broker *own)
+{
+	struct rlimit limit;
+
+	*nest = (struct nest){ .plan = plan, .own = own, .door = -1 };
+	if (getrlimit(RLIMIT_LOCKS, &limit) < 0)
+		die("keeper", "rlimit");
+	nest->unmarked = limit.rlim_max;
+}
+
+/* The same from /proc, for who was started with several user ids: the call then refuses. */
+static bool read_mark_in_proc(pid_t process, uint64_t *mark)
+{
+	char path[64], text[2048], hard[32];
+
+	snprintf(path, sizeof path, "/proc/%d/limits", number_in_proc(process));
+	const char *line = read_proc(text, sizeof text, path) > 0 ? strstr(text, "Max file locks") : NULL;
+	if (!line || sscanf(line, "Max file locks %*s %31s", hard) != 1)
+		return false;
+	*mark = strcmp(hard, "unlimited") == 0 ? RLIM_INFINITY : strtoull(hard, NULL, 10);
+	return true;
+}
+
+/* Of the process that waits for an answer; false when that is no longer there. */
+static bool read_mark(const struct notification *call, uint64_t *mark)
+{
+	struct rlimit limit;
+
+	if (prlimit(call->request->pid, RLIMIT_LOCKS, NULL, &limit) == 0)
+		*mark = limit.rlim_max;
+	else if (!read_mark_in_proc(call->request->pid, mark))
+		return false;
+	return still_waiting(call);
+}
+
+static struct nested *find_mark(const struct nest *nest, uint64_t mark)
+{
+	for (size_t i = 0; i < nest->count; i++)
+		if (nest->at[i]->mark == mark)
+			return nest->at[i];
+	return NULL;
+}
+
+enum whose whose_call(const struct notification *call, struct nested **into)
+{
+	uint64_t mark;
+
+	if (!read_mark(call, &mark))
+		return OF_STRANGER;
+	if (mark == call->nest->unmarked)
+		return OF_CELL;
+	*into = find_mark(call->nest, mark);
+	return *into ? OF_NESTED : OF_STRANGER;
+}
+
+/*
+ * What a cell inside may do with files its own Landlock rules say, under which we are not. So nothing is carried out for
+ * it: the kernel does that, and asks all rules, of both cells. Names of sockets have no rule where they have no file.
+ */
+bool answer_nested_file(const struct notification *call)
+{
+	struct nested *cell;
+
+	if (whose_call(call, &cell) == OF_CELL)
+		return false;
+	if (call->request->data.nr == SYS_bind)
+		respond(call, 0, EACCES);
+	else
+		let_through(call);
+	return true;
+}
+
+static void forget(struct nested *cell)
+{
+	for (size_t i = 0; i < MOST_CONVERSATIONS; i++)
+		if (cell->broker.conversations[i].stream >= 0)
+			close(cell->broker.conversations[i].stream);
+	if (cell->broker.supervisor >= 0)
+		close(cell->broker.supervisor);
+	free(cell->broker.names.at);
+	free_plan(&cell->plan);
+	free(cell->words);
+	free(cell);
+}
+
+static bool find_door(struct nest *nest)
+{
+	if (nest->own) {
+		nest->door = nest->own->door;
+		nest->door_address = nest->own->door_address;
+	}
+	return nest->door >= 0 || (nest->door = open_door(0, &nest->door_address)) >= 0;
+}
+
+/* Whether one more may be known; an error otherwise. */
+static int judge_request(struct nest *nest, const struct nested *cell)
+{
+	size_t deeper = 0;
+
+	for (size_t i = 0; i < nest->count; i++)
+		deeper += nest->at[i]->deeper;
+	/* Without a network here it would reach nothing. */
+	if (!nest->plan->network_all && !nest->plan->network_brokered)
+		return ENETUNREACH;
+	if (cell->mark >= nest->unmarked || find_mark(nest, cell->mark))
+		return EEXIST;
+	if (nest->count == MOST_NESTED || (cell->deeper && deeper == MOST_DEEPER))
+		return ENOSPC;
+	return find_door(nest) ? 0 : EACCES;
+}
+
+/* Puts our stream in the place of the socket that asked. Returns 0 or an error. */
+static int begin_stream(const struct notification *call, struct nested *cell)
+{
+	int ends[2], room = STREAM_ROOM;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return errno;
+	cell->broker.supervisor = ends[0];
+	CLOSE_ON_RETURN int other_end = ends[1];
+	struct stand_in place = { .socket = other_end, .descriptor = call->request->data.args[0], .flags = O_CLOEXEC };
+	/* One that does not read what it is told must not keep us waiting, nor many descriptors on their way. */
+	if (fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0 || setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &room, sizeof room) < 0)
+		return errno;
+	return put_in_place(call, &place) ? 0 : EACCES;
+}
+
+static int take_request(const struct notification *call, size_t length, struct nested *cell)
+{
+	struct nest *nest = call->nest;
+	uint64_t own;
+
+	cell->broker = (struct broker){ .plan = &cell->plan, .supervisor = -1, .datagrams = -1, .names.few = true, .told = &cell->told };
+	for (size_t i = 0; i < MOST_CONVERSATIONS; i++)
+		cell->broker.conversations[i].stream = -1;
+	cell->words = malloc(length + 1);
+	if (!cell->words)
+		return ENOMEM;
+	if (!read_tool_memory(call, call->request->data.args[1], cell->words, length) || !read_mark(call, &own))
+		return EFAULT;
+	if (parse_request(cell->words, length, cell))
+		return EINVAL;
+	cell->deeper = own != nest->unmarked;
+	int problem = judge_request(nest, cell);
+	if (problem)
+		return problem;
+	cell->broker.door = nest->door;
+	cell->broker.door_address = nest->door_address;
+	return begin_stream(call, cell);
+}
+
+void answer_request(const struct notification *call, size_t length)
+{
+	struct nested *cell = length < SHORTEST_REQUEST || length > LONGEST_REQUEST ? NULL : calloc(1, sizeof *cell);
+	int problem = cell ? take_request(call, length, cell) : EINVAL;
+
+	if (!problem)
+		call->nest->at[call->nest->count++] = cell;
+	else if (cell)
+		forget(cell);
+	respond(call, 0, problem);
+}
+
+/* Each of the cells inside has its stream, of which only the end matters, and its questions. */
+size_t watch_nested(const struct nest *nest, struct pollfd *polled)
+{
+	for (size_t i = 0; i < nest->count; i++) {
+		const struct broker *broker = &nest->at[i]->broker;
+		struct pollfd *own = polled + i * NESTED_DESCRIPTORS;
+		own[0] = (struct pollfd){ .fd = broker->supervisor };
+		for (size_t j = 0; j < MOST_CONVERSATIONS; j++)
+			own[1 + j] = (struct pollfd){ .fd = broker->conversations[j].stream, .events = POLLIN };
+	}
+	return nest->count * NESTED_DESCRIPTORS;
+}
+
+void hear_nested(struct nest *nest, const struct pollfd *polled, size_t count)
+{
+	/* From the last on, because the last takes the place of one that is forgotten. */
+	for (size_t i = count / NESTED_DESCRIPTORS; i-- > 0;) {
+		const struct pollfd *own = polled + i * NESTED_DESCRIPTORS;
+		if (own[0].revents & (POLLHUP | POLLERR)) {
+			forget(nest->at[i]);
+			nest->at[i] = nest->at[--nest->count];
+			continue;
+		}
+		hear_questions(&nest->at[i]->broker, own + 1, MOST_CONVERSATIONS);
+	}
+}

@@ -1,0 +1,148 @@
+/*
+ * Sockets that take the place of the tool's own.
+ *
+ * A trapped connect() is carried out on the tool's own socket, borrowed by
+ * pidfd_getfd. Containers refuse that call. There a socket of ours, of the same
+ * kind and with the same file flags, is connected and then put in place of the
+ * tool's. What that loses: options set before connect(), a source address, and
+ * a registration with epoll that was made before.
+ */
+#include "wire/cell.h"
+#include "keeper/notify.h"
+#include "keeper/network/stand-in.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+/* As sockets are called in the attribute by which the kernel names their protocol. */
+static const struct kind {
+	const char *name;
+	int family, type;
+} kinds[] = {
+	{ "TCP", AF_INET, SOCK_STREAM }, { "TCPv6", AF_INET6, SOCK_STREAM },
+	{ "UDP", AF_INET, SOCK_DGRAM }, { "UDPv6", AF_INET6, SOCK_DGRAM },
+	/* Before Linux 5.15 streams were called UNIX, too; connect() then tells by EPROTOTYPE. */
+	{ "UNIX-STREAM", AF_UNIX, SOCK_STREAM }, { "UNIX", AF_UNIX, SOCK_SEQPACKET },
+};
+
+static const struct kind *kind_of(const char *path)
+{
+	char name[64] = "";
+
+	if (getxattr(path, "system.sockprotoname", name, sizeof name - 1) <= 0)
+		return NULL;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (strcmp(kinds[i].name, name) == 0)
+			return &kinds[i];
+	return NULL;
+}
+
+/* O_NONBLOCK and O_CLOEXEC of the tool's descriptor; -1 when it has none of that number. */
+static int flags_of(int process, int descriptor)
+{
+	char path[64], text[1024];
+
+	snprintf(path, sizeof path, "/proc/%d/fdinfo/%d", process, descriptor);
+	const char *line = read_proc(text, sizeof text, path) > 0 ? strstr(text, "flags:") : NULL;
+	return line ? (int)strtol(line + 6, NULL, 8) & (O_NONBLOCK | O_CLOEXEC) : -1;
+}
+
+/*
+ * A stream that was connected once must not be connected again: the tool may only
+ * be asking how far it is. The kernel lists it, by its number, as soon as it is.
+ */
+static int state_of_stream(int process, const struct kind *kind, const char *path)
+{
+	char link[64] = "", list[64], line[512];
+	unsigned long number, inode;
+	unsigned state;
+	int found = 0;
+
+	if (kind->family == AF_UNIX || kind->type != SOCK_STREAM)
+		return 0;
+	if (readlink(path, link, sizeof link - 1) < 0 || sscanf(link, "socket:[%lu]", &number) != 1)
+		return EBADF;
+	snprintf(list, sizeof list, "/proc/%d/net/%s", process, kind->family == AF_INET ? "tcp" : "tcp6");
+	FILE *sockets = fopen(list, "re");
+	while (sockets && !found && fgets(line, sizeof line, sockets))
+		if (sscanf(line, "%*d: %*s %*s %x %*s %*s %*s %*d %*d %lu", &state, &inode) == 2 && inode == number)
+			found = state == 2 /* TCP_SYN_SENT */ ? EALREADY : EISCONN;
+	if (sockets)
+		fclose(sockets);
+	return found;
+}
+
+int make_stand_in(const struct notification *call, struct stand_in *made)
+{
+	int process = number_in_proc(call->request->pid), descriptor = call->request->data.args[0];
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", process, descriptor);
+	*made = (struct stand_in){ .socket = -1, .descriptor = descriptor, .flags = flags_of(process, descriptor) };
+	const struct kind *kind = kind_of(path);
+	if (!still_waiting(call))
+		return ESRCH;
+	if (made->flags < 0)
+		return EBADF;
+	if (!kind)
+		return errno == ENODATA || errno == EOPNOTSUPP ? ENOTSOCK : EACCES;
+	int state = state_of_stream(process, kind, path);
+	if (state)
+		return state;
+	made->is_seqpacket = kind->type == SOCK_SEQPACKET;
+	made->socket = socket(kind->family, kind->type | SOCK_CLOEXEC | (made->flags & O_NONBLOCK ? SOCK_NONBLOCK : 0), 0);
+	return made->socket < 0 ? errno : 0;
+}
+
+int connect_stand_in(const struct stand_in *made, const struct sockaddr *address, socklen_t length)
+{
+	int error = connect(made->socket, address, length) < 0 ? errno : 0;
+
+	if (error == EPROTOTYPE && made->is_seqpacket) {
+		int stream = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | (made->flags & O_NONBLOCK ? SOCK_NONBLOCK : 0), 0);
+		if (stream >= 0 && dup3(stream, made->socket, O_CLOEXEC) >= 0)
+			error = connect(made->socket, address, length) < 0 ? errno : 0;
+		close(stream);
+	}
+	return error;
+}
+
+bool put_in_place(const struct notification *call, const struct stand_in *made)
+{
+	struct seccomp_notif_addfd place = {
+		.id = call->request->id,
+		.flags = SECCOMP_ADDFD_FLAG_SETFD,
+		.srcfd = made->socket,
+		.newfd = made->descriptor,
+		.newfd_flags = made->flags & O_CLOEXEC,
+	};
+
+	return ioctl(call->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &place) >= 0;
+}
+
+/*
+ * socket() of the internet families, where its listen() could not be judged
+ * either: the tool gets a Unix socket instead. Connecting it to an internet
+ * address is trapped, refused and told as always; it can listen nowhere.
+ */
+void answer_socket(const struct notification *call)
+{
+	int type = call->request->data.args[1];
+	CLOSE_ON_RETURN int socket_of_ours = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | (type & SOCK_NONBLOCK), 0);
+	struct seccomp_notif_addfd place = {
+		.id = call->request->id,
+		.srcfd = socket_of_ours,
+		.newfd_flags = type & SOCK_CLOEXEC ? O_CLOEXEC : 0,
+	};
+
+	int descriptor = socket_of_ours < 0 ? -1 : ioctl(call->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &place);
+	respond(call, descriptor, descriptor < 0 ? EACCES : 0);
+}

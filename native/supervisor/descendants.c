@@ -1,0 +1,131 @@
+/*
+ * Who descends from a process, by /proc.
+ *
+ * A tool decides how many and how deep they are, so that nothing here recurses
+ * or has a fixed size. Some kernels are built without the lists of children;
+ * there everybody's parent is looked up instead.
+ */
+#include "wire/cell.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct process {
+	pid_t pid, parent;
+};
+
+struct processes {
+	struct process *at;
+	size_t count, room;
+};
+
+static void add(struct processes *list, pid_t pid, pid_t parent)
+{
+	if (list->count == list->room) {
+		size_t room = list->room ? list->room * 2 : 256;
+		struct process *grown = realloc(list->at, room * sizeof *grown);
+		if (!grown)
+			return;
+		list->at = grown;
+		list->room = room;
+	}
+	list->at[list->count++] = (struct process){ pid, parent };
+}
+
+/* The numbers in a list of any length; one may be cut in two by the end of a buffer. */
+static void add_listed(struct processes *list, const char *path, pid_t parent)
+{
+	CLOSE_ON_RETURN int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char text[4096];
+	pid_t pid = 0;
+
+	for (ssize_t got; fd >= 0 && (got = read(fd, text, sizeof text)) > 0;) {
+		for (ssize_t i = 0; i < got; i++) {
+			if (text[i] >= '0' && text[i] <= '9') {
+				pid = pid * 10 + (text[i] - '0');
+				continue;
+			}
+			if (pid)
+				add(list, pid, parent);
+			pid = 0;
+		}
+	}
+}
+
+void each_thread(pid_t pid, visit_thread *visit, void *context)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d/task", pid);
+	DIR *threads = opendir(path);
+	for (struct dirent *thread; threads && (thread = readdir(threads));) {
+		if (thread->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof path, "/proc/%d/task/%.16s", pid, thread->d_name);
+		visit(path, pid, context);
+	}
+	if (threads)
+		closedir(threads);
+}
+
+static void add_children_of(const char *thread, pid_t pid, void *context)
+{
+	char path[96];
+
+	snprintf(path, sizeof path, "%s/children", thread);
+	add_listed(context, path, pid);
+}
+
+static bool has_lists_of_children(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d/task/%d/children", pid, pid);
+	CLOSE_ON_RETURN int fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd >= 0;
+}
+
+static void add_everybody(struct processes *list)
+{
+	char path[64], text[1024];
+	DIR *folder = opendir("/proc");
+
+	for (struct dirent *entry; folder && (entry = readdir(folder));) {
+		int parent = 0;
+		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
+			continue;
+		snprintf(path, sizeof path, "/proc/%.16s/stat", entry->d_name);
+		const char *behind_name = read_stat(text, sizeof text, path);
+		if (behind_name && sscanf(behind_name, ") %*c %d", &parent) == 1)
+			add(list, atoi(entry->d_name), parent);
+	}
+	if (folder)
+		closedir(folder);
+}
+
+void each_descendant(pid_t root, visit_process *visit, void *context)
+{
+	struct processes found = { 0 }, everybody = { 0 };
+	bool listed = has_lists_of_children(root);
+
+	if (!listed)
+		add_everybody(&everybody);
+	add(&found, root, 0);
+	for (size_t i = 0; i < found.count; i++) {
+		pid_t pid = found.at[i].pid;
+		/* Before its children are looked for: whoever is stopped by the visit makes no more. */
+		if (i > 0)
+			visit(pid, context);
+		if (listed)
+			each_thread(pid, add_children_of, &found);
+		for (size_t j = 0; j < everybody.count; j++)
+			if (everybody.at[j].parent == pid)
+				add(&found, everybody.at[j].pid, pid);
+	}
+	free(found.at);
+	free(everybody.at);
+}

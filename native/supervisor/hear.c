@@ -1,0 +1,100 @@
+/* What the processes of the cell tell the supervisor; of a cell inside another one, also the outer keeper. */
+#include "supervisor/supervise.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+void hear_cell(struct call *call)
+{
+	struct packet packet;
+	int descriptor;
+	pid_t sender = 0;
+
+	while (receive_packet(call->cell, &packet, &descriptor, &sender) > 0) {
+		switch (packet.kind) {
+		case PACKET_LISTENER:
+			call->applied = true;
+			call->tool = sender;
+			/* Our own number: who holds a cell ready asks the kernel for us before using it. */
+			tell(call, "{\"event\":\"applied\",\"landlock\":%d,\"supervisor\":%d,\"measurable\":%s}", packet.value, getpid(),
+			     !call->plan->probe || sees_descendants() ? "true" : "false");
+			break;
+		case PACKET_GO:
+			call->started = true;
+			call->begun = !call->plan->begins_later;
+			call->began = milliseconds();
+			call->next_look = call->began + 2;
+			break;
+		case PACKET_TERMINAL:
+			terminal_begin(&call->terminal, descriptor, call->plan->foreground);
+			descriptor = -1;
+			break;
+		case PACKET_SCRATCH:
+			call->scratch = descriptor;
+			descriptor = -1;
+			break;
+		case PACKET_CONNECTION:
+			courier_take(&call->courier, packet.text, descriptor);
+			descriptor = -1;
+			break;
+		case PACKET_OUTER:
+			call->outer = descriptor;
+			descriptor = -1;
+			break;
+		case PACKET_STOPPED:
+			if (call->killed)
+				break; /* by us, to be killed at leisure */
+			/* Before the host stops, too, and the shell takes over. */
+			terminal_leave(&call->terminal);
+			tell(call, "{\"event\":\"stopped\",\"signal\":%d}", packet.value);
+			break;
+		case PACKET_MEMORY_FILE:
+			/* None came along: there are more than we can hold, and so none that we could count. */
+			if (descriptor < 0)
+				stop_for_limit(call, "memory", call->plan->limits.memory, call->plan->limits.memory);
+			else
+				keep_memory_file(&call->memory_files, descriptor);
+			descriptor = -1;
+			break;
+		case PACKET_CLOCK:
+			call->cpu_counter = descriptor;
+			descriptor = -1;
+			break;
+		case PACKET_EXIT:
+			call->exit_known = true;
+			call->exit_status = packet.value;
+			sscanf(packet.text, "%llu %ld", &call->cpu, &call->largest);
+			break;
+		case PACKET_EVENT:
+			if (!outbox_put(&call->outbox, FRAME_EVENT, packet.text, strlen(packet.text)))
+				call->host_gone = true;
+			break;
+		}
+		if (descriptor >= 0)
+			close(descriptor);
+	}
+}
+
+void hear_outer(struct call *call)
+{
+	struct packet packet;
+	int descriptor;
+	ssize_t got;
+
+	while ((got = receive_packet(call->outer, &packet, &descriptor, NULL)) > 0) {
+		if (packet.kind == PACKET_CONNECTION && descriptor >= 0) {
+			courier_take(&call->courier, packet.text, descriptor);
+			continue;
+		}
+		if (packet.kind == PACKET_EVENT && !outbox_put(&call->outbox, FRAME_EVENT, packet.text, strlen(packet.text)))
+			call->host_gone = true;
+		if (descriptor >= 0)
+			close(descriptor);
+	}
+	/* The outer keeper is gone, and with it the network. */
+	if (got == 0) {
+		close(call->outer);
+		call->outer = -1;
+	}
+}

@@ -1,0 +1,223 @@
+/* What is done about protected names that a call touched: at once, and when it has ended. */
+#include "wire/cell.h"
+#include "watcher/watcher.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HOST_FD 3
+
+static void tell_host(unsigned long number, enum deed deed, const char *root, const char *path, const char *aside)
+{
+	char *payload = NULL;
+	size_t length = 0;
+	FILE *words = open_memstream(&payload, &length);
+
+	if (!words)
+		abort();
+	fprintf(words, "%lu%c%s%s%s%c%c%c", number, 0, root, *root && *path ? "/" : "", path, 0, deed, 0);
+	if (aside)
+		fprintf(words, "%s/%s", root, aside);
+	fputc(0, words);
+	fclose(words);
+	write_frame(HOST_FD, SCOUT_ASIDE, payload, length);
+	free(payload);
+}
+
+static void tell(const struct watch_order *order, enum deed deed, const char *path, const char *aside)
+{
+	tell_host(order->number, deed, order->territory->root, path, aside);
+}
+
+/*
+ * A seal is a mount, and goes where its file goes, also with a folder above it. What takes its place is open to
+ * the tool. It is none of the tool's doing: what is sealed, and what that lies in, cannot be moved from inside.
+ */
+static void on_replacement(struct territory *territory, const char *path, void *context)
+{
+	const struct scout *scout = context;
+
+	for (struct watch_order *order = scout->orders; order; order = order->next)
+		if (order->territory == territory && has_seal_in(order, path))
+			tell(order, REPLACED, path, NULL);
+}
+
+void on_held_replacement(unsigned long number, const char *path)
+{
+	tell_host(number, REPLACED, "", path, NULL);
+}
+
+/* With its name goes what other calls have mounted over it: what they make there now was not there before them. */
+static void moved_aside(struct scout *scout, const struct watch_order *order, const char *path, const char *aside)
+{
+	struct found *known = find(&order->territory->found, path);
+
+	on_replacement(order->territory, path, scout);
+	if (known && !known->target)
+		known->seen = order->territory->turn;
+	tell(order, SET_ASIDE, path, aside);
+}
+
+/* True when it is no longer there. */
+static bool remove_for(struct scout *scout, const struct watch_order *order, const char *path)
+{
+	char aside[PATH_MAX];
+
+	switch (put_aside(order->territory, path, aside, sizeof aside)) {
+	case PUT_ASIDE:
+		moved_aside(scout, order, path, aside);
+		restore_link(order->territory, path);
+		return true;
+	case LEFT_THERE:
+		tell(order, LEFT, path, NULL);
+		return false;
+	case NOTHING_THERE:
+		break;
+	}
+	return true;
+}
+
+/* The tool does not run yet: its cell is planned anew, with this sealed. */
+static void tell_if_disturbed(const struct watch_order *order, const char *path, bool is_protected)
+{
+	if ((is_protected && !is_exempt(order, path) && !find(&order->territory->found, path)) || is_carved_out(order, path))
+		tell(order, REPLACED, path, NULL);
+}
+
+/* At once, not at the end: in between somebody else could run it. */
+static bool on_appearance(struct territory *territory, const char *path, bool is_protected, void *context)
+{
+	struct scout *scout = context;
+
+	for (struct watch_order *order = scout->orders; order; order = order->next) {
+		if (order->territory != territory || is_out_of_reach(order, path))
+			continue;
+		if (!order->running) {
+			tell_if_disturbed(order, path, is_protected);
+			continue;
+		}
+		bool unwanted = is_guarded_link(order, path) ||
+				(is_protected && must_not_appear(&scout->names, order, path, kind_at(territory, path)));
+		if ((is_carved_out(order, path) || (unwanted && !link_is_unchanged(territory, path))) && !was_sealed(order, path) &&
+		    !is_sealed_object(order, path))
+			return remove_for(scout, order, path) && !find(&territory->found, path);
+	}
+	return false;
+}
+
+void refresh(struct scout *scout, struct territory *territory, enum thoroughness how)
+{
+	refresh_territory(territory, &scout->names, how, &(struct observer){ on_appearance, on_replacement, scout });
+}
+
+struct disarming {
+	struct scout *scout;
+	const struct watch_order *order;
+};
+
+static void on_disarmed(struct territory *territory, const char *path, const char *aside, void *context)
+{
+	const struct disarming *disarming = context;
+
+	(void)territory;
+	if (aside)
+		moved_aside(disarming->scout, disarming->order, path, aside);
+	else
+		tell(disarming->order, LEFT, path, NULL);
+}
+
+/* A link that was changed or removed: put back. */
+static void mend_link(struct scout *scout, const struct watch_order *order, const struct found *link)
+{
+	if (link_is_unchanged(order->territory, link->path))
+		return;
+	if (kind_at(order->territory, link->path))
+		remove_for(scout, order, link->path);
+	else if (restore_link(order->territory, link->path))
+		tell(order, PUT_BACK, link->path, NULL);
+}
+
+static void on_own_copy(const char *path, bool could, void *context)
+{
+	const struct disarming *disarming = context;
+
+	if (could)
+		tell(disarming->order, SEPARATED, path, NULL);
+	else
+		remove_for(disarming->scout, disarming->order, path);
+}
+
+/*
+ * Whatever the tool made under a protected name has that name alone. Otherwise a later call could write to it by
+ * another one, also one whose write roots hold only that.
+ */
+static void end_other_names(struct scout *scout, const struct watch_order *order, const struct found *found)
+{
+	struct statx status;
+
+	if (scout->territories.several.made == order->made)
+		return;
+	if (found->seen <= order->since) {
+		/* Permitted by the policy, and given one more name; what its user linked before stays linked. */
+		if (found->kind != 'f' || !is_exempt(order, found->path) || !status_at(order->territory, found->path, &status) || status.stx_nlink <= found->names)
+			return;
+	} else if (is_exempt(order, found->path) && found->kind != 'f') {
+		return;
+	}
+	FREE_ON_RETURN char *path = strdup(found->path);
+	give_own_copies(order->territory, path, on_own_copy, &(struct disarming){ scout, order });
+}
+
+static void look_at_found(struct scout *scout, struct watch_order *order, const struct found *found)
+{
+	if (found->seen > order->since && (is_out_of_reach(order, found->path) || was_sealed_elsewhere(order, found)))
+		return;
+	if (!must_not_appear(&scout->names, order, found->path, found->kind))
+		end_other_names(scout, order, found);
+	if (is_exempt(order, found->path))
+		return;
+	if (found->seen <= order->since) {
+		if (found->target)
+			mend_link(scout, order, found);
+	} else if (must_not_appear(&scout->names, order, found->path, found->kind)) {
+		remove_for(scout, order, found->path);
+	} else if (behind_git(found->path)) {
+		disarm(order->territory, found, on_disarmed, &(struct disarming){ scout, order });
+	}
+}
+
+/*
+ * What was carved out before it existed. No link was on the way to it when the
+ * call began: one that is there now was made to lead to it, and goes.
+ */
+static void remove_carved_out(struct scout *scout, const struct watch_order *order, const char *path)
+{
+	char part[PATH_MAX];
+
+	for (const char *end = strchr(path, '/'); end; end = strchr(end + 1, '/')) {
+		snprintf(part, sizeof part, "%.*s", (int)(end - path), path);
+		if (kind_at(order->territory, part) == 'l') {
+			remove_for(scout, order, part);
+			return;
+		}
+	}
+	remove_for(scout, order, path);
+}
+
+void look_at_what_is_left(struct scout *scout, struct watch_order *order)
+{
+	struct territory *territory = order->territory;
+
+	keep_root_open(territory);
+	refresh(scout, territory, EVERYTHING);
+	for (size_t i = 0; i < order->word_count; i++)
+		if (order->words[i][0] == '!')
+			remove_carved_out(scout, order, order->words[i] + 1);
+	for (size_t i = 0; i < territory->found.count; i++)
+		look_at_found(scout, order, &territory->found.list[i]);
+	forget_vanished(territory);
+	if (territory->too_large)
+		tell(order, UNSEEN, "", NULL);
+}

@@ -1,0 +1,119 @@
+/*
+ * Names that a policy takes out of what it grants, anywhere. What hides or seals
+ * one in a cell is a mount, which follows its file, or a folder above it, when
+ * somebody renames that; and one that did not exist has none. So the folders that
+ * they lie in are watched, all the way up.
+ */
+#include "wire/cell.h"
+#include "watcher/watcher.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define WATCHED (IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR | IN_EXCL_UNLINK)
+
+/* One part of a path. */
+struct held_name {
+	unsigned long number; /* of the call */
+	int folder;           /* its watch */
+	char name[NAME_MAX + 1];
+	struct held_name *next;
+	char path[]; /* the whole of it */
+};
+
+static const char *open_watch(struct held_names *held)
+{
+	if (held->inotify > 0)
+		return NULL;
+	held->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	return held->inotify > 0 ? NULL : "carve-outs need inotify, which is used up (fs.inotify.max_user_instances)";
+}
+
+/* `length`: of the path up to the part that is held. */
+static const char *hold_part(struct held_names *held, unsigned long number, const char *path, size_t length)
+{
+	FREE_ON_RETURN char *folder = strndup(path, length);
+	struct held_name *part = malloc(sizeof *part + strlen(path) + 1);
+
+	if (!folder || !part)
+		abort();
+	char *slash = strrchr(folder, '/');
+	snprintf(part->name, sizeof part->name, "%s", slash + 1);
+	slash[slash == folder] = '\0';
+	part->folder = inotify_add_watch(held->inotify, folder, WATCHED);
+	if (part->folder < 0) {
+		free(part);
+		/* A folder that is not there, or that its user may not list, is closed to the tool as well. */
+		return errno == ENOSPC || errno == ENOMEM ? "carve-outs need inotify, which is used up (fs.inotify.max_user_watches)" : NULL;
+	}
+	strcpy(part->path, path);
+	part->number = number;
+	part->next = held->list;
+	held->list = part;
+	return NULL;
+}
+
+const char *hold_name(struct held_names *held, unsigned long number, const char *path)
+{
+	const char *problem = open_watch(held);
+
+	for (const char *end = strchr(path + 1, '/'); !problem && end; end = strchr(end + 1, '/'))
+		problem = hold_part(held, number, path, end - path);
+	return problem ? problem : hold_part(held, number, path, strlen(path));
+}
+
+static bool is_watched(const struct held_names *held, int folder)
+{
+	for (const struct held_name *name = held->list; name; name = name->next)
+		if (name->folder == folder)
+			return true;
+	return false;
+}
+
+void release_names(struct held_names *held, unsigned long number)
+{
+	for (struct held_name **at = &held->list; *at;) {
+		struct held_name *name = *at;
+		if (name->number != number) {
+			at = &name->next;
+			continue;
+		}
+		*at = name->next;
+		if (!is_watched(held, name->folder))
+			inotify_rm_watch(held->inotify, name->folder);
+		free(name);
+	}
+}
+
+static void take_event(const struct held_names *held, const struct inotify_event *event, held_was_replaced *replaced)
+{
+	for (const struct held_name *name = held->list; name; name = name->next) {
+		bool overflow = event->mask & IN_Q_OVERFLOW;
+		if (overflow || (event->len && name->folder == event->wd && strcmp(name->name, event->name) == 0))
+			replaced(name->number, name->path);
+	}
+}
+
+void take_held_events(struct held_names *held, held_was_replaced *replaced)
+{
+	char events[16384] __attribute__((aligned(__alignof__(struct inotify_event))));
+	int waiting = 0;
+	ssize_t length;
+
+	/* No more than there is now: others may go on for ever. */
+	if (held->inotify <= 0 || ioctl(held->inotify, FIONREAD, &waiting) < 0)
+		return;
+	for (; waiting > 0 && (length = read(held->inotify, events, sizeof events)) > 0; waiting -= length) {
+		for (char *at = events; at < events + length;) {
+			const struct inotify_event *event = (const struct inotify_event *)at;
+			take_event(held, event, replaced);
+			at += sizeof *event + event->len;
+		}
+	}
+}

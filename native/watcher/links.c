@@ -1,0 +1,204 @@
+/*
+ * Protected names that are links. No mount can seal a link, so it is remembered
+ * and put back. And who can change what it leads to, or another link on the way
+ * there, has no need to change the link: these are guarded with it.
+ */
+#include "wire/cell.h"
+#include "wire/kernel.h"
+#include "watcher/watcher.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* As the kernel's own. */
+#define MOST_LINKS 40
+
+char *read_link(struct territory *territory, const char *path)
+{
+	CLOSE_ON_RETURN int link = open_beneath(territory, path, O_PATH);
+	char target[PATH_MAX];
+	ssize_t length = link < 0 ? -1 : readlinkat(link, "", target, sizeof target - 1);
+
+	return length < 0 ? NULL : strndup(target, length);
+}
+
+bool link_is_unchanged(struct territory *territory, const char *path)
+{
+	const struct found *known = find(&territory->found, path);
+	FREE_ON_RETURN char *now = read_link(territory, path);
+
+	return known && known->target && now && strcmp(known->target, now) == 0;
+}
+
+/* NULL for other places, and for the root itself, which cannot be sealed in itself. */
+static const char *below_root(const struct territory *territory, const char *path)
+{
+	size_t length = strlen(territory->root);
+
+	return strncmp(path, territory->root, length) == 0 && path[length] == '/' ? path + length + 1 : NULL;
+}
+
+/* The way to where a link leads, name by name. */
+struct way {
+	struct territory *territory;
+	char at[PATH_MAX];       /* so far; no link is in it any more */
+	char ahead[2 * PATH_MAX]; /* the names that are left */
+	unsigned links;
+	bool missing; /* from here on nothing exists, and names are all there is */
+};
+
+/* Takes the first of the names ahead. False when none is left. */
+static bool next_name(struct way *way, char *name)
+{
+	size_t skipped = strspn(way->ahead, "/"), length = strcspn(way->ahead + skipped, "/");
+
+	if (length == 0 || length > NAME_MAX)
+		return false;
+	memcpy(name, way->ahead + skipped, length);
+	name[length] = '\0';
+	memmove(way->ahead, way->ahead + skipped + length, strlen(way->ahead + skipped + length) + 1);
+	return true;
+}
+
+/* What a link outside of the root says is nothing that the tool could change. */
+static char *text_of_link(struct way *way)
+{
+	const char *below = below_root(way->territory, way->at);
+	char target[PATH_MAX];
+
+	if (below)
+		return read_link(way->territory, below);
+	ssize_t length = readlink(way->at, target, sizeof target - 1);
+	return length < 0 ? NULL : strndup(target, length);
+}
+
+static char kind_on(struct way *way)
+{
+	const char *below = below_root(way->territory, way->at);
+	struct stat status;
+
+	if (below)
+		return kind_at(way->territory, below);
+	return lstat(way->at, &status) < 0 ? 0 : S_ISDIR(status.st_mode) ? 'd' : S_ISLNK(status.st_mode) ? 'l' : 'f';
+}
+
+static bool take_link(struct way *way)
+{
+	const char *below = below_root(way->territory, way->at);
+	FREE_ON_RETURN char *text = text_of_link(way);
+	char ahead[2 * PATH_MAX];
+
+	if (!text || ++way->links > MOST_LINKS)
+		return false;
+	/* The protected link itself is known already, and is not on the way to itself. */
+	if (below && remember(way->territory, below, 'l'))
+		find(&way->territory->found, below)->on_the_way = true;
+	if (snprintf(ahead, sizeof ahead, "%s/%s", text, way->ahead) >= (int)sizeof ahead)
+		return false;
+	memcpy(way->ahead, ahead, sizeof ahead);
+	*(text[0] == '/' ? way->at : strrchr(way->at, '/')) = '\0';
+	return true;
+}
+
+/* False when it leads nowhere, and nothing could be made where it leads. */
+static bool go(struct way *way, const char *name)
+{
+	size_t length = strlen(way->at);
+
+	if (strcmp(name, ".") == 0)
+		return true;
+	if (strcmp(name, "..") == 0) {
+		char *slash = strrchr(way->at, '/');
+		if (slash)
+			*slash = '\0';
+		return true;
+	}
+	if (snprintf(way->at + length, sizeof way->at - length, "/%s", name) >= (int)(sizeof way->at - length))
+		return false;
+	if (way->missing)
+		return true;
+	switch (kind_on(way)) {
+	case 'l':
+		return take_link(way);
+	case 0:
+		way->missing = true;
+	}
+	return true;
+}
+
+/* Where `path` below the root leads, and then `rest` from there: below the root too, or NULL. Kind 0 when nothing is there yet. */
+static char *destination(struct territory *territory, const char *path, const char *rest, char *kind)
+{
+	struct way way = { .territory = territory };
+	char name[NAME_MAX + 1];
+
+	if (snprintf(way.at, sizeof way.at, "%s", territory->root) >= (int)sizeof way.at ||
+	    snprintf(way.ahead, sizeof way.ahead, "%s/%s", path, rest) >= (int)sizeof way.ahead)
+		return NULL;
+	while (next_name(&way, name))
+		if (!go(&way, name))
+			return NULL;
+	const char *below = below_root(territory, way.at);
+	*kind = below ? kind_at(territory, below) : 0;
+	return below ? strdup(below) : NULL;
+}
+
+static void list_one(FILE *list, const struct territory *territory, char kind, const char *path)
+{
+	fprintf(list, "%c%s/%s", kind, territory->root, path);
+	fputc(0, list);
+}
+
+static void guard(struct watch_order *order, const char *path, const char *rest)
+{
+	char kind = 0;
+	FREE_ON_RETURN char *target = destination(order->territory, path, rest, &kind);
+	FREE_ON_RETURN char *word = NULL;
+
+	if (target && kind) {
+		/* Remembered, so that it is noticed when somebody takes it away; and listed in its turn. */
+		if (remember(order->territory, target, kind))
+			find(&order->territory->found, target)->on_the_way = true;
+		return;
+	}
+	if (!target)
+		return;
+	if (asprintf(&word, "!%s", target) < 0)
+		abort();
+	add_word(order, word);
+}
+
+static void guard_target(struct watch_order *order, const struct names *names, const char *path)
+{
+	const char *rest;
+	bool is_folder_of_name = false;
+
+	if (is_exempt(order, path))
+		return;
+	for (size_t i = 0; i < names->count; i++) {
+		/* `.config`, as a link, leads to the `fish` of `.config/fish`, and to much that is nobody's concern. */
+		if (!leads_to_name(path, names->list[i].path, &rest))
+			continue;
+		is_folder_of_name = true;
+		guard(order, path, rest);
+	}
+	if (!is_folder_of_name || ends_in_name(path, ".git"))
+		guard(order, path, "");
+}
+
+void list_guarded(FILE *list, struct watch_order *order, const struct names *names)
+{
+	struct findings *found = &order->territory->found;
+
+	/* Where links lead, and through which others, is remembered as we go, at the end of the list. */
+	for (size_t i = 0; i < found->count; i++) {
+		list_one(list, order->territory, found->list[i].kind, found->list[i].path);
+		if (!found->list[i].target || found->list[i].on_the_way)
+			continue;
+		FREE_ON_RETURN char *path = strdup(found->list[i].path);
+		guard_target(order, names, path);
+	}
+}

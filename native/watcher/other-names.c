@@ -1,0 +1,337 @@
+/*
+ * Hard links. A seal is on a name, and a Landlock rule on a file: whoever can write
+ * through another name of a protected file needs no protected name. So the other
+ * names of what is sealed are sealed with it, and what a call made gets a file of
+ * its own when the call has ended.
+ */
+#include "wire/cell.h"
+#include "wire/kernel.h"
+#include "watcher/watcher.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+/* Names that are looked at again one by one; with more, everything is. */
+#define MOST_NOTED 1024
+/* A call with more seals is refused. */
+#define MOST_LISTED 1024
+/* What is copied for one protected name, a folder with all that is in it. */
+#define MOST_COPIED (64 << 20)
+#define MOST_COPIES 1024
+
+bool has_other_names(const struct statx *status)
+{
+	return S_ISREG(status->stx_mode) && status->stx_nlink > 1;
+}
+
+struct identity identity_of(const struct statx *status)
+{
+	int64_t born = status->stx_mask & STATX_BTIME ? status->stx_btime.tv_sec * 1000000000 + status->stx_btime.tv_nsec : 0;
+
+	return (struct identity){ status->stx_dev_major, status->stx_dev_minor, status->stx_ino, born };
+}
+
+static int by_identity(const void *left, const void *right)
+{
+	const struct identity *a = left, *b = right;
+
+	if (a->inode != b->inode)
+		return a->inode < b->inode ? -1 : 1;
+	if (a->device_major != b->device_major)
+		return a->device_major < b->device_major ? -1 : 1;
+	return a->device_minor == b->device_minor ? 0 : a->device_minor < b->device_minor ? -1 : 1;
+}
+
+bool is_same_object(const struct identity *left, const struct identity *right)
+{
+	return left->born && left->born == right->born && by_identity(left, right) == 0;
+}
+
+void note_other_name(struct territory *territory, const char *path)
+{
+	territory->several->made++;
+	if (territory->linked.count < MOST_NOTED) {
+		add_path(&territory->linked, path);
+		return;
+	}
+	territory->several->changes++;
+	free_paths(&territory->linked);
+}
+
+void settle_other_names(struct territory *territory)
+{
+	struct statx status;
+
+	/* git makes every object by a second name, and removes the first: that leaves nothing. */
+	for (size_t i = 0; i < territory->linked.count; i++) {
+		if (!status_at(territory, territory->linked.list[i], &status) || !has_other_names(&status))
+			continue;
+		territory->several->changes++;
+		break;
+	}
+	free_paths(&territory->linked);
+}
+
+/* ---- every file in a folder ------------------------------------------------- */
+
+struct visit {
+	struct territory *territory;
+	const char *const *skipped; /* folders that are not looked into, sorted */
+	size_t skipped_count;
+	void (*file)(struct visit *visit, const char *path, const struct statx *status);
+	void *context;
+	struct paths folders;
+};
+
+static int by_text(const void *left, const void *right)
+{
+	return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+static bool is_skipped(const struct visit *visit, const char *path)
+{
+	return visit->skipped_count && bsearch(&path, visit->skipped, visit->skipped_count, sizeof path, by_text);
+}
+
+/*
+ * Objects of git have other names wherever a repository was cloned from a folder beside it. They are named by what is in
+ * them, and no name of theirs is run: `objects/ab/0123…` and `objects/pack/pack-…`.
+ */
+static bool is_git_object(const char *path)
+{
+	const char *name = strrchr(path, '/');
+
+	if (!name || name - path < 13)
+		return false;
+	if (strncmp(name - 13, "/objects/pack/pack-", 19) == 0)
+		return true;
+	return strncmp(name - 11, "/objects/", 9) == 0 && strspn(name - 2, "0123456789abcdef") == 2 &&
+	       strlen(name + 1) >= 38 && strspn(name + 1, "0123456789abcdef") == strlen(name + 1);
+}
+
+static void visit_folder(struct visit *visit, const char *path)
+{
+	int folder = open_beneath(visit->territory, path, O_RDONLY | O_DIRECTORY);
+	DIR *entries = folder < 0 ? NULL : fdopendir(folder);
+	char below[PATH_MAX];
+	struct statx status;
+
+	for (struct dirent *entry; entries && (entry = readdir(entries));) {
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 || entry->d_type == DT_LNK)
+			continue;
+		if (snprintf(below, sizeof below, "%s%s%s", path, *path ? "/" : "", entry->d_name) >= (int)sizeof below)
+			continue;
+		if (entry->d_type == DT_DIR) {
+			add_path(&visit->folders, below);
+			continue;
+		}
+		/* By its status, not by the number that the folder has: some file systems say another there. */
+		if (statx(dirfd(entries), entry->d_name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_BASIC_STATS, &status) < 0)
+			continue;
+		if (S_ISDIR(status.stx_mode))
+			add_path(&visit->folders, below);
+		else if (has_other_names(&status) && !is_git_object(below))
+			visit->file(visit, below, &status);
+	}
+	if (entries)
+		closedir(entries);
+}
+
+/* Each regular file with other names, at `path` or below it. */
+static void visit_files(struct visit *visit, const char *path)
+{
+	struct statx status;
+
+	if (!status_at(visit->territory, path, &status))
+		return;
+	if (!S_ISDIR(status.stx_mode)) {
+		if (has_other_names(&status))
+			visit->file(visit, path, &status);
+		return;
+	}
+	add_path(&visit->folders, path);
+	for (size_t i = 0; i < visit->folders.count && i < MOST_FOLDERS; i++)
+		if (!is_skipped(visit, visit->folders.list[i]))
+			visit_folder(visit, visit->folders.list[i]);
+	if (visit->folders.count > MOST_FOLDERS)
+		visit->territory->too_large = true;
+	free_paths(&visit->folders);
+}
+
+/* ---- other names of what is sealed ------------------------------------------ */
+
+struct search {
+	struct identity *wanted;
+	size_t count, room;
+	FILE *list;
+	size_t listed;
+};
+
+static void want(struct search *search, const struct statx *status)
+{
+	if (search->count == search->room) {
+		search->room = search->room ? search->room * 2 : 64;
+		search->wanted = realloc(search->wanted, search->room * sizeof *search->wanted);
+		if (!search->wanted)
+			abort();
+	}
+	search->wanted[search->count++] = identity_of(status);
+}
+
+static void want_file(struct visit *visit, const char *path, const struct statx *status)
+{
+	(void)path;
+	want(visit->context, status);
+}
+
+static void list_name(struct search *search, const char *root, const char *path, const struct statx *status)
+{
+	struct identity identity = identity_of(status);
+
+	if (!bsearch(&identity, search->wanted, search->count, sizeof identity, by_identity) || search->listed++ >= MOST_LISTED)
+		return;
+	fprintf(search->list, "f%s%s%s", root, *path ? "/" : "", path);
+	fputc(0, search->list);
+}
+
+static void list_if_wanted(struct visit *visit, const char *path, const struct statx *status)
+{
+	if (!is_skipped(visit, path))
+		list_name(visit->context, visit->territory->root, path, status);
+}
+
+/* The part of a path behind the root that it lies in, or NULL. */
+static const char *below(const char *root, const char *path)
+{
+	size_t length = strlen(root);
+
+	return strncmp(root, path, length) == 0 && path[length] == '/' ? path + length + 1 : NULL;
+}
+
+/* What is sealed in a root, below it and sorted. */
+static size_t sealed_in(const char *root, const char *words, const char *end, const char **sealed)
+{
+	size_t count = 0;
+
+	for (const char *word = words; word < end; word += strlen(word) + 1)
+		if (*word == 's' && below(root, word + 1))
+			sealed[count++] = below(root, word + 1);
+	if (count)
+		qsort(sealed, count, sizeof *sealed, by_text);
+	return count;
+}
+
+static void search_root(struct search *search, struct territory *territory, const char **sealed, size_t count)
+{
+	struct visit visit = { .territory = territory, .file = list_if_wanted, .context = search, .skipped = sealed, .skipped_count = count };
+
+	visit_files(&visit, "");
+}
+
+static void want_sealed(struct search *search, struct territory *territory, const char **sealed, size_t count)
+{
+	struct visit visit = { .territory = territory, .file = want_file, .context = search };
+
+	for (size_t i = 0; i < count; i++)
+		visit_files(&visit, sealed[i]);
+}
+
+static void search_file(struct search *search, const char *path)
+{
+	struct statx status;
+
+	if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &status) == 0 && has_other_names(&status))
+		list_name(search, path, "", &status);
+}
+
+void list_other_names(FILE *list, struct territories *all, const char *words, const char *end)
+{
+	struct search search = { .list = list };
+	const char **sealed = calloc(end - words + 1, sizeof *sealed);
+
+	if (!sealed)
+		abort();
+	for (const char *root = words; root < end; root += strlen(root) + 1) {
+		struct territory *territory = *root == 'r' ? territory_of(all, root + 1) : NULL;
+		if (territory)
+			want_sealed(&search, territory, sealed, sealed_in(root + 1, words, end, sealed));
+	}
+	if (search.count)
+		qsort(search.wanted, search.count, sizeof *search.wanted, by_identity);
+	/* Only where something has other names is everything looked through. */
+	for (const char *root = words; root < end && search.count; root += strlen(root) + 1) {
+		struct territory *territory = *root == 'r' ? territory_of(all, root + 1) : NULL;
+		if (territory)
+			search_root(&search, territory, sealed, sealed_in(root + 1, words, end, sealed));
+		else if (*root == 'r')
+			search_file(&search, root + 1);
+	}
+	free(search.wanted);
+	free(sealed);
+}
+
+/* ---- a file of its own ------------------------------------------------------ */
+
+/* True when the copy has the content, mode and owner of the file. */
+static bool copy_into(int from, int to, const struct statx *status)
+{
+	char block[65536];
+	ssize_t got;
+
+	while ((got = read(from, block, sizeof block)) > 0)
+		if (!write_fully(to, block, got))
+			return false;
+	if (got < 0 || (status->stx_uid != geteuid() && fchown(to, status->stx_uid, status->stx_gid) < 0))
+		return false;
+	return fchmod(to, status->stx_mode & 0777) == 0;
+}
+
+static bool give_own_copy(struct territory *territory, const char *path, const struct statx *status)
+{
+	const char *slash = strrchr(path, '/');
+	char above[PATH_MAX], name[64];
+	unsigned long long unforeseen = 0;
+
+	snprintf(above, sizeof above, "%.*s", (int)(slash ? slash - path : 0), path);
+	CLOSE_ON_RETURN int folder = open_beneath(territory, above, O_PATH | O_DIRECTORY);
+	CLOSE_ON_RETURN int from = open_beneath(territory, path, O_RDONLY | O_NONBLOCK);
+	if (folder < 0 || from < 0 || getrandom(&unforeseen, sizeof unforeseen, 0) != sizeof unforeseen)
+		return false;
+	snprintf(name, sizeof name, ".copy-by-cordon-%016llx", unforeseen);
+	CLOSE_ON_RETURN int to = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (to >= 0 && copy_into(from, to, status) && renameat(folder, name, folder, slash ? slash + 1 : path) == 0)
+		return true;
+	if (to >= 0)
+		unlinkat(folder, name, 0);
+	return false;
+}
+
+struct giving {
+	gave_copy *gave;
+	void *context;
+	uint64_t bytes, files;
+};
+
+static void give_one(struct visit *visit, const char *path, const struct statx *status)
+{
+	struct giving *giving = visit->context;
+
+	giving->bytes += status->stx_size;
+	if (giving->files++ < MOST_COPIES && giving->bytes <= MOST_COPIED)
+		giving->gave(path, give_own_copy(visit->territory, path, status), giving->context);
+}
+
+void give_own_copies(struct territory *territory, const char *path, gave_copy *gave, void *context)
+{
+	struct giving giving = { .gave = gave, .context = context };
+	struct visit visit = { .territory = territory, .file = give_one, .context = &giving };
+
+	visit_files(&visit, path);
+	/* A tool decides how much there is to copy: what goes beyond goes aside as a whole. */
+	if (giving.files > MOST_COPIES || giving.bytes > MOST_COPIED)
+		gave(path, false, context);
+}

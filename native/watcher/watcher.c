@@ -1,0 +1,269 @@
+/*
+ * The scout: one process per host process that knows, for every write root in
+ * use, which protected names exist in it and which appear while a call runs.
+ *
+ * Requests are frames on descriptor 3, answered in order:
+ *   N  the protected names: scope letter and name each
+ *   B  a call begins: its number, its root, then what its policy names itself
+ *      (`=PATH` below the root, `*NAME` anywhere) and what it carves out that
+ *      does not exist yet (`!PATH` below the root) -> F, what is protected there
+ *   H  a call begins: its number, then paths anywhere that it must not get at
+ *      when somebody replaces them -> D
+ *   L  the call's roots (`r` before each) and what is sealed in them (`s`) -> F, the
+ *      other names that files of these have there
+ *   G  from now on the tool runs: the call's number, then folders in which it can
+ *      make nothing (`-PATH` below the root), and more that is carved out (`!PATH`);
+ *      no answer. What appears before this
+ *      is somebody else's, and only told
+ *   X  a call has ended: its number, and `unused` where its tool never ran -> D,
+ *      after everything was looked at; then, if something was made in the root,
+ *      what is protected there now
+ * In between, A tells of something protected that was touched: the number of the
+ * call, the path, what was done about it (enum deed), the new name where it has one.
+ */
+#include "wire/cell.h"
+#include "watcher/watcher.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HOST_FD 3
+
+static void answer_linked(struct scout *scout, const char *words, const char *end)
+{
+	char *payload = NULL;
+	size_t length = 0;
+	FILE *list = open_memstream(&payload, &length);
+
+	if (!list)
+		abort();
+	list_other_names(list, &scout->territories, words, end);
+	fclose(list);
+	write_frame(HOST_FD, SCOUT_FOUND, payload, length);
+	free(payload);
+}
+
+static void answer_begin(struct scout *scout, unsigned long number, const char *root, char *exempt, char *end)
+{
+	struct territory *territory = territory_of(&scout->territories, root);
+	struct watch_order *order = calloc(1, sizeof *order);
+	char *payload = NULL;
+	size_t length = 0;
+	FILE *list = open_memstream(&payload, &length);
+
+	if (!order || !list)
+		abort();
+	const char *problem = cannot_guard(territory, exempt, end);
+	if (!problem) {
+		refresh(scout, territory, EVERYTHING);
+		forget_vanished(territory);
+		note_root(territory);
+		problem = cannot_guard_all(territory);
+	}
+	if (problem) {
+		fprintf(list, "!%s", problem);
+		fputc(0, list);
+		free(order);
+	} else {
+		territory->used = ++scout->requests;
+		territory->calls++;
+		*order = (struct watch_order){ .number = number, .territory = territory, .since = territory->turn, .made = scout->territories.several.made, .next = scout->orders };
+		for (; exempt < end; exempt += strlen(exempt) + 1)
+			add_word(order, exempt);
+		scout->orders = order;
+		fprintf(list, "@%llu", (unsigned long long)scout->territories.several.changes);
+		fputc(0, list);
+		list_guarded(list, order, &scout->names);
+	}
+	fclose(list);
+	write_frame(HOST_FD, SCOUT_FOUND, payload, length);
+	free(payload);
+}
+
+static struct watch_order *order_of(struct scout *scout, unsigned long number)
+{
+	for (struct watch_order *order = scout->orders; order; order = order->next)
+		if (order->number == number)
+			return order;
+	return NULL;
+}
+
+/* What the next call there would have to seal; nothing where nothing was made. */
+static void list_for_next(FILE *list, struct scout *scout, struct watch_order *order)
+{
+	if (!order->running || order->territory->grown <= order->since)
+		return;
+	fputc('+', list);
+	fputc(0, list);
+	list_guarded(list, order, &scout->names);
+}
+
+/* `next`: gets what the next call there would have to seal. */
+static void finish_order(struct scout *scout, struct watch_order *order, FILE *next)
+{
+	struct territory *territory = order->territory;
+
+	if (order->running)
+		look_at_what_is_left(scout, order);
+	if (next)
+		list_for_next(next, scout, order);
+	territory->calls--;
+	for (struct watch_order **at = &scout->orders; *at; at = &(*at)->next) {
+		if (*at == order) {
+			*at = order->next;
+			break;
+		}
+	}
+	for (size_t i = 0; i < order->word_count; i++)
+		free(order->words[i]);
+	free(order->words);
+	free(order);
+}
+
+static void answer_hold(struct scout *scout, unsigned long number, const char *path, const char *end)
+{
+	const char *problem = NULL;
+	char words[256] = "";
+
+	for (; !problem && path < end; path += strlen(path) + 1)
+		problem = hold_name(&scout->held, number, path);
+	if (problem)
+		release_names(&scout->held, number);
+	if (problem)
+		snprintf(words, sizeof words, "!%s", problem);
+	write_frame(HOST_FD, SCOUT_DONE, words, strlen(words) + 1);
+}
+
+static void finish_held(struct scout *scout, unsigned long number)
+{
+	take_held_events(&scout->held, on_held_replacement);
+	release_names(&scout->held, number);
+}
+
+static void answer_end(struct scout *scout, unsigned long number, struct watch_order *order, bool used)
+{
+	char *payload = NULL;
+	size_t length = 0;
+	FILE *words = open_memstream(&payload, &length);
+
+	if (!words)
+		abort();
+	fprintf(words, "%lu", number);
+	fputc(0, words);
+	if (order) {
+		order->running = order->running && used;
+		finish_order(scout, order, words);
+	} else {
+		finish_held(scout, number);
+	}
+	fclose(words);
+	write_frame(HOST_FD, SCOUT_DONE, payload, length);
+	free(payload);
+}
+
+/* A host that says what we do not understand would believe that we do: better that it hears of our end. */
+static _Noreturn void refuse_host(void)
+{
+	exit(EXIT_REFUSED);
+}
+
+static void take_names(struct scout *scout, char *words, char *end)
+{
+	for (; words < end; words += strlen(words) + 1) {
+		struct names *names = &scout->names;
+		if (!*words || !strchr(SCOPE_LETTERS, *words))
+			refuse_host();
+		names->list = realloc(names->list, (names->count + 1) * sizeof *names->list);
+		if (!names->list)
+			abort();
+		names->list[names->count++] = (struct name){ words[0], words + 1 };
+		add_ending(names, words + 1);
+	}
+}
+
+static void answer(struct scout *scout, struct frame *frame)
+{
+	char *words = frame->payload, *end = words + frame->length;
+	unsigned long number = strtoul(words, NULL, 10);
+	struct watch_order *order = order_of(scout, number);
+
+	switch ((char)frame->kind) {
+	case SCOUT_NAMES:
+		take_names(scout, words, end);
+		return; /* the names stay where they are */
+	case SCOUT_BEGIN:
+		words += strlen(words) + 1;
+		if (words < end)
+			answer_begin(scout, number, words, words + strlen(words) + 1, end);
+		break;
+	case SCOUT_HOLD:
+		answer_hold(scout, number, words + strlen(words) + 1, end);
+		break;
+	case SCOUT_LINKED:
+		answer_linked(scout, words + strlen(words) + 1, end);
+		break;
+	case SCOUT_GO:
+		for (words += strlen(words) + 1; order && words < end; words += strlen(words) + 1)
+			add_word(order, words);
+		if (order)
+			order->running = true;
+		break;
+	case SCOUT_END:
+		answer_end(scout, number, order, words + strlen(words) + 1 >= end);
+		break;
+	default:
+		refuse_host();
+	}
+	free(frame->payload);
+}
+
+int serve_scout(void)
+{
+	struct scout scout = { 0 };
+	struct pollfd polled[2 + MOST_TERRITORIES];
+
+	close_range(HOST_FD + 1, ~0U, 0);
+	fcntl(HOST_FD, F_SETFD, FD_CLOEXEC);
+	signal(SIGPIPE, SIG_IGN);
+	setsid();
+	for (;;) {
+		struct frame frame;
+		polled[0] = (struct pollfd){ .fd = HOST_FD, .events = POLLIN };
+		polled[1] = (struct pollfd){ .fd = scout.held.list ? scout.held.inotify : -1, .events = POLLIN };
+		for (size_t i = 0; i < scout.territories.count; i++)
+			/* What happens where no call works is for the next call there to take in. */
+			polled[2 + i] = (struct pollfd){ .fd = scout.territories.list[i]->inotify, .events = scout.territories.list[i]->calls ? POLLIN : 0 };
+		if (poll(polled, 2 + scout.territories.count, until_next_round(&scout.territories)) < 0 && errno != EINTR)
+			return EXIT_REFUSED;
+		/* First, because a tool does something only after we were told that it runs. */
+		if (!polled[0].revents) {
+			for (size_t i = 0; i < scout.territories.count; i++) {
+				struct territory *territory = scout.territories.list[i];
+				bool in_round = begins_round(territory);
+				if (in_round || polled[2 + i].revents & POLLIN)
+					refresh(&scout, territory, WHAT_HAPPENED);
+				if (in_round)
+					end_round(territory);
+			}
+			if (polled[1].revents & POLLIN)
+				take_held_events(&scout.held, on_held_replacement);
+			continue;
+		}
+		if (!read_frame(HOST_FD, &frame)) {
+			/* The host is gone, and its cells go now; what they leave behind is still ours to look at. */
+			usleep(300000);
+			while (scout.orders)
+				finish_order(&scout, scout.orders, NULL);
+			return 0;
+		}
+		answer(&scout, &frame);
+	}
+}

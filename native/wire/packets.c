@@ -1,0 +1,69 @@
+/* Packets between the processes of a cell; a descriptor may travel along (SCM_RIGHTS). */
+#include "wire/cell.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+bool offer_packet(int fd, char kind, int value, const char *text, int descriptor)
+{
+	struct packet packet = { .kind = kind, .value = value };
+	union {
+		char room[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = { 0 };
+	size_t length = text ? strnlen(text, sizeof packet.text) : 0;
+
+	memcpy(packet.text, text ? text : "", length);
+	struct iovec part = { &packet, PACKET_HEADER + length };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	if (descriptor >= 0) {
+		message.msg_control = control.room;
+		message.msg_controllen = sizeof control.room;
+		struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+		header->cmsg_level = SOL_SOCKET;
+		header->cmsg_type = SCM_RIGHTS;
+		header->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(header), &descriptor, sizeof(int));
+	}
+	while (sendmsg(fd, &message, MSG_NOSIGNAL) < 0)
+		if (errno != EINTR)
+			return false;
+	return true;
+}
+
+void send_packet(int fd, char kind, int value, const char *text, int descriptor)
+{
+	/* The other side is gone, and with it the call. */
+	if (!offer_packet(fd, kind, value, text, descriptor))
+		_exit(EXIT_REFUSED);
+}
+
+ssize_t receive_packet(int fd, struct packet *packet, int *descriptor, pid_t *sender)
+{
+	union {
+		char room[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
+		struct cmsghdr align;
+	} control;
+	struct iovec part = { packet, sizeof *packet - 1 };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room };
+	ssize_t got;
+
+	*descriptor = -1;
+	do
+		got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	while (got < 0 && errno == EINTR);
+	if (got < (ssize_t)PACKET_HEADER)
+		return got < 0 ? -1 : 0;
+	((char *)packet)[got] = '\0';
+	for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
+		if (header->cmsg_level != SOL_SOCKET)
+			continue;
+		if (header->cmsg_type == SCM_RIGHTS)
+			memcpy(descriptor, CMSG_DATA(header), sizeof(int));
+		if (header->cmsg_type == SCM_CREDENTIALS && sender)
+			*sender = ((struct ucred *)CMSG_DATA(header))->pid;
+	}
+	return got;
+}

@@ -1,0 +1,57 @@
+/* Reading NUL-separated words; see plan.c and nested-request.c for what they say. */
+#include "wire/words.h"
+#include "wire/cell.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *next_word(struct words *words)
+{
+	if (words->at >= words->end)
+		return NULL;
+	char *word = words->at;
+	char *stop = memchr(word, '\0', words->end - word);
+	if (!stop) /* a word that is not terminated was cut */
+		return NULL;
+	words->at = stop + 1;
+	return word;
+}
+
+bool absolute(const char *path)
+{
+	if (!path || path[0] != '/')
+		return false;
+	/* The host resolves paths; a dot component here would be resolved again, elsewhere. */
+	for (const char *part = path; part; part = strchr(part + 1, '/')) {
+		const char *name = part + 1;
+		size_t length = strcspn(name, "/");
+		if ((length == 1 && name[0] == '.') || (length == 2 && name[0] == '.' && name[1] == '.'))
+			return false;
+	}
+	return true;
+}
+
+bool parse_number(const char *text, uint64_t *number)
+{
+	char *end;
+
+	if (!text || *text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	*number = strtoull(text, &end, 10);
+	return errno == 0 && *end == '\0';
+}
+
+void *grow(void *array, size_t count, size_t size)
+{
+	/* Doubles at powers of two; starts with room for 32. */
+	if (count >= 32 && (count & (count - 1)) != 0)
+		return array;
+	if (count > 0 && count < 32)
+		return array;
+	void *grown = realloc(array, (count ? count * 2 : 32) * size);
+	if (!grown)
+		die("plan", "out of memory");
+	return grown;
+}

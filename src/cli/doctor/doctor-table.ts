@@ -1,0 +1,73 @@
+import { LIMIT_NAMES } from '../../policy/index.js'
+import type { Limits } from '../../policy/index.js'
+import type { Enforced } from '../../sandbox/index.js'
+
+import type { Paint } from '../text/console-text.js'
+import { oneLine } from '../text/console-text.js'
+import type { Diagnosis, FormDiagnosis } from './diagnosis.js'
+
+const LIMIT_LABELS: Readonly<Record<keyof Limits, string>> = {
+  memory: 'memory',
+  processes: 'processes',
+  cpu: 'processor time',
+  wall: 'wall clock',
+  output: 'output',
+  openFiles: 'open files',
+  fileSize: 'file size',
+  scratch: 'private /tmp',
+}
+
+/** The boundaries in the words of whoever reads the table. */
+const LABELS: Readonly<Record<string, string>> = {
+  filesystem_read: 'reading files',
+  filesystem_write: 'writing files',
+  carve_outs: 'carve-outs, protected names',
+  file_names: 'hiding file names',
+  file_metadata: 'modes, owners, times',
+  network: 'network',
+  unix_sockets: 'Unix sockets of the host',
+  processes: 'signals to other processes',
+  process_list: 'seeing other processes',
+  process_contents: 'looking into other processes',
+  ipc: 'shared memory, queues',
+  environment: 'variables',
+  exec: 'which programs may start',
+  syscalls: 'system calls',
+  privileges: 'privileges',
+  end_of_call: 'nothing left running',
+  ...Object.fromEntries(LIMIT_NAMES.map((name) => [`limits.${name}`, `limit: ${LIMIT_LABELS[name]}`])),
+}
+
+export const renderDiagnosis = (diagnosis: Diagnosis, paint: Paint): string => {
+  const { host, form, why, forms, findings } = diagnosis
+  const place = host.container === null ? '' : `, in a ${host.container} container`
+  const lines = [
+    `Linux ${host.kernel} (${host.architecture}), Node ${host.node}, as ${host.user === 'root' ? 'root' : 'an ordinary user'}${place}`,
+    '',
+    form === null ? paint('red', 'no cell can be built here') : `backend: ${paint('bold', 'native')}, form: ${paint('bold', form)}`,
+    `  ${oneLine(why)}`,
+    ...(forms === null ? [] : ['', ...renderTable(forms, paint)]),
+    '',
+    ...(findings.length === 0 ? ['Nothing is missing.'] : ['To get more:', ...findings.flatMap((finding) => ['', `  ${paint('yellow', oneLine(finding.what))}`, `    because ${oneLine(finding.because)}`, `    fix: ${oneLine(finding.fix)}`])]),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+const renderTable = (forms: NonNullable<Diagnosis['forms']>, paint: Paint): readonly string[] => {
+  const names = [...new Set([...Object.keys(forms.namespaces.enforced ?? {}), ...Object.keys(forms.landlock.enforced ?? {}), ...Object.keys(LABELS)])]
+  const rows = names.map((name) => [LABELS[name] ?? name, cellOf(forms.namespaces, name), cellOf(forms.landlock, name)] as const)
+  const header = ['boundary', 'namespaces', 'landlock'] as const
+  const width = (column: 0 | 1) => Math.max(...[header, ...rows].map((row) => row[column].length)) + 2
+  // Padded before it is painted: colours have no width.
+  const line = ([label, strong, weak]: readonly [string, string, string], style: Paint) => `  ${label.padEnd(width(0))}${style('dim', strong.padEnd(width(1)))}${style('dim', weak)}`.trimEnd()
+  const markMissing: Paint = (_, text) => (text.trim() === NOT_HELD ? paint('red', text) : text)
+  return [paint('bold', line(header, (_, text) => text)), ...rows.map((row) => line(row, markMissing))]
+}
+
+const NOT_HELD = 'not held'
+
+const cellOf = ({ held, enforced }: FormDiagnosis, name: string): string => {
+  if (!held) return '-'
+  const mechanisms = (enforced as Enforced)[name]
+  return mechanisms === undefined || mechanisms.length === 0 ? NOT_HELD : mechanisms.join(', ')
+}

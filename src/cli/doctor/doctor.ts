@@ -1,0 +1,91 @@
+import { arch, tmpdir } from 'node:os'
+
+import { CordonError } from '../../errors/index.js'
+import { LIMIT_NAMES, parseAbsolutePath, parsePolicy, resolvePolicy } from '../../policy/index.js'
+import type { Limits } from '../../policy/index.js'
+import { describeEnding, openSandbox } from '../../sandbox/index.js'
+import type { Form, Sandbox } from '../../sandbox/index.js'
+
+import type { CommandLine } from '../command-line.js'
+import { STDOUT, paintFor, writeText } from '../text/console-text.js'
+import { diagnose } from './diagnose.js'
+import type { Diagnosis, FormDiagnosis } from './diagnosis.js'
+import { renderDiagnosis } from './doctor-table.js'
+import { readHostSettings } from './host-settings.js'
+import type { HostSettings } from './host-settings.js'
+
+export const doctor = async ({ given, environment }: CommandLine): Promise<number> => {
+  const { PATH: searchPath = '' } = environment
+  const settings = readHostSettings(searchPath)
+  const diagnosis = await examine(settings, searchPath)
+  writeText(STDOUT, given.switches.has('json') ? `${JSON.stringify(diagnosis, undefined, 2)}\n` : renderDiagnosis(diagnosis, paintFor(STDOUT, environment)))
+  return diagnosis.holds ? 0 : 1
+}
+
+const examine = async (settings: HostSettings, searchPath: string): Promise<Diagnosis> => {
+  const host = { kernel: settings.kernel, architecture: arch(), node: process.version, user: settings.isRoot ? 'root' : 'ordinary', container: settings.container ?? null } as const
+  let sandbox: Sandbox
+  try {
+    sandbox = await openSandbox({ nursery: 'none' })
+  } catch (error) {
+    if (!(error instanceof CordonError)) throw error
+    const compiler = settings.hasCompiler || error.code !== 'launcher-missing' ? '' : '; there is no C compiler here'
+    const finding = { what: 'the launcher', because: `${error.message}${compiler}`, fix: error.fix ?? 'run npm run build' }
+    return { holds: false, host, backend: null, form: null, why: error.message, forms: null, mechanisms: null, findings: [finding] }
+  }
+  try {
+    const forms = { namespaces: await tryForm(sandbox, 'namespaces', searchPath), landlock: await tryForm(sandbox, 'landlock', searchPath) }
+    const form = forms.namespaces.held ? 'namespaces' : forms.landlock.held ? 'landlock' : null
+    const { namespaces, ownProc, landlock, listener, cgroup } = sandbox.host
+    return {
+      holds: form !== null,
+      host,
+      backend: form === null ? null : 'native',
+      form,
+      why: reasonFor(form, forms),
+      forms,
+      mechanisms: { namespaces, own_proc: ownProc, landlock, seccomp_listener: listener, cgroup },
+      findings: diagnose(sandbox.host, settings),
+    }
+  } finally {
+    await sandbox.close()
+  }
+}
+
+const reasonFor = (form: Form | null, { namespaces, landlock }: Readonly<Record<Form, FormDiagnosis>>): string => {
+  if (form === 'namespaces') return 'the strongest form, and a cell of it was built and used just now'
+  if (form === 'landlock') return `namespaces cannot be had here (${namespaces.problem ?? ''}); a cell of Landlock and seccomp was built and used just now`
+  return `no form of the cell holds here: namespaces: ${namespaces.problem ?? ''}; landlock: ${landlock.problem ?? ''}`
+}
+
+interface Demands {
+  readonly exec?: 'none'
+  readonly limits: Readonly<Partial<Record<keyof Limits, string | number>>>
+}
+
+/** Everything a policy can ask for, so that the table shows what would hold it. */
+const EVERYTHING: Demands & { readonly limits: Required<Demands['limits']> } = { exec: 'none', limits: { memory: '512M', processes: 64, cpu: '1m', wall: '1m', output: '1M', openFiles: 256, fileSize: '1M', scratch: '1M' } }
+
+/** The demands without the one that the host refused; undefined when the refusal is about something else. */
+const withoutRefused = ({ exec, limits }: Demands, { code, params }: CordonError): Demands | undefined => {
+  if (code === 'host-cannot-hold' && params['mechanism'] === 'exec' && exec !== undefined) return { limits }
+  const refused = LIMIT_NAMES.find((name) => name === params['limit'])
+  if (code !== 'limit-unsupported' || refused === undefined || limits[refused] === undefined) return undefined
+  const { [refused]: _, ...others } = limits
+  return { ...(exec === undefined ? {} : { exec }), limits: others }
+}
+
+/** By running a program in a real cell: what is said here was seen, not concluded. */
+const tryForm = async (sandbox: Sandbox, form: Form, searchPath: string, demands: Demands = EVERYTHING): Promise<FormDiagnosis> => {
+  const cwd = parseAbsolutePath(tmpdir(), 'the temporary folder')
+  try {
+    const boundary = resolvePolicy(parsePolicy(demands, 'cordon doctor'), { workspace: cwd, home: cwd, kind: 'process' })
+    const result = await sandbox.run({ boundary, cwd: '/', form, searchPath, argv: ['true'] })
+    const held = result.status === 'exited' && result.exitCode === 0
+    return { held, problem: held ? null : `a program that does nothing ended with ${describeEnding(result)}`, enforced: result.profile.enforced }
+  } catch (error) {
+    if (!(error instanceof CordonError)) throw error
+    const less = withoutRefused(demands, error)
+    return less === undefined ? { held: false, problem: error.message, enforced: null } : tryForm(sandbox, form, searchPath, less)
+  }
+}

@@ -1,0 +1,94 @@
+// What happened, in the forms that systems for security events take.
+import type { AuditLine } from '../../runtime/index.js'
+import type { AnswerOf } from '../../store/index.js'
+
+import { version } from '../version.js'
+
+export const EXPORT_FORMATS = ['jsonl', 'cloudevents', 'ocsf'] as const
+export type ExportFormat = (typeof EXPORT_FORMATS)[number]
+
+type StoredEntry = AnswerOf<'readRecord'>['entries'][number]
+
+/** What all forms are made of, of whichever record it is. */
+export interface Exported {
+  /** The same whenever it is exported again, so that who receives it twice can tell. */
+  readonly id: string
+  readonly time: string
+  readonly type: string
+  readonly source: string
+  readonly subject: string
+  readonly actor: string
+  readonly hasFailed: boolean
+  readonly data: Readonly<Record<string, unknown>>
+  /** As it stands in the record, hash and all. */
+  readonly line: string
+}
+
+const FAILURES = /(?:^|\.)(?:denied|violation|failed|rejected|expired|terminated|doubtful|repaired)$/
+
+export const fromLogLine = ({ event, sequence, hash }: AuditLine, line: string): Exported => ({
+  id: event.event_id,
+  time: event.timestamp,
+  type: event.type,
+  source: `cordon:session:${event.session_id}`,
+  subject: event.call_id === null ? `session:${event.session_id}` : `call:${event.call_id}`,
+  actor: event.context?.agent ?? 'local',
+  hasFailed: FAILURES.test(event.type) || ('status' in event && typeof event.status === 'string' && event.status !== 'ok'),
+  data: { ...event, record: { sequence, hash } },
+  line,
+})
+
+export const fromStored = (entry: StoredEntry): Exported => {
+  const { chain, sequence, hash, previousHash, line } = entry
+  return {
+    id: `${String(chain)}-${sequence}-${hash.slice(0, 16)}`,
+    time: entry.at,
+    type: entry.type,
+    source: `cordon:team:${entry.owner}`,
+    subject: entry.subject,
+    actor: entry.actor,
+    hasFailed: FAILURES.test(entry.type),
+    data: { ...(JSON.parse(line) as object), record: { chain, sequence, hash } },
+    line: JSON.stringify({ line, previous: previousHash, hash }),
+  }
+}
+
+/** One line, without its line feed. */
+export const renderExported = (exported: Exported, format: ExportFormat): string => {
+  switch (format) {
+    case 'jsonl':
+      return exported.line
+    case 'cloudevents':
+      return JSON.stringify(cloudEventOf(exported))
+    case 'ocsf':
+      return JSON.stringify(ocsfOf(exported))
+  }
+}
+
+/** CloudEvents 1.0, as JSON. */
+const cloudEventOf = ({ id, time, type, source, subject, data }: Exported) => ({ specversion: '1.0', id, source, type: `cordon.${type}`, time, subject, datacontenttype: 'application/json', data })
+
+const OCSF_VERSION = '1.3.0'
+const API_ACTIVITY = { category_uid: 6, category_name: 'Application Activity', class_uid: 6003, class_name: 'API Activity' } as const
+const OTHER_ACTIVITY = 99
+const SEVERITY = { informational: 1, medium: 3 } as const
+const STATUS = { success: 1, failure: 2 } as const
+
+/** OCSF: each entry is an API activity, whose operation is its type. */
+const ocsfOf = ({ id, time, type, source, subject, actor, hasFailed, data, line }: Exported) => ({
+  ...API_ACTIVITY,
+  activity_id: OTHER_ACTIVITY,
+  activity_name: type,
+  type_uid: API_ACTIVITY.class_uid * 100 + OTHER_ACTIVITY,
+  type_name: `${API_ACTIVITY.class_name}: Other`,
+  time: Date.parse(time),
+  severity_id: hasFailed ? SEVERITY.medium : SEVERITY.informational,
+  status_id: hasFailed ? STATUS.failure : STATUS.success,
+  actor: { user: { name: actor, type_id: 99, type: 'Agent or person' } },
+  api: { operation: type, service: { name: 'cordon' }, request: { uid: subject } },
+  src_endpoint: { name: source },
+  resources: [{ uid: subject, type: 'call' }],
+  metadata: { uid: id, version: OCSF_VERSION, original_time: time, event_code: type, log_name: source, product: { name: 'Cordon', vendor_name: 'Cordon', version: version() } },
+  unmapped: data,
+  raw_data: line,
+})

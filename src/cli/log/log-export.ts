@@ -1,0 +1,103 @@
+// `cordon log export`: entries for other systems, from where the last export stopped.
+import { randomBytes } from 'node:crypto'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+
+import { fail } from '../../errors/index.js'
+import { createLogReader, readLine } from '../../runtime/index.js'
+import type { CordonEvent } from '../../runtime/index.js'
+import type { StoreAccess } from '../../store/index.js'
+
+import { STDERR, STDOUT, oneLine, writeFully, writeText } from '../text/console-text.js'
+import { fromLogLine, fromStored, renderExported } from './export-formats.js'
+import type { ExportFormat, Exported } from './export-formats.js'
+
+export interface ExportSettings {
+  readonly format: ExportFormat
+  /** A file that remembers how far the last export came. */
+  readonly cursor: string | undefined
+}
+
+const EXIT_TAMPERED = 1
+
+/** Returns the exit status. */
+export const exportLog = async (path: string, { format, cursor }: ExportSettings, filter: (event: CordonEvent) => boolean): Promise<number> => {
+  const known = readCursor(cursor, isLogMark)
+  const reader = createLogReader(path)
+  let end = known
+  let isIntact = true
+  for await (const { text, file, number } of reader.lines()) {
+    const read = readLine(text)
+    if (read.kind === 'unreadable' || !read.isIntact) {
+      isIntact = false
+      writeText(STDERR, `cordon: ${oneLine(file)}:${String(number)} is not what was written; see: cordon log verify\n`)
+    }
+    if (read.kind === 'unreadable') continue
+    const { sequence, hash, event } = read.line
+    if (known !== undefined && sequence <= known.sequence) {
+      if (sequence === known.sequence && hash !== known.hash) throw fail('file-unreadable', { path, problem: `line ${String(sequence)} is another than when ${cursor ?? ''} was written`, fix: 'see what became of the log: cordon log verify; to export it from the beginning, remove the file of --cursor' })
+      continue
+    }
+    if (filter(event) && !write(fromLogLine(read.line, text), format)) break
+    end = { sequence, hash }
+  }
+  await reader.close()
+  if (end !== undefined) keepCursor(cursor, end)
+  return isIntact ? 0 : EXIT_TAMPERED
+}
+
+export interface StoreFilter {
+  readonly team: string
+  readonly since: string | undefined
+  readonly isWanted: (type: string) => boolean
+}
+
+export const exportStored = async (store: StoreAccess, { format, cursor }: ExportSettings, { team, since, isWanted }: StoreFilter): Promise<number> => {
+  let after = readCursor(cursor, isStoreMark)?.after ?? ''
+  for (;;) {
+    const page = await store.ask('readRecord', { team, after, ...(since === undefined ? {} : { since }) })
+    if (page.entries.length === 0) return 0
+    const wanted = page.entries.filter(({ type }) => isWanted(type)).map(fromStored).sort((left, right) => left.time.localeCompare(right.time))
+    // Nobody reads any more: what was not taken is exported again.
+    if (!wanted.every((exported) => write(exported, format))) return 0
+    after = page.after
+    keepCursor(cursor, { after })
+  }
+}
+
+const write = (exported: Exported, format: ExportFormat): boolean => writeFully(STDOUT, Buffer.from(`${renderExported(exported, format)}\n`))
+
+interface LogMark {
+  readonly sequence: number
+  readonly hash: string
+}
+
+const isLogMark = (value: object): value is LogMark => 'sequence' in value && Number.isSafeInteger(value.sequence) && 'hash' in value && typeof value.hash === 'string'
+const isStoreMark = (value: object): value is { readonly after: string } => 'after' in value && typeof value.after === 'string'
+
+const readCursor = <Mark>(path: string | undefined, isMark: (value: object) => value is Mark & object): Mark | undefined => {
+  if (path === undefined) return undefined
+  const invalid = (problem: string) => fail('file-unreadable', { path, problem, fix: 'name the file that an earlier export of the same record wrote, or one that is not there yet' })
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw invalid(error instanceof Error ? error.message : String(error))
+  }
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw invalid('it is no JSON')
+  }
+  if (typeof value !== 'object' || value === null || !isMark(value)) throw invalid('it is no mark of this kind of record')
+  return value
+}
+
+/** In one step: an export that is cut off goes on from the mark before. */
+const keepCursor = (path: string | undefined, mark: object): void => {
+  if (path === undefined) return
+  const written = `${path}.${randomBytes(4).toString('hex')}`
+  writeFileSync(written, `${JSON.stringify(mark)}\n`, { mode: 0o600, flag: 'wx' })
+  renameSync(written, path)
+}

@@ -1,0 +1,167 @@
+import { existsSync, watch } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname } from 'node:path'
+
+import { CordonError, fail } from '../../errors/index.js'
+import { EVENT_TYPES, anchorOf, createLogReader, listFullFiles, readLine, verifyAudit } from '../../runtime/index.js'
+import type { AuditReport, CordonEvent, LogLine } from '../../runtime/index.js'
+
+import { parseScattered, usage } from '../arguments.js'
+import type { Arguments } from '../arguments.js'
+import type { CommandLine } from '../command-line.js'
+import { STDERR, STDOUT, oneLine, paintFor, writeFully, writeText } from '../text/console-text.js'
+import type { Paint } from '../text/console-text.js'
+import { EXPORT_FORMATS } from './export-formats.js'
+import { reportRefusal } from '../failure.js'
+import { renderHelp } from '../help.js'
+import { auditPathOf } from '../run/own-folders.js'
+import { exportLog } from './log-export.js'
+import type { ExportSettings } from './log-export.js'
+import { LOG_HELP } from './log-help.js'
+import { renderEvent } from './log-text.js'
+import { STORE_PLACES, namesStore } from '../store/store-help.js'
+import { parseSince } from '../text/time-words.js'
+
+const COMMAND = 'cordon log'
+const ACTIONS = ['show', 'follow', 'verify', 'export', 'prune'] as const
+const EXIT_TAMPERED = 1
+const EXIT_UNKNOWN = 1
+
+export const log = async ({ given, environment }: CommandLine): Promise<number> => {
+  try {
+    return await perform(parseScattered(given.rest, LOG_HELP, COMMAND), environment)
+  } catch (error) {
+    if (!(error instanceof CordonError)) throw error
+    return reportRefusal(error, environment)
+  }
+}
+
+const perform = async (given: Arguments, environment: CommandLine['environment']): Promise<number> => {
+  const { switches, values, rest } = given
+  if (switches.has('help')) {
+    writeText(STDOUT, renderHelp(LOG_HELP))
+    return 0
+  }
+  const [word, file, ...more] = rest
+  const action = ACTIONS.find((each) => each === word)
+  if (action === undefined) throw usage(word === undefined ? `say what to do: ${ACTIONS.join(', ')}` : `there is no "${COMMAND} ${word}"; there are ${ACTIONS.join(', ')}`, COMMAND)
+  if (more.length > 0) throw usage(`one file at a time: ${more.join(' ')}`, COMMAND)
+  const settings = exportSettings(values)
+  if (action === 'prune' && !STORE_PLACES.some((name) => values.has(name))) throw usage('say of which store what is old is dropped: --store DIR, --server URL or --database URL', COMMAND)
+  if (namesStore(values)) {
+    if (file !== undefined) throw usage(`${file} is a file; --store, --server and --database name a store`, COMMAND)
+    if (action === 'show' || action === 'follow') throw usage(`of a store there are export, verify and prune; for one call: cordon why ID`, COMMAND)
+    return (await import('./log-stored.js')).logStored(action, { given, environment, settings, since: sinceOf(values) })
+  }
+  const path = file ?? auditPathOf(environment, homedir())
+  const json = switches.has('json')
+  const anchorPath = values.get('anchor')?.[0] ?? anchorOf(path)
+  const isThere = existsSync(path) || existsSync(anchorPath) || (existsSync(dirname(path)) && listFullFiles(path).length > 0)
+  if (!isThere) throw fail('file-unreadable', { path, problem: 'there is no such log', fix: file === undefined ? 'name the file, or set CORDON_AUDIT' : 'see where the log is written: the option audit, CORDON_AUDIT' })
+  if (action === 'verify') return report(await verifyAudit(path, { anchorPath }), path, json, paintFor(STDOUT, environment))
+  const filter = filterOf(values)
+  if (action === 'export') return exportLog(path, settings, filter)
+  const print = printer(json, paintFor(STDOUT, environment))
+  const call = values.get('call')?.[0]
+  return action === 'show' ? show(path, filter, print, call) : follow(path, filter, print, values.has('since'))
+}
+
+const report = (found: AuditReport, path: string, json: boolean, paint: Paint): number => {
+  if (json) {
+    writeText(STDOUT, `${JSON.stringify(found)}\n`)
+  } else {
+    for (const { kind, file, line, message } of found.problems) writeText(STDOUT, `${paint('red', kind)} ${oneLine(file === null ? path : `${file}:${String(line)}`)}: ${oneLine(message)}\n`)
+    for (const note of found.notes) writeText(STDOUT, `${paint('yellow', 'note')} ${oneLine(note)}\n`)
+    const extent = `${String(found.lines)} entries in ${String(found.files.length)} ${found.files.length === 1 ? 'file' : 'files'}`
+    writeText(STDOUT, found.isIntact ? `${paint('green', 'intact')} ${oneLine(path)}: ${extent}, up to ${found.end.hash}\n` : `${paint('red', 'not intact')} ${oneLine(path)}: ${extent}, ${String(found.problems.length)} ${found.problems.length === 1 ? 'finding' : 'findings'}\n`)
+  }
+  return found.isIntact ? 0 : EXIT_TAMPERED
+}
+
+type Filter = (event: CordonEvent) => boolean
+
+const filterOf = (values: Arguments['values']): Filter => {
+  const call = values.get('call')?.[0]
+  const types = (values.get('type') ?? []).map(typesOf)
+  const from = sinceOf(values)
+  return ({ call_id: id, type, timestamp }) =>
+    (call === undefined || id?.startsWith(call) === true) && (types.length === 0 || types.some((those) => those.includes(type))) && (from === undefined || Date.parse(timestamp) >= from)
+}
+
+const sinceOf = (values: Arguments['values']): number | undefined => {
+  const since = values.get('since')?.[0]
+  if (since === undefined) return undefined
+  const time = parseSince(since, Date.now())
+  if (time === undefined) throw usage(`--since needs a time such as 2026-01-31T12:00, or 30m, 2h, 7d: ${since}`, COMMAND)
+  return time
+}
+
+const exportSettings = (values: Arguments['values']): ExportSettings => {
+  const [named = 'jsonl'] = values.get('format') ?? []
+  const format = EXPORT_FORMATS.find((each) => each === named)
+  if (format === undefined) throw usage(`there is no format ${named}; there are ${EXPORT_FORMATS.join(', ')}`, COMMAND)
+  return { format, cursor: values.get('cursor')?.[0] }
+}
+
+const typesOf = (text: string): readonly string[] => {
+  const found = EVENT_TYPES.filter((type) => type === text || type.startsWith(`${text}.`))
+  if (found.length === 0) throw usage(`there is no event type ${text}; there are ${EVENT_TYPES.join(', ')}`, COMMAND)
+  return found
+}
+
+/** False when nobody reads any more. */
+type Print = (line: LogLine, filter: Filter) => boolean
+
+const printer = (json: boolean, paint: Paint): Print => (line, filter) => {
+  const read = readLine(line.text)
+  if (read.kind === 'unreadable' || !read.isIntact) writeText(STDERR, `cordon: ${oneLine(line.file)}:${String(line.number)} is not what was written; see: cordon log verify\n`)
+  if (read.kind === 'unreadable' || !filter(read.line.event)) return true
+  return writeFully(STDOUT, Buffer.from(`${json ? line.text : textOf(read.line.event, paint)}\n`))
+}
+
+/** A line that somebody edited may lack anything. */
+const textOf = (event: CordonEvent, paint: Paint): string => {
+  try {
+    return renderEvent(event, paint)
+  } catch {
+    return oneLine(JSON.stringify(event))
+  }
+}
+
+const show = async (path: string, filter: Filter, print: Print, call: string | undefined): Promise<number> => {
+  const reader = createLogReader(path)
+  let found = 0
+  const noting: Filter = (event) => {
+    const passes = filter(event)
+    found += passes ? 1 : 0
+    return passes
+  }
+  for await (const line of reader.lines()) if (!print(line, noting)) break
+  await reader.close()
+  if (found > 0 || call === undefined) return 0
+  writeText(STDERR, `cordon: there is no such entry of a call ${oneLine(call)} in ${oneLine(path)}; see: cordon log show\n`)
+  return EXIT_UNKNOWN
+}
+
+const POLL_MS = 250
+
+const follow = async (path: string, filter: Filter, print: Print, fromThen: boolean): Promise<number> => {
+  const reader = createLogReader(path)
+  // Without --since what is there already is passed over.
+  for await (const line of reader.lines()) if (fromThen && !print(line, filter)) return 0
+  const watcher = watch(dirname(path))
+  // Told by the kernel where it can tell, and looked after now and then where it cannot (network disks).
+  let wake = (): void => undefined
+  watcher.on('change', () => { wake() })
+  watcher.on('error', () => undefined)
+  for (;;) {
+    const changed = new Promise<void>((resolve) => { wake = resolve })
+    for await (const line of reader.lines()) {
+      if (print(line, filter)) continue
+      watcher.close()
+      await reader.close()
+      return 0
+    }
+    await Promise.race([changed, new Promise((resolve) => setTimeout(resolve, POLL_MS))])
+  }
+}

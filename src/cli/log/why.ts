@@ -1,0 +1,134 @@
+import { existsSync } from 'node:fs'
+import { homedir } from 'node:os'
+
+import { CordonError, fail } from '../../errors/index.js'
+import type { PermissionDecision } from '../../gate/index.js'
+import { LIMIT_FORMS, LIMIT_NAMES } from '../../policy/index.js'
+import type { Limits } from '../../policy/index.js'
+import { createLogReader, readLine } from '../../runtime/index.js'
+import type { CordonEvent } from '../../runtime/index.js'
+import type { SandboxProfile } from '../../sandbox/index.js'
+
+import { parseScattered, usage } from '../arguments.js'
+import type { CommandLine } from '../command-line.js'
+import { STDERR, STDOUT, oneLine, paintFor, writeText } from '../text/console-text.js'
+import type { Paint } from '../text/console-text.js'
+import { whyCallEnded } from '../run-text/ending-text.js'
+import { reportRefusal } from '../failure.js'
+import { renderHelp } from '../help.js'
+import { commandIn, renderEvent } from './log-text.js'
+import { auditPathOf } from '../run/own-folders.js'
+import { networkLines } from './reached-text.js'
+import { namesStore } from '../store/store-help.js'
+import { WHY_HELP } from './why-help.js'
+
+const EXIT_UNKNOWN = 1
+
+export const why = async (line: CommandLine): Promise<number> => {
+  try {
+    return await explainCall(line)
+  } catch (error) {
+    if (!(error instanceof CordonError)) throw error
+    return reportRefusal(error, line.environment)
+  }
+}
+
+const explainCall = async ({ given: { rest: words }, environment }: CommandLine): Promise<number> => {
+  const given = parseScattered(words, WHY_HELP, 'cordon why')
+  if (given.switches.has('help')) {
+    writeText(STDOUT, renderHelp(WHY_HELP))
+    return 0
+  }
+  const [wanted, ...more] = given.rest
+  if (wanted === undefined || wanted === '' || more.length > 0) throw usage('name one call, such as: cordon why last', 'cordon why')
+  if (isStored(wanted, given)) return (await import('./why-stored.js')).whyStored(wanted, given, environment)
+  const path = given.values.get('log')?.[0] ?? auditPathOf(environment, homedir())
+  if (!existsSync(path)) throw fail('file-unreadable', { path, problem: 'there is no such log', fix: 'name it with --log, or set CORDON_AUDIT' })
+  const events = await eventsOf(path, wanted)
+  if (events.length === 0) {
+    writeText(STDERR, `cordon: there is no call ${oneLine(wanted)} in ${oneLine(path)}; see: cordon log show; of a call of a team, name the store: cordon why CALL --store DIR (or --server URL, --database URL)\n`)
+    return EXIT_UNKNOWN
+  }
+  const paint = paintFor(STDOUT, environment)
+  writeText(STDOUT, given.switches.has('json') ? events.map((event) => `${JSON.stringify(event)}\n`).join('') : renderCall(events, paint))
+  return 0
+}
+
+/** An id of the store carries its time (version 7), those of the log do not; or somebody says that a store is meant. */
+const isStored = (wanted: string, { values }: CommandLine['given']): boolean =>
+  !values.has('log') && (namesStore(values) || /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/.test(wanted))
+
+const eventsOf = async (path: string, wanted: string): Promise<readonly CordonEvent[]> => {
+  const reader = createLogReader(path)
+  let found: CordonEvent[] = []
+  try {
+    for await (const { text } of reader.lines()) {
+      const read = readLine(text)
+      if (read.kind === 'unreadable') continue
+      const { event } = read.line
+      const { call_id: id } = event
+      if (typeof id !== 'string' || (wanted !== 'last' && !id.startsWith(wanted))) continue
+      // Of "last" only the last one is kept; of an id that begins like several, the first.
+      if (found[0] !== undefined && found[0].call_id !== id) {
+        if (wanted !== 'last') continue
+        found = []
+      }
+      found.push(event)
+    }
+  } finally {
+    await reader.close()
+  }
+  return found
+}
+
+const renderCall = (events: readonly CordonEvent[], paint: Paint): string => {
+  const decisions = events.flatMap((event) => (event.type === 'permission.evaluated' ? [event.permission_decision] : []))
+  const applied = events.flatMap((event) => (event.type === 'sandbox.applied' ? [event.sandbox_profile] : []))
+  const command = events.flatMap((event) => (event.type === 'process.started' || event.type === 'permission.evaluated' ? commandIn(event.arguments.text) ?? [] : []))[0]
+  const lines = [
+    ...(command === undefined ? [] : [['command', command] as const]),
+    ...decisions.flatMap((decision, at) => decisionLines(decision, at === decisions.length - 1)),
+    ...applied.flatMap(boundaryLines),
+    ...networkLines(events),
+  ]
+  return [`${paint('bold', oneLine(whyCallEnded(events)))}\n\n`, ...lines.map(([name, text]) => `${paint('dim', name.padEnd(NAME_WIDTH))}${oneLine(text)}\n`), '\n', ...events.map((event) => `${renderEvent(event, paint)}\n`)].join('')
+}
+
+type Line = readonly [string, string]
+
+/** Every cell has the same some thirty paths of the system, which hide the few that were granted. */
+const withoutSystem = (paths: readonly string[]): string => {
+  const granted = paths.filter((path) => !/^\/(?:usr|bin|sbin|lib\w*|etc)(?:\/|$)/.test(path))
+  return [...granted, ...(granted.length < paths.length ? ['(system; --json has all paths)'] : [])].join(' ')
+}
+
+const NAME_WIDTH = 11
+
+const boundaryLines = (profile: SandboxProfile): readonly Line[] => [
+  ['boundary', profile.form],
+  ['in', profile.cwd],
+  ['reads', withoutSystem(profile.read_roots)],
+  ['writes', profile.write_roots.join(' ') || 'nothing'],
+  ...(profile.sealed.length === 0 ? [] : [['sealed', profile.sealed.join(' ')] as const]),
+  ...(profile.closed_folders.length === 0 ? [] : [['closed', `${profile.closed_folders.join(' ')} (nothing new can be made there)`] as const]),
+  ['network', typeof profile.network === 'string' ? profile.network : profile.network.join(' ')],
+  ['variables', profile.environment_ref.join(' ') || 'none'],
+  ['limits', LIMIT_NAMES.flatMap((name) => limitText(name, profile.process_limits[name])).join(', ') || 'none'],
+  ['held by', Object.entries(profile.enforced).map(([boundary, mechanisms]) => `${boundary}: ${mechanisms.join(', ') || 'nothing'}`).join('; ')],
+]
+
+const UNITS = { size: ' bytes', duration: ' ms', count: '' } as const
+
+const limitText = (name: keyof Limits, limit: number | undefined): readonly string[] =>
+  limit === undefined ? [] : [`${name} ${String(limit)}${UNITS[LIMIT_FORMS[name].quantity]}`]
+
+const PERMITTED: ReadonlySet<PermissionDecision['decision']> = new Set(['allow', 'sandboxed'])
+
+const decisionLines = ({ decision, decision_source: source, decision_reason: reason, tool, mode, risk, explain }: PermissionDecision, isLast: boolean): readonly Line[] => [
+  ['decision', `${decision} of ${tool} by ${source}: ${reason}`],
+  ['mode', `${mode}, risk ${risk}`],
+  ...explain.rules.map(({ effect, place, because, standing }) => ['rule', `${effect} (${standing}) ${place}: ${because}`] as const),
+  ...explain.asked_again_because.map((text) => ['again', text] as const),
+  // What was decided anew is not changed by what would have changed it before.
+  ...(isLast ? explain.what_would_change_it : []).map((text) => [PERMITTED.has(decision) ? 'to stop it' : 'change', text] as const),
+]

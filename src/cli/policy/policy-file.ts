@@ -1,0 +1,120 @@
+// `--policy`: the policy that a word names, or the one that it was probably meant to name.
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+
+import { fail } from '../../errors/index.js'
+import type { CordonError } from '../../errors/index.js'
+import { loadPolicyFile, nearestKey } from '../../policy/index.js'
+import type { PolicyFile, ToolPolicy } from '../../policy/index.js'
+
+import type { FoundPolicy, PolicyPlaces, PolicySource } from './policy-sources.js'
+import { POLICY_ENDING, POLICY_SOURCES, findPolicies, isVouchedFor, readFound, shownAs } from './policy-sources.js'
+import { asWord } from '../text/shell-word.js'
+
+/** A policy file, and whether whoever runs this stands behind it. */
+export interface LoadedPolicy extends PolicyFile {
+  /** `file`: named by its path. */
+  readonly from: PolicySource | 'file'
+  /** Values that the user keeps for credentials are given to these alone; to others only what is typed with them. */
+  readonly isVouched: boolean
+  /** Where it lies. Bundled ones are part of Cordon itself. */
+  readonly path: string | undefined
+}
+
+/** A word with a slash or an ending is a file; any other is a name, perhaps with its source before it. */
+export const loadPolicy = (word: string, places: PolicyPlaces): LoadedPolicy => {
+  const { text, source, found } = readPolicy(word, places)
+  const file = loadPolicyFile(text, source)
+  if (found === undefined) return { ...file, from: 'file', isVouched: false, path: resolve(word) }
+  const isVouched = found.project === undefined || isVouchedFor(found.project, places)
+  if (!isVouched) refuseGrants(file, found, places)
+  return { ...file, from: found.source, isVouched, path: found.source === 'bundled' ? undefined : found.path }
+}
+
+export interface PolicyText {
+  readonly text: string
+  /** As errors name it. */
+  readonly source: string
+  /** Undefined: a file that was named by its path. */
+  readonly found: FoundPolicy | undefined
+}
+
+export const readPolicy = (word: string, places: PolicyPlaces): PolicyText => {
+  if (word.includes('/') || POLICY_ENDING.test(word)) return { text: readNamed(word), source: word, found: undefined }
+  const found = findNamed(word, places)
+  return { text: readFound(found), source: shownAs(found), found }
+}
+
+const readNamed = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw fail('file-unreadable', { path, problem: reasonOf(cause), fix: wayOut(path, cause) }, cause)
+  }
+}
+
+const QUALIFIED = new RegExp(`^(?<source>${POLICY_SOURCES.join('|')}):(?<name>.+)$`)
+
+const findNamed = (word: string, places: PolicyPlaces): FoundPolicy => {
+  const { source, name = word } = QUALIFIED.exec(word)?.groups ?? {}
+  const known = findPolicies(places).filter((policy) => source === undefined || policy.source === source)
+  const [first, second] = known.filter((policy) => policy.name === name)
+  if (first === undefined) throw unknownName(word, known)
+  // Which of two is meant must not depend on what a project puts beside the other.
+  if (second !== undefined) throw fail('usage-error', { problem: `there are two policies named ${name}: ${shownAs(first)} and ${shownAs(second)}`, fix: `say which: --policy ${first.source}:${name}, --policy ${second.source}:${name}, or the path of the file` })
+  return first
+}
+
+/** `ENOENT: no such file or directory, open 'x'` without the part that the message has already. */
+export const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message.replace(/, \w+(?: '.*)?$/s, '') : String(cause))
+
+const unknownName = (word: string, known: readonly FoundPolicy[]): CordonError => {
+  const near = nearestKey(word, known.map(({ name }) => name))
+  const file = nearestFile('.', word)
+  const meant = near ?? (file === undefined ? undefined : asWord(`./${file}`))
+  return fail('usage-error', { problem: `there is no policy named ${JSON.stringify(word)}`, fix: meant === undefined ? `see: cordon policy list; a file is named by its path, such as --policy ./${word}.yaml` : `did you mean --policy ${meant}?` })
+}
+
+/** What came with a project that nobody here vouches for may take away, and give nothing. */
+const refuseGrants = ({ policy, hostsFrom, whereIs }: PolicyFile, { project }: Pick<FoundPolicy, 'project'>, { configFolder }: Pick<PolicyPlaces, 'configFolder'>): void => {
+  const grant = hostsFrom === undefined ? firstGrant(policy) : 'network'
+  if (grant === undefined) return
+  const folder = project ?? ''
+  throw fail('policy-untrusted', { source: whereIs(grant), folder, what: grant, fix: `read it, and name it by its path; or add to ${join(configFolder, 'rules.yaml')}: trusted_projects: [ ${folder} ]` })
+}
+
+const firstGrant = ({ filesystem, network, environment, credentials, exec, presets }: ToolPolicy): 'read' | 'write' | 'network' | 'environment' | 'credentials' | 'exec' | 'presets' | undefined => {
+  for (const access of ['read', 'write'] as const) {
+    const section = filesystem[access]
+    if (section.kind === 'list' && section.items.some(({ negated }) => !negated)) return access
+  }
+  if (network.kind === 'all' || (network.kind === 'list' && network.items.some(({ action }) => action !== 'deny'))) return 'network'
+  if (environment.kind === 'list') return 'environment'
+  if (credentials.length > 0) return 'credentials'
+  if (exec.kind === 'all' || exec.kind === 'list') return 'exec'
+  return presets.length > 0 ? 'presets' : undefined
+}
+
+const wayOut = (word: string, cause: unknown): string => {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+  if (code === 'EACCES') return `make it readable for this user: ls -l ${asWord(word)}`
+  if (code === 'EISDIR') return 'name a file in it'
+  const folder = dirname(word)
+  if (!existsSync(folder)) return `there is no folder ${folder} here`
+  const near = nearestFile(folder, basename(word))
+  return near === undefined ? `files are looked for from the current directory, ${process.cwd()}` : `did you mean --policy ${asWord(`${word.startsWith('/') ? '' : './'}${join(folder, near)}`)}?`
+}
+
+const nearestFile = (folder: string, name: string): string | undefined => {
+  const files = policyFiles(folder)
+  const stem = nearestKey(name.replace(/\.\w+$/, ''), files.map((file) => file.replace(POLICY_ENDING, '')))
+  return files.find((file) => file.replace(POLICY_ENDING, '') === stem)
+}
+
+const policyFiles = (folder: string): readonly string[] => {
+  try {
+    return readdirSync(folder).filter((name) => POLICY_ENDING.test(name))
+  } catch {
+    return []
+  }
+}

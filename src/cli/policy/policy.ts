@@ -1,0 +1,205 @@
+// `cordon policy`: the policies that there are, alone and together.
+import { homedir } from 'node:os'
+
+import { CordonError } from '../../errors/index.js'
+import { canonicalPolicy, parseAbsolutePath, parsePolicy, problemOfExample, readPolicyFile, renderPolicy } from '../../policy/index.js'
+import type { PolicyFile } from '../../policy/index.js'
+
+import { parseScattered, usage } from '../arguments.js'
+import type { Arguments } from '../arguments.js'
+import { combinePolicies } from './combine-policies.js'
+import type { CommandLine } from '../command-line.js'
+import { STDOUT, oneLine, paintFor, writeText } from '../text/console-text.js'
+import type { Paint } from '../text/console-text.js'
+import { reportRefusal } from '../failure.js'
+import { renderHelp } from '../help.js'
+import { configFolderOf } from '../run/own-folders.js'
+import { loadPolicy, readPolicy } from './policy-file.js'
+import type { LoadedPolicy } from './policy-file.js'
+import { POLICY_HELP } from './policy-help.js'
+import { answerRequest } from './policy-request.js'
+import { findPolicies, isVouchedFor, readFound, shownAs } from './policy-sources.js'
+import type { FoundPolicy, PolicyPlaces } from './policy-sources.js'
+
+const COMMAND = 'cordon policy'
+const EXIT_WRONG = 1
+
+interface Question {
+  readonly words: readonly string[]
+  readonly requests: readonly string[]
+  readonly places: PolicyPlaces
+  readonly environment: CommandLine['environment']
+  readonly json: boolean
+  readonly paint: Paint
+}
+
+const ACTIONS: Readonly<Record<string, (question: Question) => number | Promise<number>>> = {
+  list: (question) => list(question),
+  show: (question) => show(question),
+  resolve: (question) => resolve(question),
+  check: (question) => check(question),
+  test: (question) => test(question),
+}
+
+export const policy = async ({ given, environment }: CommandLine): Promise<number> => {
+  try {
+    return await perform(parseScattered(given.rest, POLICY_HELP, COMMAND), environment)
+  } catch (error) {
+    if (!(error instanceof CordonError)) throw error
+    return reportRefusal(error, environment)
+  }
+}
+
+const perform = async ({ switches, values, rest }: Arguments, environment: CommandLine['environment']): Promise<number> => {
+  if (switches.has('help')) {
+    writeText(STDOUT, renderHelp(POLICY_HELP))
+    return 0
+  }
+  const [word, ...words] = rest
+  const action = word !== undefined && Object.hasOwn(ACTIONS, word) ? ACTIONS[word] : undefined
+  const known = Object.keys(ACTIONS).join(', ')
+  if (action === undefined) throw usage(word === undefined ? `say what to do: ${known}` : `there is no "${COMMAND} ${word}"; there are ${known}`, COMMAND)
+  const { HOME: own } = environment
+  const home = parseAbsolutePath(own?.startsWith('/') === true ? own : homedir(), 'HOME')
+  const places = { workspace: parseAbsolutePath(process.cwd(), 'the working directory'), home, configFolder: configFolderOf(environment, home), ruleFiles: values.get('rules') ?? [] }
+  return action({ words, requests: values.get('request') ?? [], places, environment, json: switches.has('json'), paint: paintFor(STDOUT, environment) })
+}
+
+const print = (line: string): void => {
+  writeText(STDOUT, `${line}\n`)
+}
+
+const printJson = (value: unknown): void => {
+  print(JSON.stringify(value, undefined, 2))
+}
+
+interface Listed {
+  readonly name: string
+  readonly source: string
+  readonly path: string
+  readonly description: string | null
+  readonly credentials: readonly string[]
+  readonly hosts_from: string | null
+  readonly trusted: boolean
+  readonly problem: string | null
+}
+
+const list = ({ words, places, json, paint }: Question): number => {
+  if (words.length > 0) throw usage(`list takes no names: ${words.join(' ')}`, COMMAND)
+  const listed = findPolicies(places).map((found) => describe(found, places))
+  if (json) {
+    printJson(listed)
+    return 0
+  }
+  const width = Math.max(...listed.map(({ name }) => name.length))
+  for (const { name, source, path, description, problem, trusted } of listed) {
+    const text = problem === null ? (description ?? path) : `${paint('red', 'wrong:')} ${problem}`
+    print(`${paint('bold', name.padEnd(width))}  ${source.padEnd(7)}  ${oneLine(text)}${trusted ? '' : paint('yellow', ' (project not trusted: can only narrow)')}`)
+  }
+  return 0
+}
+
+const describe = (found: FoundPolicy, places: PolicyPlaces): Listed => {
+  const { name, source, path, project } = found
+  const place = { name, source, path, trusted: project === undefined || isVouchedFor(project, places) }
+  try {
+    const { description, policy: read, hostsFrom } = readPolicyFile(readFound(found), shownAs(found))
+    return { ...place, description: description ?? null, credentials: [...new Set(read.credentials.map(({ id }) => id))], hosts_from: hostsFrom ?? null, problem: null }
+  } catch (error) {
+    if (!(error instanceof CordonError)) throw error
+    return { ...place, description: null, credentials: [], hosts_from: null, problem: error.message }
+  }
+}
+
+const show = ({ words, places, json }: Question): number => {
+  const [word, ...more] = words
+  if (word === undefined || more.length > 0) throw usage('name one policy to show', COMMAND)
+  const { text, source, found } = readPolicy(word, places)
+  if (json) {
+    const file = readPolicyFile(text, source)
+    printJson({ name: found?.name ?? word, source: found?.source ?? 'file', path: found?.path ?? word, description: file.description ?? null, hosts_from: file.hostsFrom ?? null, policy: JSON.parse(canonicalPolicy(file.policy)) as unknown, examples: file.examples.length })
+  } else writeText(STDOUT, text)
+  return 0
+}
+
+const loadAll = async ({ words, places, environment }: Question): Promise<readonly LoadedPolicy[]> => {
+  if (words.length === 0) throw usage('name at least one policy', COMMAND)
+  const named = words.map((word) => loadPolicy(word, places))
+  if (named.every(({ hostsFrom }) => hostsFrom === undefined)) return named
+  const { withClientHosts } = await import('./client-hosts.js')
+  return (await withClientHosts(named, { environment, home: places.home, form: 'auto' })).policies
+}
+
+const resolve = async (question: Question): Promise<number> => {
+  const files = await loadAll(question)
+  const lines = renderPolicy(combinePolicies(files, parsePolicy({}, COMMAND))).map(({ text, item }) => ({
+    text,
+    from: item === undefined ? [] : placesOf(files, item.section, item.key),
+  }))
+  if (question.json) printJson({ policies: files.map(({ source, from }) => ({ source, from })), lines })
+  else {
+    const width = Math.min(72, Math.max(0, ...lines.map(({ text }) => text.length)))
+    for (const { text, from } of lines) print(from.length === 0 ? oneLine(text) : `${oneLine(text).padEnd(width)}  ${question.paint('dim', `# ${oneLine(from.join(', '))}`)}`)
+  }
+  return 0
+}
+
+/** The files that say it, each with its line. */
+const placesOf = (files: readonly LoadedPolicy[], section: Parameters<PolicyFile['whereIs']>[0], key: string): readonly string[] =>
+  files.filter(({ policy: each }) => renderPolicy(each).some(({ item }) => item?.section === section && item.key === key)).map(({ whereIs }) => whereIs(section, key))
+
+const check = ({ words, places, json, paint }: Question): number => {
+  const named = words.length > 0 ? words : findPolicies(places).map(({ source, name }) => `${source}:${name}`)
+  const results = named.map((word) => attempt(word, () => loadPolicy(word, places)))
+  const good = results.flatMap(({ value }) => value ?? [])
+  const together = words.length > 1 && good.length === words.length ? [attempt(words.join(' with '), () => combinePolicies(good, parsePolicy({}, COMMAND)))] : []
+  const all = [...results, ...together]
+  if (json) printJson(all.map(({ name, problem, fix }) => ({ name, problem, fix })))
+  else {
+    for (const { name, problem, fix } of all) print(problem === null ? `${paint('green', 'right')}  ${oneLine(name)}` : `${paint('red', 'wrong')}  ${oneLine(name)}: ${oneLine(problem)}${fix === null ? '' : ` (${oneLine(fix)})`}`)
+  }
+  return all.every(({ problem }) => problem === null) ? 0 : EXIT_WRONG
+}
+
+interface Attempt<Value> {
+  readonly name: string
+  readonly value: Value | undefined
+  readonly problem: string | null
+  readonly fix: string | null
+}
+
+const attempt = <Value>(name: string, work: () => Value): Attempt<Value> => {
+  try {
+    return { name, value: work(), problem: null, fix: null }
+  } catch (error) {
+    if (!(error instanceof CordonError)) throw error
+    return { name, value: undefined, problem: error.message, fix: error.fix ?? null }
+  }
+}
+
+const test = async (question: Question): Promise<number> => {
+  const { words, places, requests, json, paint } = question
+  if (requests.length > 0) {
+    const files = await loadAll(question)
+    return tell(requests.map((text) => answerRequest(text, files)), json, paint)
+  }
+  const named = words.length > 0 ? words : findPolicies(places).map(({ source, name }) => `${source}:${name}`)
+  const outcomes = named.flatMap((word) => {
+    const { text, source } = readPolicy(word, places)
+    const file = readPolicyFile(text, source)
+    return file.examples.map((example) => ({ at: example.at, request: example.text, expected: example.expected, problem: problemOfExample(example, file.policy) ?? null }))
+  })
+  if (json) printJson(outcomes)
+  else {
+    for (const { at, request, expected, problem } of outcomes) print(`${problem === null ? paint('green', 'right') : paint('red', 'wrong')}  ${oneLine(at)}: ${oneLine(request)} ${problem === null ? `is ${expected}` : `: ${problem}`}`)
+    const failed = outcomes.filter(({ problem }) => problem !== null).length
+    print(`${String(outcomes.length)} examples, ${failed === 0 ? 'all of them right' : `${String(failed)} wrong`}`)
+  }
+  return outcomes.every(({ problem }) => problem === null) ? 0 : EXIT_WRONG
+}
+
+const tell = (answers: readonly ReturnType<typeof answerRequest>[], json: boolean, paint: Paint): number => {
+  if (json) printJson(answers)
+  else for (const { request, allowed, because, credentials } of answers) print(`${allowed ? paint('green', 'allowed') : paint('red', 'denied')}  ${oneLine(request)}: ${oneLine(because)}${credentials.length === 0 ? '' : `, with ${credentials.join(', ')}`}`)
+  return answers.every(({ allowed }) => allowed) ? 0 : EXIT_WRONG
+}

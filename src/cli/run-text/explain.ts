@@ -1,0 +1,117 @@
+// What is said on stderr after a run: what was refused or ended, and which option would have let it.
+import { existsSync, realpathSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+
+import { escapeGlob, isWebPort } from '../../policy/index.js'
+import { LIMIT_KINDS, describeViolation, isHabit, isIntrusion } from '../../sandbox/index.js'
+import type { CallResult, RefusedOpen, Violation } from '../../sandbox/index.js'
+
+import { asWord } from '../text/shell-word.js'
+
+const MOST_LINES = 20
+
+const MOST_DESTINATIONS = 3
+
+/**
+ * Limits are always told, and protected names that could not be changed, and what the proxy refused: many a program goes
+ * on without them and calls that a success. Other refusals, when the command failed or was observed. What was set aside
+ * is an error of its own.
+ */
+export const explainViolations = (result: CallResult, observed: boolean, argv: readonly string[]): readonly string[] => {
+  const told = result.violations.filter((violation) => !isIntrusion(violation) && !isIdle(violation, argv) && (observed || !isHabit(violation, argv)))
+  if (hasFailed(result) || observed) return atMost(MOST_LINES, linesOf(told))
+  return [...atMost(MOST_LINES, linesOf(told.filter(isAlwaysTold))), ...refusedByProxy(told)]
+}
+
+const linesOf = (violations: readonly Violation[]): readonly string[] => [...new Set(violations.map(withRealProgram).map((violation) => `${describeViolation(violation)}${wayOut(violation)}`))]
+
+/** Of a success one line for each destination, and few of them: it may have gone on without them rightly. */
+const refusedByProxy = (violations: readonly Violation[]): readonly string[] => {
+  const first = new Map<string, Violation>()
+  const refused = violations.filter((violation) => violation.kind === 'egress')
+  for (const violation of refused) {
+    const destination = `${violation.host}:${String(violation.port)}`
+    if (!first.has(destination)) first.set(destination, violation)
+  }
+  const shown = linesOf([...first.values()].slice(0, MOST_DESTINATIONS))
+  const more = linesOf(refused).length - shown.length
+  return more === 0 ? shown : [...shown, `the proxy refused ${String(more)} more; see: cordon why last`]
+}
+
+/** A shell tries every folder of PATH, and /bin is /usr/bin on most systems. */
+const withRealProgram = (violation: Violation): Violation => {
+  if (violation.kind !== 'exec') return violation
+  try {
+    return { ...violation, path: join(realpathSync(dirname(violation.path)), basename(violation.path)) }
+  } catch {
+    return violation
+  }
+}
+
+export const hasFailed = (result: CallResult): boolean => result.status !== 'exited' || result.exitCode !== 0
+
+const atMost = (most: number, lines: readonly string[]): readonly string[] =>
+  lines.length > most ? [...lines.slice(0, most), `and ${String(lines.length - most)} more; --facts FILE has all of them`] : lines
+
+const ALWAYS_TOLD: ReadonlySet<Violation['kind']> = new Set(LIMIT_KINDS)
+
+const isAlwaysTold = (violation: Violation): boolean => ALWAYS_TOLD.has(violation.kind) || (violation.kind === 'file' && violation.reason.kind === 'protected')
+
+const DNS = 53
+
+/** `git`, and anywhere behind it one of its commands. */
+const isLocalGit = (text: string): boolean => {
+  const [start] = /(?:^|[\s/])git /.exec(text) ?? []
+  return start !== undefined && /(?:^| )(?:commit|merge|rebase|tag|stash|am|cherry-pick|revert)\b/.test(text.slice(text.indexOf(start) + start.length))
+}
+
+/** git looks up the name of this machine for the address of an author; only what speaks to others needs the network. */
+const isIdle = (violation: Violation, argv: readonly string[]): boolean =>
+  violation.kind === 'connect' && (violation.family === 'inet' || violation.family === 'inet6') && violation.port === DNS && isLocalGit(argv.join(' '))
+
+/** The option that would have let it, where there is one. */
+export const wayOut = (violation: Violation): string => {
+  switch (violation.kind) {
+    case 'file':
+      return isGrantable(violation) ? `: add --${violation.access} ${asWord(escapeGlob(grantFor(violation)))}` : ''
+    case 'connect':
+      if (violation.family === 'host') return `: add --net ${violation.name}:${String(violation.port)}`
+      if (violation.family !== 'inet' && violation.family !== 'inet6') return ': sockets of the host are outside of every cell'
+      return violation.port === DNS ? ', which looks up the name of a host: add --net HOST for each one that it needs' : `: add --net ${endpointOf(violation)}`
+    case 'lookup':
+      return `: add --net ${asWord(violation.name)}`
+    case 'listen':
+      return violation.family === 'inet' || violation.family === 'inet6' ? ': add --net all' : ''
+    case 'exec':
+      return `: add --exec ${asWord(violation.path)}`
+    case 'egress':
+      // A whole host can be granted on the command line; parts of one only in a policy.
+      if (violation.reason === 'not-granted' && violation.method === null && violation.host !== '') return `: add --net ${endpointOf({ address: violation.host, port: violation.port })}`
+      return violation.allow === null ? '' : `: a policy would have to say ${violation.allow}`
+    case 'metadata':
+    case 'protected':
+    case 'unsealed':
+      return ''
+    case 'scratch':
+    case 'fileSize':
+      return ` (limits.${violation.kind})`
+    case 'wall':
+      return ' (--timeout)'
+    case 'memory':
+    case 'output':
+    case 'processes':
+    case 'cpu':
+      return ` (--${violation.kind})`
+  }
+}
+
+/** As `--net` takes it: a host alone means the ports of the web. */
+const endpointOf = ({ address, port }: { readonly address: string; readonly port: number }): string => {
+  const host = address.includes(':') ? `[${address}]` : address
+  return isWebPort(port) ? host : `${host}:${String(port)}`
+}
+
+/** What is not there cannot be granted by its path, but for a protected name in a write root. */
+const grantFor = ({ access, path, reason }: RefusedOpen): string => (access === 'write' && reason.kind === 'not-granted' && !existsSync(path) ? dirname(path) : path)
+
+const isGrantable = ({ access, path }: RefusedOpen): boolean => !(access === 'read' ? /^\/(?:proc|dev)\// : /^\/(?:proc|dev|sys)\//).test(path)

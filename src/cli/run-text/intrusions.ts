@@ -1,0 +1,59 @@
+// A command that touched protected names: each is an error of its own, and the run does not count as a success.
+import { basename } from 'node:path'
+
+import { fail } from '../../errors/index.js'
+import type { CordonError } from '../../errors/index.js'
+import type { AbsolutePath, Boundary, Protection } from '../../policy/index.js'
+import { PROTECTED_NAMES, escapeGlob, protectionOf } from '../../policy/index.js'
+import { isIntrusion } from '../../sandbox/index.js'
+import type { CallResult, Violation } from '../../sandbox/index.js'
+
+import { asWord } from '../text/shell-word.js'
+
+type ProtectedTouched = Extract<Violation, { kind: 'protected' }>
+
+/** The first of these is what the run is refused for. */
+export const intrusionErrors = ({ violations }: CallResult, { write }: Boundary): readonly CordonError[] =>
+  violations.filter(isIntrusion).map((violation) => {
+    switch (violation.kind) {
+      case 'unsealed':
+        return unsealed(violation.path)
+      case 'protected':
+        return errorFor(violation, protectionOf(write, violation.path as AbsolutePath) ?? asFile(violation.path))
+    }
+  })
+
+const unsealed = (path: string): CordonError =>
+  fail('protected-name-touched', {
+    what: `${path}, which the command may not change, was replaced, removed or linked by another program while it ran, and the command was ended`,
+    fix: 'look at it before you use the folder, then run the command again',
+  })
+
+const errorFor = (violation: ProtectedTouched, protection: Protection | undefined): CordonError => {
+  const { path } = violation
+  const what = `${path}, which is protected (${protection?.entry.because ?? 'the policy carves it out, or git is sent there'})`
+  const permit = protection === undefined ? 'remove the carve-out' : `name it exactly: --write ${asWord(escapeGlob(protection.path))}`
+  switch (violation.deed) {
+    case 'set-aside':
+      return fail('protected-name-touched', {
+        what: `the command, or another program while it ran, made ${what}; it was renamed to ${violation.aside}`,
+        fix: `look at it; if it is yours: ${violation.restore}; to let the command make it, ${permit}`,
+      })
+    case 'left':
+      return fail('protected-name-touched', { what: `the command made ${what}; it could not be renamed and is still there`, fix: `remove it before anything uses it; to permit it, ${permit}` })
+    case 'put-back':
+      return fail('protected-name-touched', { what: `the command removed ${what}; it was put back`, fix: `to permit it, ${permit}` })
+    case 'separated':
+      return fail('protected-name-touched', { what: `the command gave another name (a hard link) to ${what}; it is a file of its own now`, fix: 'look at it before you use it' })
+    case 'unusable':
+      return fail('protected-name-touched', { what: `the command, or another program while it ran, left ${path} so that no other call can be given it: ${violation.problem}`, fix: 'do that before the next call' })
+    case 'unseen':
+      return fail('protected-name-touched', { what: `the write root ${path} grew beyond what is looked through, so protected names may be in it`, fix: 'look through it before you use it; grant smaller folders' })
+  }
+}
+
+/** What is protected only where it is no folder: `.git` as a file leads git to another repository. */
+const asFile = (path: string): Protection | undefined => {
+  const entry = PROTECTED_NAMES.find(({ object, name }) => object === 'file' && name === basename(path))
+  return entry === undefined ? undefined : { entry, path: path as AbsolutePath }
+}

@@ -1,0 +1,61 @@
+// Why the first word of a command names no program: said by what the word looks like and what lies around.
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { delimiter, join, resolve } from 'node:path'
+
+import { CordonError, fail } from '../../errors/index.js'
+import { nearestKey } from '../../policy/index.js'
+
+import { asWord } from '../text/shell-word.js'
+
+export interface Lookup {
+  readonly argv: readonly string[]
+  readonly cwd: string
+  readonly searchPath: string
+}
+
+/** The error for a command that was not found, with the likely cause; any other error as it is. */
+export const withLookupAdvice = (error: unknown, lookup: Lookup): unknown => {
+  const { argv: [word = ''] } = lookup
+  if (!(error instanceof CordonError) || error.code !== 'program-not-found' || error.params['program'] !== word) return error
+  const closed = word.includes('/') ? undefined : inPath(word, lookup.searchPath)
+  // As a shell says it: found, but nothing to execute.
+  if (closed !== undefined) return fail('program-not-executable', { program: word, problem: `${closed} has no execute permission`, fix: `chmod +x ${asWord(closed)}` }, error)
+  return fail('program-not-found', { program: word, fix: likelyCause(lookup, word) ?? error.fix ?? '' }, error)
+}
+
+const likelyCause = ({ argv, cwd, searchPath }: Lookup, word: string): string | undefined => {
+  const command = argv.join(' ')
+  if (/[|&;<>$`*?(){}]|\bif\b|\bfor\b/.test(word) && /\s/.test(word)) return `that is a line for a shell, and no shell reads it: cordon run -- sh -c ${asWord(command)}`
+  if (/\s/.test(word)) return `it is all one word: write the words apart (cordon run -- ${command}), or have a shell read them (sh -c ${asWord(command)})`
+  if (/^\w+=/.test(word)) return `a variable is given with an option: cordon run --env ${asWord(word)} -- ${argv.slice(1).map(asWord).join(' ') || 'COMMAND'}`
+  if (word.startsWith('-')) return 'options of cordon stand before --, the command behind it'
+  if (SHELL_WORDS.has(word)) return `${word} is a word of the shell, not a program: sh -c ${asWord(command)}`
+  if (word.includes('/')) return undefined
+  if (existsSync(resolve(cwd, word))) return `it is not in PATH, but here: name it with its folder, ./${word}`
+  // Hardly anybody mistypes the first letter, and among a thousand programs something is always near.
+  const near = word.length < SHORTEST_GUESS ? undefined : nearestKey(word, programsIn(searchPath).filter((name) => name[0] === word[0]))
+  return near === undefined ? undefined : `did you mean ${near}? Looked in ${searchPath}`
+}
+
+const SHELL_WORDS: ReadonlySet<string> = new Set([
+  ...['cd', 'export', 'source', '.', 'alias', 'unalias', 'ulimit', 'umask', 'set', 'unset', 'read', 'type', 'eval', 'exec', 'exit', 'trap', 'wait'],
+  ...['jobs', 'fg', 'bg', 'history', 'declare', 'local', 'pushd', 'popd', 'shopt', 'if', 'for', 'while', 'until', 'case', 'function', 'return', 'shift', 'command', 'builtin'],
+])
+
+const SHORTEST_GUESS = 4
+
+const inPath = (name: string, searchPath: string): string | undefined =>
+  searchPath
+    .split(delimiter)
+    .filter((folder) => folder.startsWith('/'))
+    .map((folder) => join(folder, name))
+    .find((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
+
+const programsIn = (searchPath: string): readonly string[] =>
+  [...new Set(searchPath.split(delimiter))].flatMap((folder) => {
+    try {
+      return folder.startsWith('/') ? readdirSync(folder) : []
+    } catch {
+      return []
+    }
+  })

@@ -1,0 +1,51 @@
+// `cordon run --dry-run`: what would be decided, by which rule of which file and line, and what would change it.
+import { createInvocation } from '../../gate/index.js'
+import type { PermissionDecision } from '../../gate/index.js'
+
+import type { CommandLine } from '../command-line.js'
+import { STDOUT, oneLine, paintFor, writeText } from '../text/console-text.js'
+import type { Paint } from '../text/console-text.js'
+import { openRunGate } from './decide-run.js'
+import type { RunServices } from './decide-run.js'
+import { describeRun } from './facts.js'
+import type { FactsFile } from './facts.js'
+import { EXIT_REFUSED } from '../failure.js'
+import { boundaryFacts } from './run-prompt.js'
+import { visibleWord } from '../text/visible-text.js'
+
+const RUNS: ReadonlySet<PermissionDecision['decision']> = new Set(['allow', 'sandboxed'])
+
+/** Nothing is run, asked or recorded. The status is 0 where it would run without a question. */
+export const dryRun = async (services: RunServices, { facts: file, json }: { readonly facts: FactsFile | undefined; readonly json: boolean }, environment: CommandLine['environment']): Promise<number> => {
+  const { gate, call } = openRunGate(services)
+  const { decision } = await gate.decide({ ...call, invocation: createInvocation({}) })
+  const status = RUNS.has(decision.decision) ? 0 : EXIT_REFUSED
+  const facts = describeRun(services.order, { decision, state: gate.state() }, { kind: 'evaluated' }, status)
+  file?.write(facts)
+  writeText(STDOUT, json ? `${JSON.stringify(facts)}\n` : renderDecision(decision, services, paintFor(STDOUT, environment)))
+  return status
+}
+
+const renderDecision = (decision: PermissionDecision, { order, tool }: RunServices, paint: Paint): string => {
+  const { explain, decision: what, decision_source: source, decision_reason: reason, mode, risk } = decision
+  const tone = RUNS.has(what) ? 'green' : what === 'ask' ? 'yellow' : 'red'
+  const lines: readonly (readonly [string, string])[] = [
+    ['command', order.argv.map(visibleWord).join(' ')],
+    ['because', `${reason} (decided by: ${source})`],
+    ['mode', `${mode}, risk ${risk}`],
+    ...explain.rules.map(({ effect, ref, place, because, standing }) => ['rule', `${effect} (${standing}) ${ref.includes(place) ? place : `${ref} at ${place}`}: ${because}`] as const),
+    ...explain.asked_again_because.map((why) => ['again', why] as const),
+    ...boundaryFacts(tool.boundary),
+    ...explain.steps.map(({ step, outcome }) => ['step', step === 'mode' && RUNS.has(what) && source === 'command' ? `${step}: ${outcome}, had it not been typed by whoever may approve it` : `${step}: ${outcome}`] as const),
+    ...explain.what_would_change_it.map((way) => ['change', way] as const),
+  ]
+  return [paint(tone, WORDS[what]), ...lines.map(([name, text]) => `  ${paint('dim', name.padEnd(10))}${name === 'command' ? text : oneLine(text)}`), ''].join('\n')
+}
+
+const WORDS: Readonly<Record<PermissionDecision['decision'], string>> = {
+  allow: 'would run',
+  sandboxed: 'would run, because its sandbox holds it',
+  ask: 'would be asked about',
+  unavailable: 'would not run: somebody would have to be asked, and nobody can be',
+  deny: 'would not run: denied',
+}

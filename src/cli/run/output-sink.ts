@@ -1,0 +1,82 @@
+// Output of a command that passes through this process, because it is counted. A reader that is slow or asleep must not
+// stop this process: its clocks, signals and connections belong to everything else, too.
+import { constants, fstatSync, openSync } from 'node:fs'
+import { Socket } from 'node:net'
+
+import { writeFully } from '../text/console-text.js'
+
+export interface OutputSink {
+  /** Undefined when more may follow at once; otherwise settles when the reader has caught up. */
+  readonly write: (bytes: Uint8Array) => Promise<void> | undefined
+  /** Settles when everything was read. Someone who was told to end waits only for a moment. */
+  readonly end: (isHurried: boolean) => Promise<void>
+}
+
+const MOMENT_MS = 1_000
+
+/** `onGone` is told once, when nobody reads any more. */
+export const openOutput = (descriptor: number, onGone: () => void): OutputSink => {
+  const pipe = pipeTo(descriptor)
+  let hasReader = true
+  const gone = (): void => {
+    if (hasReader) onGone()
+    hasReader = false
+  }
+  if (pipe === undefined) {
+    // A file or a device takes what it is given.
+    return {
+      write: (bytes) => {
+        if (hasReader && !writeFully(descriptor, bytes)) gone()
+        return undefined
+      },
+      end: () => Promise.resolve(),
+    }
+  }
+  pipe.on('error', gone)
+  pipe.on('close', gone)
+  let waiting: Promise<void> | undefined
+  const caughtUp = (): Promise<void> =>
+    (waiting ??= new Promise((resolve) => {
+      const settle = (): void => {
+        waiting = undefined
+        pipe.off('drain', settle).off('close', settle)
+        resolve()
+      }
+      pipe.on('drain', settle).on('close', settle)
+    }))
+  return {
+    write: (bytes) => {
+      if (!hasReader) return undefined
+      // A copy: the buffer belongs to whoever read it.
+      return pipe.write(Buffer.from(bytes)) ? undefined : caughtUp()
+    },
+    end: async (isHurried) => {
+      const written = new Promise<void>((resolve) => {
+        if (pipe.destroyed) resolve()
+        else pipe.write('', () => { resolve() })
+      })
+      const timer = isHurried ? setTimeout(() => pipe.destroy(), MOMENT_MS) : undefined
+      await Promise.race([written, new Promise<void>((resolve) => pipe.once('close', () => { resolve() }))])
+      clearTimeout(timer)
+    },
+  }
+}
+
+/** Non-blocking; nothing where the descriptor is neither a pipe nor a socket. */
+const pipeTo = (descriptor: number): Socket | undefined => {
+  const status = fstatSync(descriptor)
+  if (!status.isFIFO() && !status.isSocket()) return undefined
+  return new Socket({ fd: status.isFIFO() ? reopened(descriptor) : descriptor, readable: false, writable: true })
+}
+
+/**
+ * An open file of our own, because O_NONBLOCK on the shared one would be that of other programs, too. A socket, and a
+ * pipe of another user, cannot be opened again: there Node takes the flag back when this process ends.
+ */
+const reopened = (descriptor: number): number => {
+  try {
+    return openSync(`/proc/self/fd/${String(descriptor)}`, constants.O_WRONLY | constants.O_NONBLOCK)
+  } catch {
+    return descriptor
+  }
+}

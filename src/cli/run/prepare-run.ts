@@ -1,0 +1,54 @@
+// Everything that decides about a run, read from where it lies: rules, mode, session, the boundary itself.
+import { join } from 'node:path'
+import { isatty } from 'node:tty'
+
+import type { Mode, RuleSet } from '../../gate/index.js'
+import { resolvePolicy } from '../../policy/index.js'
+import type { Boundary } from '../../policy/index.js'
+import { credentialFiles, shieldOwnFiles } from '../../runtime/own-files/index.js'
+import type { OwnFile } from '../../runtime/own-files/index.js'
+import { loadRuleFiles } from '../../runtime/rule-files/index.js'
+
+import type { CommandLine } from '../command-line.js'
+import type { RunServices } from './decide-run.js'
+import { ownFilesOf } from './own-files.js'
+import { configFolderOf, stateFolderOf } from './own-folders.js'
+import type { RunOrder } from './run-request.js'
+import { runTool } from './run-tool.js'
+import { openSession } from './session-approvals.js'
+
+export const prepareRun = (order: RunOrder, isInteractive: boolean, environment: CommandLine['environment']): RunServices => {
+  const { workspace, home } = order
+  const [config, state] = [configFolderOf(environment, home), stateFolderOf(environment, home)]
+  const ruleSets = loadRuleFiles({ workspace, home, userFolder: config, projects: 'read', files: order.ruleFiles })
+  const session = order.session ?? environment['CORDON_SESSION']
+  return {
+    order,
+    tool: runTool(order, shieldOwnFiles(boundaryOf(order), ownFilesIn(order, environment), order.cwd)),
+    ruleSets,
+    mode: order.mode ?? firstMode(ruleSets),
+    isInteractive,
+    session: session === undefined || session === '' ? undefined : openSession(session, state),
+    ruleFile: join(config, 'rules.yaml'),
+    environment,
+  }
+}
+
+const ownFilesIn = ({ ownFiles, secrets, workspace, home }: RunOrder, environment: CommandLine['environment']): readonly OwnFile[] => [
+  ...ownFilesOf(environment, home),
+  ...ownFiles,
+  ...credentialFiles(secrets, { folder: workspace, home, searchPath: environment['PATH'] }),
+]
+
+/** Where the managed rules do not permit the usual one, the first that they do. */
+const firstMode = (ruleSets: readonly RuleSet[]): Mode => {
+  const permitted = ruleSets.flatMap(({ permittedModes }) => (permittedModes === undefined ? [] : [permittedModes]))
+  return permitted.every((modes) => modes.includes('default')) ? 'default' : (permitted[0]?.find((mode) => permitted.every((modes) => modes.includes(mode))) ?? 'default')
+}
+
+const boundaryOf = ({ workspace, home, policy }: RunOrder): Boundary => {
+  const boundary = resolvePolicy(policy, { workspace, home, kind: 'process' })
+  // A terminal is of little use to a program that does not know its kind.
+  if (![0, 1, 2].some(isatty) || boundary.environment.some(({ name }) => name === 'TERM')) return boundary
+  return { ...boundary, environment: [...boundary.environment, { name: 'TERM', value: { kind: 'pass' } }] }
+}

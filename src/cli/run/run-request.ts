@@ -1,0 +1,158 @@
+// From the words of `cordon run` to what is to be run: everything parsed, nothing started.
+import { realpathSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { resolve } from 'node:path'
+
+import type { SecretSource } from '../../egress/index.js'
+import { fail } from '../../errors/index.js'
+import { MODES } from '../../gate/index.js'
+import type { Mode } from '../../gate/index.js'
+import type { AbsolutePath, ToolPolicy } from '../../policy/index.js'
+import { nearestKey, parseAbsolutePath, parsePolicy } from '../../policy/index.js'
+import type { OwnFile } from '../../runtime/own-files/index.js'
+import type { Form } from '../../sandbox/index.js'
+
+import type { Arguments } from '../arguments.js'
+import { combinePolicies } from '../policy/combine-policies.js'
+import { NO_EGRESS, joinEgress, readEgress } from './egress-order.js'
+import type { EgressOrder } from './egress-order.js'
+import { readOnly } from './own-files.js'
+import { configFolderOf } from './own-folders.js'
+import { loadPolicy } from '../policy/policy-file.js'
+import { BACKENDS, FORMS, LIMIT_OPTIONS } from './run-options.js'
+import { asWord } from '../text/shell-word.js'
+
+export interface RunOrder {
+  readonly argv: readonly string[]
+  readonly cwd: AbsolutePath
+  readonly workspace: AbsolutePath
+  readonly home: AbsolutePath
+  readonly policy: ToolPolicy
+  readonly form: Form | 'auto'
+  /** Undefined: not said, so the first that may be chosen. */
+  readonly mode: Mode | undefined
+  /** The grants as they were typed, and the policies by their names: what the decision refers to. */
+  readonly grants: readonly string[]
+  readonly policySources: readonly string[]
+  /** `--rules` */
+  readonly ruleFiles: readonly string[]
+  /** Policies, rules and certificates that were read from files. */
+  readonly ownFiles: readonly OwnFile[]
+  readonly session: string | undefined
+  readonly egress: EgressOrder
+  /** Where the values of the policy's credentials come from. */
+  readonly secrets: ReadonlyMap<string, SecretSource>
+}
+
+const COMMAND = 'cordon run'
+
+export const parseRun = async (given: Arguments, environment: Readonly<Record<string, string | undefined>>): Promise<RunOrder> => {
+  const first = (name: string): string | undefined => given.values.get(name)?.[0]
+  const all = (name: string): readonly string[] => given.values.get(name) ?? []
+  if (given.rest.length === 0) throw fail('usage-error', { problem: 'no command given', fix: 'cordon run [options] -- COMMAND…' })
+  refuseMissingBackend(oneOf('backend', first('backend') ?? 'auto', BACKENDS))
+  const workspace = currentFolder()
+  const home = homeOf(environment)
+  const configFolder = configFolderOf(environment, home)
+  const form = oneOf('form', first('form') ?? 'auto', FORMS)
+  const named = all('policy').map((word) => loadPolicy(word, { workspace, home, configFolder, ruleFiles: all('rules') }))
+  const { policies: files, ...ofClients } = named.some(({ hostsFrom }) => hostsFrom !== undefined) ? await (await import('../policy/client-hosts.js')).withClientHosts(named, { environment, home, form }) : { policies: named, ...NO_EGRESS }
+  const policy = combinePolicies(files, typedPolicy(given))
+  const needsSecrets = policy.credentials.length > 0 || all('secret').length > 0
+  return {
+    argv: given.rest,
+    cwd: folderAt(resolve(workspace, first('cwd') ?? '.')),
+    workspace,
+    home,
+    policy,
+    form,
+    mode: first('mode') === undefined ? undefined : oneOf('mode', first('mode') ?? '', MODES),
+    ruleFiles: all('rules'),
+    ownFiles: [...readOnly(files.map(({ path }) => path), 'a policy of this run'), ...readOnly(all('rules'), 'a rule file of this run'), ...readOnly(all('upstream-ca'), 'what servers are trusted by')],
+    session: first('session'),
+    egress: joinEgress(ofClients, await readEgress(all('resolve'), first('upstream-ca'))),
+    grants: GRANTING.flatMap((name) => all(name).map((value) => `--${name} ${name === 'env' ? value.replace(/=.*/s, '=…') : value}`)),
+    policySources: files.map(({ source }) => source),
+    secrets: needsSecrets ? (await import('../policy/secret-sources.js')).secretSources(files, { typed: all('secret'), configFolder, environment, policy }) : new Map(),
+  }
+}
+
+const GRANTING = ['read', 'write', 'net', 'env', 'exec', 'preset', ...Object.keys(LIMIT_OPTIONS)]
+
+const oneOf = <Name extends string>(option: string, value: string, known: readonly Name[]): Name => {
+  const found = known.find((name) => name === value)
+  if (found !== undefined) return found
+  const near = nearestKey(value, known)
+  throw fail('usage-error', { problem: `--${option} does not know ${JSON.stringify(value)}`, fix: near === undefined ? `one of: ${known.join(', ')}` : `did you mean ${near}?` })
+}
+
+const refuseMissingBackend = (backend: (typeof BACKENDS)[number]): void => {
+  if (backend === 'auto' || backend === 'native') return
+  throw fail('backend-unavailable', { backend, problem: 'this version does not have it yet', fix: 'use --backend native' })
+}
+
+const currentFolder = (): AbsolutePath => {
+  try {
+    return parseAbsolutePath(process.cwd(), 'the working directory')
+  } catch (cause) {
+    throw fail('cwd-missing', { path: '.' }, cause)
+  }
+}
+
+const folderAt = (path: string): AbsolutePath => {
+  try {
+    // The cell shows real folders; a link on the way there would lead nowhere.
+    const real = realpathSync(path)
+    if (statSync(real).isDirectory()) return parseAbsolutePath(real, '--cwd')
+  } catch {
+    // said below
+  }
+  throw fail('cwd-missing', { path })
+}
+
+export const homeOf = ({ HOME: home }: Readonly<Record<string, string | undefined>>): AbsolutePath =>
+  parseAbsolutePath(home?.startsWith('/') === true ? home : homeOfAccount(), 'HOME')
+
+/** A container may run as a user whom its /etc/passwd does not know. */
+const homeOfAccount = (): string => {
+  try {
+    return homedir()
+  } catch (cause) {
+    throw fail('usage-error', { problem: 'HOME is not set, and this user has no entry in /etc/passwd', fix: 'set HOME to a folder' }, cause)
+  }
+}
+
+/** Every option by itself, so that an error names the option. */
+const typedPolicy = (given: Arguments): ToolPolicy => {
+  const all = (name: string): readonly string[] => given.values.get(name) ?? []
+  const parse = (option: string, value: unknown): ToolPolicy => parsePolicy(value, `--${option}`)
+  const none = parsePolicy({}, COMMAND)
+  const section = (name: string): readonly string[] | 'none' | 'all' | undefined => wordOrList(name, all(name))
+  const limits = Object.entries(LIMIT_OPTIONS).flatMap(([option, limit]) =>
+    all(option).map((text) => parse(option, { limits: { [limit]: limit === 'processes' ? numberOr(text) : text } }).limits),
+  )
+  return {
+    ...none,
+    filesystem: {
+      read: parse('read', { filesystem: { read: listOrNothing(all('read')) } }).filesystem.read,
+      write: parse('write', { filesystem: { write: listOrNothing(all('write')) } }).filesystem.write,
+    },
+    network: parse('net', { network: section('net') }).network,
+    environment: parse('env', { environment: listOrNothing(all('env')) }).environment,
+    exec: parse('exec', { exec: section('exec') }).exec,
+    limits: Object.assign({}, ...limits) as ToolPolicy['limits'],
+    presets: parse('preset', { presets: listOrNothing(all('preset')) }).presets,
+    require: parse('require', { require: listOrNothing(all('require')) }).require,
+  }
+}
+
+const numberOr = (text: string): number | string => (/^\d+$/.test(text) ? Number(text) : text)
+
+const listOrNothing = (items: readonly string[]): readonly string[] | undefined => (items.length === 0 ? undefined : items)
+
+const wordOrList = (option: string, items: readonly string[]): readonly string[] | 'none' | 'all' | undefined => {
+  const word = items.find((item): item is 'none' | 'all' => item === 'none' || item === 'all')
+  if (word === undefined) return listOrNothing(items)
+  if (items.some((item) => item !== word)) throw fail('usage-error', { problem: `--${option} ${word} cannot stand beside another --${option}`, fix: `leave one out: --${option} ${word}, or ${items.filter((item) => item !== word).map((item) => `--${option} ${asWord(item)}`).join(' ')}` })
+  return word
+}

@@ -1,0 +1,66 @@
+// `cordon run` as a tool: what the gate judges, what a rule can speak of, and what the permit is bound to.
+import { resolve } from 'node:path'
+
+import { commandLine, describeTool, text } from '../../gate/index.js'
+import type { GateTool, JsonObject, ParsedInput } from '../../gate/index.js'
+import { policyHash } from '../../policy/index.js'
+import type { Boundary } from '../../policy/index.js'
+import { lookUp } from '../../sandbox/index.js'
+
+import type { RunOrder } from './run-request.js'
+import { asWord } from '../text/shell-word.js'
+
+/** Its name in rules. No tool that a model can call has a colon in its name. */
+export const RUN_TOOL = 'cordon:run'
+
+/** The words in their order, the program that they name here, where, and with which boundary. */
+export const inputOf = (order: RunOrder, argv: readonly string[], searchPath: string): JsonObject => {
+  const [first = ''] = argv
+  return {
+    argv,
+    line: argv.map(asWord).join(' '),
+    program: (first.includes('/') ? resolve(order.cwd, first) : lookUp(first, searchPath)) ?? null,
+    cwd: order.cwd,
+    workspace: order.workspace,
+    grants: typedGrants(order).join(' '),
+    form: order.form,
+    policy: policyHash(order.policy),
+  }
+}
+
+/** As they were typed, and the policies by their names. */
+export const typedGrants = ({ grants, policySources }: Pick<RunOrder, 'grants' | 'policySources'>): readonly string[] => [...grants, ...policySources.map((source) => `--policy ${asWord(source)}`)]
+
+export const describeTyped = (order: RunOrder): string => {
+  const named = typedGrants(order)
+  return named.length === 0 ? 'typed on the command line, with no grants' : `typed on the command line: ${named.join(', ')}`
+}
+
+const said = () => text({ type: 'string' })
+
+// The cell holds the words; what they name is judged by it, with links and all, and told afterwards.
+const SCHEMA = {
+  type: 'object',
+  properties: {
+    argv: commandLine({ type: 'array', items: { type: 'string' } }),
+    ...{ line: said(), program: said(), cwd: said(), workspace: said(), grants: said(), form: said(), policy: said() },
+  },
+}
+
+export const runTool = ({ policy, workspace, home, cwd }: RunOrder, boundary: Boundary): GateTool => ({
+  ...describeTool({ name: RUN_TOOL, kind: 'process', policy, workspace, home, cwd, schema: SCHEMA, parse }),
+  boundary,
+})
+
+const parse = (input: unknown): ParsedInput => {
+  const argv = argvOf(input)
+  if (argv.length === 0 || argv[0] === '') return { kind: 'problem', problem: 'there is no command' }
+  if (argv.some((word) => word.includes('\0'))) return { kind: 'problem', problem: 'no program can be given a NUL' }
+  return { kind: 'input', value: input }
+}
+
+/** Of an input that the gate has permitted, what is to run. */
+export const argvOf = (input: unknown): readonly string[] => {
+  const argv = typeof input === 'object' && input !== null && 'argv' in input ? input.argv : undefined
+  return Array.isArray(argv) ? argv.filter((word): word is string => typeof word === 'string') : []
+}

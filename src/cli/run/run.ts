@@ -1,0 +1,196 @@
+import { fstatSync } from 'node:fs'
+import { constants } from 'node:os'
+import { isatty } from 'node:tty'
+
+import { CordonError, fail } from '../../errors/index.js'
+import type { AbsolutePath, Boundary } from '../../policy/index.js'
+import { resolvePolicy } from '../../policy/index.js'
+import { openSandbox } from '../../sandbox/index.js'
+import type { AttachedControl, CallNetwork, CallResult, CellSettings, Observing, Sandbox } from '../../sandbox/index.js'
+
+import type { CommandLine } from '../command-line.js'
+import { STDERR, STDOUT, oneLine, paintFor, writeText } from '../text/console-text.js'
+import { explainViolations } from '../run-text/explain.js'
+import { describeRun, openFactsFile, undecided } from './facts.js'
+import type { Decided, Facts, FactsFile, Outcome } from './facts.js'
+import { EXIT_REFUSED, exitStatusOf, reportFailure } from '../failure.js'
+import { hintOnEmptyFolder, hintOnThrowaway, hintsOnFailure, hintsOnUnsent } from '../run-text/failure-hints.js'
+import { isInteractive } from './interactive.js'
+import { controlJob, inForeground } from './job-control.js'
+import { withLookupAdvice } from '../run-text/lookup-advice.js'
+import { openOutput } from './output-sink.js'
+import type { OutputSink } from './output-sink.js'
+import { performRun } from './perform-run.js'
+import type { Launch } from './perform-run.js'
+import { prepareRun } from './prepare-run.js'
+import { parseRun } from './run-request.js'
+import type { RunOrder } from './run-request.js'
+import { adviseOnStart } from '../run-text/start-advice.js'
+import { upstreamProblems } from '../log/upstream-problems.js'
+import { warningsOf } from './warnings.js'
+
+const EXIT_TIMED_OUT = 124
+const { SIGKILL, SIGPIPE } = constants.signals
+
+export const run = async ({ given, environment }: CommandLine): Promise<number> => {
+  const file = given.values.get('facts')?.[0]
+  const facts = file === undefined ? undefined : openFactsFile(file)
+  const reporting: Reporting = { facts, json: given.switches.has('json'), quiet: given.switches.has('quiet'), observe: given.switches.has('observe') }
+  const interactive = isInteractive()
+  let order: RunOrder | undefined
+  let decided: Decided | undefined
+  let outcome: Outcome
+  let wasPermitted = false
+  let advice: readonly string[] = []
+  try {
+    order = await parseRun(given, environment)
+    const services = prepareRun(order, interactive, environment)
+    if (given.switches.has('dry-run')) return await (await import('./dry-run.js')).dryRun(services, reporting, environment)
+    say(warningsOf({ env: given.values.get('env') ?? [], way: ['resolve', 'upstream-ca'].filter((name) => given.values.has(name)).map((name) => `--${name}`), pins: order.egress.pins }, services.tool.boundary, environment), reporting, environment)
+    // Finding out what the host holds takes time of its own; the decision is made meanwhile.
+    const sandbox = openSandbox({ form: order.form, nursery: 'none' })
+    sandbox.catch(() => undefined)
+    try {
+      const { cwd, egress, secrets } = order
+      const launch: Launch = async (argv, boundary, { beforeStart, ...call }) => {
+        wasPermitted = true
+        const attached = { argv, cwd, boundary, observe: reporting.observe ? ('everything' as const) : ('changes' as const), beforeStart }
+        const open = await sandbox
+        if (boundary.network.kind !== 'hosts') return runAttached(attached, open, environment)
+        const { runWithNetwork } = await import('./run-network.js')
+        return runWithNetwork({ ...egress, secrets, environment, isNested: open.host.nesting.held }, boundary, call, ({ passed, ...granted }) => runAttached({ ...attached, ...granted }, open, passed))
+      }
+      const { argv, boundary, result, problems, reached, bare } = await performRun(services, launch, (found) => { decided = found })
+      outcome = { kind: 'ran', argv, result, intrusions: problems, reached }
+      advice = [...upstreamProblems(reached), ...bare, ...adviceOn(result, { ...order, argv }, boundary, reporting.observe, environment)]
+    } finally {
+      await sandbox.then((open) => open.close(), () => undefined)
+    }
+  } catch (error) {
+    outcome = { kind: 'refused', wasPermitted, error: order === undefined ? error : withLookupAdvice(explainMode(error, order), { ...order, searchPath: environment['PATH'] ?? '' }) }
+  }
+  const exitStatus = outcome.kind === 'ran' ? statusOf(outcome.result, outcome.intrusions.length > 0) : exitStatusOf(outcome.error)
+  const asDecided = decided ?? undecided(outcome.kind === 'refused' ? outcome.error : undefined, order, order?.mode ?? 'default', interactive)
+  if (decided === undefined && outcome.kind === 'refused' && !given.switches.has('dry-run')) await (await import('./record-refusal.js')).recordRefusal(asDecided, outcome.error, { given, environment })
+  report(describeRun(order, asDecided, outcome, exitStatus), outcome, advice, reporting, environment)
+  return exitStatus
+}
+
+/** In the mode plan it is the grants that are too many, and which they are is known here. */
+const explainMode = (error: unknown, order: RunOrder): unknown => {
+  if (!(error instanceof CordonError) || error.code !== 'mode-denies' || order.mode !== 'plan') return error
+  const { workspace, home, policy } = order
+  const { write, network } = resolvePolicy(policy, { workspace, home, kind: 'process' })
+  const changes = [...(write.some(({ negated }) => !negated) ? ['writing'] : []), ...(network.kind === 'none' ? [] : ['the network'])]
+  return changes.length === 0 ? error : fail('mode-forbids', { mode: order.mode, what: changes.join(' and ') }, error)
+}
+
+/** What was refused, and what the command may have lacked. A limit or a signal has its reason already. */
+const adviceOn = (result: CallResult, order: RunOrder, boundary: Boundary, observed: boolean, environment: CommandLine['environment']): readonly string[] => {
+  const refused = explainViolations(result, observed, order.argv)
+  if (result.status !== 'exited') return refused
+  if (result.exitCode === 0) return [...refused, ...hintOnEmptyFolder(order, boundary), ...hintsOnUnsent(order, boundary), ...hintOnThrowaway(order, boundary, result.profile)]
+  const known = [...refused, ...adviseOnStart(order, boundary, result.exitCode, environment)]
+  return [...known, ...hintsOnFailure(order, boundary, result.profile, known)]
+}
+
+export interface Reporting {
+  readonly facts: FactsFile | undefined
+  readonly json: boolean
+  readonly quiet: boolean
+  readonly observe: boolean
+}
+
+interface Attached {
+  readonly argv: readonly string[]
+  readonly cwd: AbsolutePath
+  readonly boundary: Boundary
+  readonly observe: Observing
+  readonly beforeStart: () => Promise<void>
+  readonly proxy?: CellSettings['proxy']
+  readonly network?: CallNetwork
+}
+
+const runAttached = async ({ proxy, network, ...attached }: Attached, sandbox: Sandbox, environment: CommandLine['environment']): Promise<CallResult> => {
+  const terminals = { in: isatty(0), out: isatty(STDOUT), err: isatty(STDERR) }
+  // In a pipeline the keys may be meant for another (… | less): the command has to ask for them.
+  const foreground = terminals.in && !isPipe(STDOUT) && inForeground()
+  // What the kernel would have done, had the command written there itself.
+  const onGone = () => control?.signal(SIGPIPE)
+  const sinks = new Map<'out' | 'err', OutputSink>()
+  const sinkOf = (stream: 'out' | 'err'): OutputSink => {
+    const sink = sinks.get(stream) ?? openOutput(stream === 'out' ? STDOUT : STDERR, onGone)
+    sinks.set(stream, sink)
+    return sink
+  }
+  let isEnding = false
+  let letGo: () => void = () => undefined
+  const ending = new Promise<void>((resolve) => { letGo = resolve })
+  const job = controlJob({ terminal: terminals.in || terminals.out || terminals.err, foreground, onEnding: () => {
+    isEnding = true
+    letGo()
+  } })
+  let control: AttachedControl | undefined
+  const { PATH: searchPath } = environment
+  try {
+    return await sandbox.attach({
+      ...attached,
+      ...(proxy === undefined ? {} : { proxy }),
+      ...(network === undefined ? {} : { network }),
+      hostEnvironment: definedOf(environment),
+      ...(searchPath === undefined ? {} : { searchPath }),
+      terminals,
+      foreground,
+      onStart: (started) => {
+        control = started
+        job.onStart(started)
+      },
+      onStopped: job.onStopped,
+      onOutput: (stream, bytes) => {
+        const taken = sinkOf(stream).write(bytes)
+        // That it ended is heard behind what it printed last, so that nobody who ends it waits for the reader.
+        return taken === undefined || isEnding ? undefined : Promise.race([taken, ending])
+      },
+    })
+  } finally {
+    job.end()
+    await Promise.all(Array.from(sinks.values(), (sink) => sink.end(isEnding)))
+  }
+}
+
+const isPipe = (descriptor: number): boolean => {
+  try {
+    const status = fstatSync(descriptor)
+    return status.isFIFO() || status.isSocket()
+  } catch {
+    return false
+  }
+}
+
+const definedOf = (environment: CommandLine['environment']): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined))
+
+/** The command's own, but for what Cordon ended it for, and for a success that left something protected behind. */
+const statusOf = (result: CallResult, isViolated: boolean): number => {
+  if (result.status === 'limit') return result.limit === 'wall' ? EXIT_TIMED_OUT : 128 + result.signal
+  const own = result.status === 'exited' ? result.exitCode : 128 + result.signal
+  return isViolated && (own === 0 || own === 128 + SIGKILL) ? EXIT_REFUSED : own
+}
+
+const say = (lines: readonly string[], { json, quiet }: Reporting, environment: CommandLine['environment']): void => {
+  if (json || quiet) return
+  const paint = paintFor(STDERR, environment)
+  for (const line of lines) writeText(STDERR, `${paint('yellow', 'cordon:')} ${oneLine(line)}\n`)
+}
+
+const MOST_ERRORS = 20
+
+const report = (facts: Facts, outcome: Outcome, advice: readonly string[], reporting: Reporting, environment: CommandLine['environment']): void => {
+  reporting.facts?.write(facts)
+  if (reporting.json) {
+    writeText(STDERR, `${JSON.stringify(facts)}\n`)
+    return
+  }
+  for (const error of outcome.kind === 'ran' ? outcome.intrusions.slice(0, MOST_ERRORS) : outcome.kind === 'refused' ? [outcome.error] : []) reportFailure(error, environment)
+  say(advice, reporting, environment)
+}

@@ -1,0 +1,68 @@
+// Talks to the person at the terminal, and to nobody else: /dev/tty, whatever stdin and stdout are. Those
+// belong to the command that is asked about.
+import { closeSync, constants, openSync, readSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { ReadStream, WriteStream } from 'node:tty'
+
+import { writeText } from '../text/console-text.js'
+
+export interface Dialog {
+  readonly say: (text: string) => void
+  /** One line, with this text to begin with; undefined when the person went away (^D). */
+  readonly ask: (question: string, given?: string) => Promise<string | undefined>
+  readonly close: () => void
+}
+
+const TERMINAL = '/dev/tty'
+
+export const openDialog = (): Dialog => {
+  const output = openSync(TERMINAL, constants.O_WRONLY | constants.O_NOCTTY)
+  dropWhatWasTyped()
+  const say = (text: string) => {
+    writeText(output, text)
+  }
+  return {
+    say,
+    ask: (question, given = '') =>
+      new Promise((resolve) => {
+        const input = new ReadStream(openSync(TERMINAL, constants.O_RDONLY | constants.O_NOCTTY))
+        const screen = new WriteStream(openSync(TERMINAL, constants.O_WRONLY | constants.O_NOCTTY))
+        const lines = createInterface({ input, output: screen, terminal: true, historySize: 0 })
+        let answer: string | undefined
+        lines.once('line', (line) => {
+          answer = line
+          lines.close()
+        })
+        // ^C means what it means everywhere: nothing runs, and this ends.
+        lines.once('SIGINT', () => {
+          lines.close()
+          say('\n')
+          process.kill(process.pid, 'SIGINT')
+        })
+        lines.once('close', () => {
+          input.destroy()
+          screen.destroy()
+          resolve(answer)
+        })
+        lines.setPrompt(question)
+        lines.prompt()
+        if (given !== '') lines.write(given)
+      }),
+    close: () => {
+      closeSync(output)
+    },
+  }
+}
+
+/** Lines that were typed before there was a question are no answers to it. */
+const dropWhatWasTyped = (): void => {
+  const descriptor = openSync(TERMINAL, constants.O_RDONLY | constants.O_NOCTTY | constants.O_NONBLOCK)
+  const buffer = Buffer.alloc(4096)
+  try {
+    while (readSync(descriptor, buffer) > 0);
+  } catch {
+    // EAGAIN: nothing is left.
+  } finally {
+    closeSync(descriptor)
+  }
+}

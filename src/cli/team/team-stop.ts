@@ -1,0 +1,94 @@
+// Stopping a team or a part of it, and what of it runs still.
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { CordonError } from '../../errors/index.js'
+import type { StoreAccess } from '../../store/index.js'
+
+import { describeCancelled, renderCalls } from './calls.js'
+import { cancelCalls } from './cancel-calls.js'
+import type { CancelledCall, Cancelling } from './cancel-calls.js'
+import type { Paint } from '../text/console-text.js'
+import type { CommandDesk } from '../store/store-command.js'
+import { parseSpan } from '../text/time-words.js'
+import { visible } from '../text/visible-text.js'
+
+/** Which part of a team; all of it unless one is named. */
+export const scopeOf = ({ option, wrong }: CommandDesk): { readonly scope: 'all' | 'agent' | 'tool' | 'profile'; readonly subject: string } => {
+  const named = (['agent', 'tool', 'profile'] as const).flatMap((scope) => {
+    const subject = option(scope)
+    return subject === undefined ? [] : [{ scope, subject }]
+  })
+  if (named.length > 1) throw wrong('name one of --agent, --tool and --profile')
+  return named[0] ?? { scope: 'all', subject: '' }
+}
+
+export const stop = (desk: CommandDesk): Promise<number> => stopAs(desk, 'kill')
+export const pause = (desk: CommandDesk): Promise<number> => stopAs(desk, 'pause')
+
+const stopAs = async (desk: CommandDesk, state: 'kill' | 'pause'): Promise<number> => {
+  const { store, option, switches, print, wrong } = desk
+  const [reason, wait] = [option('reason'), option('wait')]
+  if (reason === undefined) throw wrong('say why with --reason')
+  if (state === 'pause' && switches.has('cancel')) throw wrong('pause lets what runs go on; stop --cancel ends it')
+  const waitMs = wait === undefined ? CANCEL_MS : parseSpan(wait)
+  if (waitMs === undefined) throw wrong(`--wait needs a time such as 10s or 2m: ${wait ?? ''}`)
+  const what = scopeOf(desk)
+  const of = await desk.team()
+  await store.ask('stop', { team: of, ...what, state, reason })
+  const said = (paint: Paint): string => `${paint('red', state === 'kill' ? 'stopped' : 'paused')}: ${visible(`${what.scope} ${what.subject}`.trim())}\n`
+  const running = () => store.ask('listInvocations', { team: of, status: 'running', most: MOST_RUNNING, ...(what.scope === 'all' ? {} : { [what.scope]: what.subject }) })
+  if (switches.has('cancel')) {
+    const { ended, problems } = await cancelAll(store, running, { reason, waitMs })
+    const isDone = problems.length === 0 && ended.every(({ status }) => status !== 'running')
+    print({ ...what, state, reason, cancelled: ended, problems }, (paint) => `${said(paint)}${ended.map((call) => `${describeCancelled(call, paint)}\n`).join('')}${problems.map((problem) => `${paint('red', 'not cancelled')} ${visible(problem)}\n`).join('')}`)
+    return isDone ? 0 : EXIT_STILL_RUNS
+  }
+  // It is stopped, whatever can be said about what runs.
+  const left = await running().catch((error: unknown) => {
+    print({ ...what, state, reason, running: null }, (paint) => `${said(paint)}what still runs could not be looked up\n`)
+    throw error
+  })
+  print({ ...what, state, reason, running: left.map(({ id }) => id) }, (paint) => (left.length === 0 ? said(paint) : [
+    said(paint),
+    `${left.length === 1 ? 'one call still runs' : `${String(left.length)}${left.length === MOST_RUNNING ? ' or more' : ''} calls still run`}, which this does not end:\n`,
+    renderCalls(left, paint, ''),
+    `to end ${left.length === 1 ? 'it' : 'them'}: ${desk.again(`calls cancel ${left.map(({ id }) => id).join(' ')}`)}\n`,
+  ].join('')))
+  return 0
+}
+
+const MOST_RUNNING = 1000
+const CANCEL_MS = 30_000
+const LOOK_AGAIN_MS = 300
+const EXIT_STILL_RUNS = 1
+
+/** Until a look finds nothing new, or the time is over: one that was being claimed while everything was stopped is seen at the second look. */
+const cancelAll = async (store: StoreAccess, running: () => Promise<readonly { readonly id: string }[]>, { reason, waitMs }: Cancelling): Promise<{ readonly ended: readonly CancelledCall[]; readonly problems: readonly string[] }> => {
+  const until = Date.now() + waitMs
+  const ended = new Map<string, CancelledCall>()
+  const problems = new Map<string, string>()
+  try {
+    for (let look = 0; ; look += 1) {
+      const ids = (await running()).map(({ id }) => id).filter((id) => !ended.has(id))
+      if (look > 0 && (ids.length === 0 || Date.now() > until)) {
+        for (const id of ids) if (!problems.has(id)) problems.set(id, `${id}: still runs`)
+        break
+      }
+      problems.clear()
+      for (const call of await cancelCalls(store, ids, { reason, waitMs: Math.max(0, until - Date.now()), onProblem: (id, { message }) => problems.set(id, `${id}: ${message}`) })) ended.set(call.id, call)
+      await sleep(LOOK_AGAIN_MS)
+    }
+  } catch (error) {
+    // What was done is told nevertheless.
+    if (!(error instanceof CordonError)) throw error
+    problems.set('', `what still runs could not be looked up: ${error.message}`)
+  }
+  return { ended: [...ended.values()], problems: [...problems.values()] }
+}
+
+export const resume = async (desk: CommandDesk): Promise<number> => {
+  const what = scopeOf(desk)
+  await desk.store.ask('resume', { team: await desk.team(), ...what })
+  desk.print({ ...what, state: 'resumed' }, (paint) => `${paint('green', 'resumed')}: ${visible(`${what.scope} ${what.subject}`.trim())}\n`)
+  return 0
+}

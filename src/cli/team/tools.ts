@@ -1,0 +1,90 @@
+import type { AnswerOf } from '../../store/index.js'
+
+import type { CommandLine } from '../command-line.js'
+import { renderBoundary } from './question-text.js'
+import type { CommandDesk } from '../store/store-command.js'
+import { runStoreCommand } from '../store/store-command.js'
+import { renderFacts, renderQuoted, renderTable } from '../text/table-text.js'
+import { readToolFile } from '../store/tool-file.js'
+import { TOOLS_HELP } from './tools-help.js'
+import { visible } from '../text/visible-text.js'
+
+export const tools = (line: CommandLine): Promise<number> =>
+  runStoreCommand({ name: 'tools', help: TOOLS_HELP, actions: { list, register, show, assign, revoke, enable: (desk) => setStatus(desk, 'active'), disable: (desk) => setStatus(desk, 'disabled') } }, line)
+
+const list = async ({ store, team, print }: CommandDesk): Promise<number> => {
+  const of = { team: await team() }
+  const [all, assignments] = [await store.ask('listTools', of), await store.ask('listAssignments', of)]
+  const agentsOf = (key: string): string => assignments.filter(({ tool, isAllowed }) => tool === key && isAllowed).map(({ agent, profile }) => (profile === null ? agent : `${agent} (${profile})`)).join(', ')
+  print(all.map((tool) => ({ ...tool, agents: assignments.filter((each) => each.tool === tool.key).map(({ tool: _, ...each }) => each) })), (paint) =>
+    renderTable(
+      ['TOOL', 'VERSION', 'CLASS', 'APPROVAL', 'STATE', 'AGENTS'],
+      all.map((tool) => [tool.key, String(tool.version), tool.egressClass, approvalOf(tool), tool.status, agentsOf(tool.key)]),
+      paint,
+      'there are no tools; cordon tools register FILE makes one',
+    ))
+  return 0
+}
+
+type Tool = AnswerOf<'showTool'>
+
+const approvalOf = ({ requiresApproval, approvalsNeeded }: Tool): string => (requiresApproval ? `by ${String(approvalsNeeded)}` : 'none')
+
+const register = async ({ store, team, words, values, wrong, print }: CommandDesk): Promise<number> => {
+  if (words.length === 0) throw wrong('name a file with a tool in it')
+  // All are read before the first is registered.
+  const files = words.flatMap((path) => readToolFile(path))
+  const of = await team()
+  for (const file of files) {
+    const tool = await store.ask('registerTool', { team: of, ...file })
+    print(tool, (paint) => `${paint('green', 'registered')} ${visible(tool.key)}, version ${String(tool.version)}, of the class ${tool.egressClass}${file.egressClass === undefined ? ' (which it is unless it says otherwise)' : ''}, approval ${approvalOf(tool)}\n`)
+    for (const agent of values.get('assign') ?? []) {
+      await store.ask('assignTool', { team: of, tool: tool.key, agent })
+      print({ tool: tool.key, agent, profile: null, status: 'assigned' }, (paint) => `${paint('green', 'assigned')} ${visible(tool.key)} to ${visible(agent)}\n`)
+    }
+  }
+  return 0
+}
+
+const show = async (desk: CommandDesk): Promise<number> => {
+  const [key] = wordsOf(desk, ['TOOL'])
+  const tool = await desk.store.ask('showTool', { team: await desk.team(), tool: key })
+  desk.print(tool, (paint) =>
+    [
+      ...renderFacts([['tool', `${tool.key}, version ${String(tool.version)}, ${tool.status}`], ['name', tool.name], ['says', tool.description], ['group', tool.category], ['class', tool.egressClass], ['approval', approvalOf(tool)]], paint),
+      `  ${paint('dim', 'input')}`,
+      ...renderQuoted(JSON.stringify(tool.inputSchema, null, 2)),
+      ...(tool.outputSchema === null ? [] : [`  ${paint('dim', 'output')}`, ...renderQuoted(JSON.stringify(tool.outputSchema, null, 2))]),
+      ...renderBoundary(tool, paint),
+      '',
+    ].join('\n'))
+  return 0
+}
+
+const assign = async (desk: CommandDesk): Promise<number> => {
+  const [tool, agent] = wordsOf(desk, ['TOOL', 'AGENT'])
+  const profile = desk.option('profile')
+  await desk.store.ask('assignTool', { team: await desk.team(), tool, agent, ...(profile === undefined ? {} : { profile }) })
+  desk.print({ tool, agent, profile: profile ?? null, status: 'assigned' }, (paint) => `${paint('green', 'assigned')} ${visible(tool)} to ${visible(agent)}\n`)
+  return 0
+}
+
+const revoke = async (desk: CommandDesk): Promise<number> => {
+  const [tool, agent] = wordsOf(desk, ['TOOL', 'AGENT'])
+  await desk.store.ask('revokeTool', { team: await desk.team(), tool, agent })
+  desk.print({ tool, agent, status: 'revoked' }, () => `revoked ${visible(tool)} from ${visible(agent)}\n`)
+  return 0
+}
+
+const setStatus = async (desk: CommandDesk, status: 'active' | 'disabled'): Promise<number> => {
+  const [tool] = wordsOf(desk, ['TOOL'])
+  await desk.store.ask('setToolStatus', { team: await desk.team(), tool, status })
+  desk.print({ tool, status }, () => `${visible(tool)} is ${status}\n`)
+  return 0
+}
+
+/** Exactly as many words as there are names for them. */
+const wordsOf = <const Names extends readonly string[]>({ words, wrong }: CommandDesk, names: Names): { readonly [Each in keyof Names]: string } => {
+  if (words.length !== names.length) throw wrong(`say ${names.join(' and ')}`)
+  return words as unknown as { readonly [Each in keyof Names]: string }
+}

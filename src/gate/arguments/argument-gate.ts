@@ -1,0 +1,191 @@
+import { fail } from '../../errors/index.js'
+import type { CordonError } from '../../errors/index.js'
+import type { AbsolutePath } from '../../policy/index.js'
+
+import { stringsOf, whereOf } from './argument-strings.js'
+import type { ArgumentString } from './argument-strings.js'
+import { readCommand } from '../commands/command-line.js'
+import { mayReach } from './destination.js'
+import { existingNames } from './existing-names.js'
+import type { ListFolder, MayExist } from './existing-names.js'
+import { fileStanceOf } from './file-stance.js'
+import type { FileStance, PathAccess } from './file-stance.js'
+import type { JsonValue } from '../input/json-value.js'
+import { messageOf } from '../hooks/message-of.js'
+import { hasDotDot, normalisedPath, readPaths, spellingsOf } from './path-spelling.js'
+import type { PathReading } from './path-spelling.js'
+import type { ResolvePath } from './resolve-path.js'
+import type { GateTool } from '../tool.js'
+import { readUrl, renderTarget } from './url-spelling.js'
+import type { UrlTarget } from './url-spelling.js'
+
+/** A path that an argument names. */
+export interface CallPath {
+  /** Of the object, links followed. */
+  readonly path: AbsolutePath
+  /** By the text alone; the same where no link is on the way. */
+  readonly spelled: AbsolutePath
+  readonly access: PathAccess
+}
+
+export type GatedArguments =
+  | { readonly kind: 'denied'; readonly denial: CordonError }
+  | {
+      readonly kind: 'passed'
+      readonly paths: readonly CallPath[]
+      readonly urls: readonly UrlTarget[]
+      /** Whether a path or URL was judged by what the tool declares, and lay within it. */
+      readonly usedDeclaredCapability: boolean
+    }
+
+export type ArgumentGate = (input: JsonValue) => GatedArguments
+
+// Longer than any path that a kernel opens; what is longer is still judged when it looks like a path.
+const MAX_GUESS = 4096
+const MAX_SHOWN = 200
+
+/** Judges every string of the input by what the tool declared. The first miss denies. */
+export const createArgumentGate = (tool: GateTool, resolve: ResolvePath, listFolder: ListFolder = () => undefined): ArgumentGate => {
+  const isEnforced = tool.argumentGate === 'enforced'
+  const files = isEnforced ? fileStanceOf(tool) : undefined
+  const network = isEnforced && !tool.noStance.includes('network') ? tool.boundary.network : undefined
+  return (input) => {
+    const paths: CallPath[] = []
+    const urls: UrlTarget[] = []
+    const strings = judgedStrings(stringsOf(input, tool.marks), tool)
+    const judge: Judge = { tool, resolve, files, network, mayExist: existingNames(strings.length, tool.places.cwd, listFolder) }
+    for (const string of strings) {
+      const denial = judgeUrls(string, judge, urls) ?? judgePaths(string, judge, paths)
+      if (denial !== undefined) return { kind: 'denied', denial }
+    }
+    const judged = (files === undefined ? 0 : paths.length) + (network === undefined ? 0 : urls.length)
+    return { kind: 'passed', paths, urls, usedDeclaredCapability: judged > 0 }
+  }
+}
+
+interface Judge {
+  readonly tool: GateTool
+  readonly resolve: ResolvePath
+  readonly mayExist: MayExist
+  readonly files: FileStance | undefined
+  readonly network: GateTool['boundary']['network'] | undefined
+}
+
+const judgedStrings = (strings: readonly ArgumentString[], tool: GateTool): readonly ArgumentString[] =>
+  strings.every(({ marks }) => marks.size === 0) ? strings : strings.flatMap((given) => withoutSafeText(given, tool))
+
+/** Content is not judged; a command is judged word by word where no cell holds it. */
+const withoutSafeText = (string: ArgumentString, tool: GateTool): readonly ArgumentString[] => {
+  if (string.marks.has('text')) return []
+  if (!string.marks.has('command')) return [string]
+  if (tool.runs === 'sandboxed') return []
+  const { parts, mentioned } = readCommand(string.text)
+  return [...parts, { words: mentioned }].flatMap(({ words }) => words.map(({ text }) => ({ ...string, text, isCertainOnly: true })))
+}
+
+const judgeUrls = (string: ArgumentString, { tool, network }: Judge, urls: UrlTarget[]): CordonError | undefined => {
+  const { text, marks } = string
+  const isUrl = marks.has('url')
+  if (!isUrl && (marks.has('path-read') || marks.has('path-write'))) return undefined
+  const spellings = isUrl ? [text] : text.includes(':') || text.includes('%') ? spellingsOf(text) : []
+  for (const spelling of spellings) {
+    const reading = readUrl(spelling, isUrl)
+    if (reading.kind === 'none') continue
+    if (reading.kind === 'unreadable') {
+      if (network === undefined || network.kind === 'all') return undefined
+      return fail('argument-unreadable', { where: whereOf(string), given: shown(text), problem: reading.problem })
+    }
+    if (network !== undefined && !mayReach(network, reading.target)) {
+      return fail('argument-url-denied', { where: whereOf(string), target: renderTarget(reading.target), tool: tool.name, granted: grantedHosts(network) })
+    }
+    urls.push(reading.target)
+    // What is a URL as it stands is not one in yet another spelling: its own escapes are part of it.
+    return undefined
+  }
+  return undefined
+}
+
+const grantedHosts = (network: GateTool['boundary']['network']): string =>
+  network.kind === 'hosts' ? network.entries.map(({ action, text }) => (action === 'deny' ? `not ${text}` : text)).join(' ') : 'nothing'
+
+const judgePaths = (string: ArgumentString, judge: Judge, paths: CallPath[]): CordonError | undefined => {
+  const { text, marks } = string
+  const accesses = accessesOf(string)
+  if (accesses.length === 0) return undefined
+  const found = readPaths(text, judge.tool.places, marks.has('path-read') || marks.has('path-write'))
+  const unreadable = (problem: string) =>
+    judge.files === undefined ? undefined : fail('argument-unreadable', { where: whereOf(string), given: shown(text), problem })
+  if (found.kind === 'unreadable') return unreadable(found.problem)
+  for (const reading of found.readings) {
+    if (reading.isGuess && isJustText(reading, string, judge)) continue
+    for (const each of hasDotDot(reading.path) ? [reading, { ...reading, path: normalisedPath(reading.path) ?? reading.path }] : [reading]) {
+      const object = lookUp(each, string, judge)
+      if (object.kind === 'just-text') continue
+      if (object.kind === 'unknown') {
+        const denial = unreadable(object.problem)
+        if (denial !== undefined) return denial
+        continue
+      }
+      for (const access of accesses) {
+        if (judge.files?.allows(object.path, access) === false) return pathDenial(string, object.path, access, judge, judge.files)
+        paths.push({ path: object.path, spelled: object.spelled, access })
+      }
+    }
+  }
+  return undefined
+}
+
+const UNMARKED: readonly PathAccess[] = ['any']
+
+/** A parameter that is marked as a URL is not opened as a file. */
+const accessesOf = ({ marks }: ArgumentString): readonly PathAccess[] => {
+  if (marks.size === 0) return UNMARKED
+  const marked: PathAccess[] = [...(marks.has('path-read') ? (['read'] as const) : []), ...(marks.has('path-write') ? (['write'] as const) : [])]
+  if (marked.length > 0) return marked
+  return marks.has('url') ? [] : UNMARKED
+}
+
+type Found =
+  | { readonly kind: 'path'; readonly path: AbsolutePath; readonly spelled: AbsolutePath }
+  | { readonly kind: 'just-text' }
+  | { readonly kind: 'unknown'; readonly problem: string }
+
+const isJustText = ({ path }: PathReading, { isCertainOnly, text }: ArgumentString, { mayExist }: Judge): boolean => isCertainOnly || text.length > MAX_GUESS || !mayExist(path)
+
+/**
+ * A word is taken for a relative path when something by that name exists, or, where no cell would
+ * hold the tool, when it could create something in a folder that exists.
+ */
+const lookUp = ({ path, isGuess }: PathReading, { text }: ArgumentString, { tool, resolve }: Judge): Found => {
+  const spelled = normalisedPath(path)
+  if (spelled === undefined) return { kind: 'unknown', problem: 'it leads above the root' }
+  const object = resolveSafely(resolve, path)
+  if (object.kind === 'unknown') return isGuess ? { kind: 'just-text' } : object
+  const couldCreate = tool.runs === 'in-process' && text.includes('/') && object.parentExists
+  if (isGuess && !object.exists && !couldCreate) return { kind: 'just-text' }
+  return { kind: 'path', path: object.path, spelled }
+}
+
+const resolveSafely = (resolve: ResolvePath, path: string): ReturnType<ResolvePath> => {
+  try {
+    return resolve(path)
+  } catch (error) {
+    return { kind: 'unknown', problem: messageOf(error) }
+  }
+}
+
+const ACCESS_WORDS: Readonly<Record<PathAccess, string>> = { read: 'read', write: 'write', any: 'use' }
+
+const pathDenial = (string: ArgumentString, path: AbsolutePath, access: PathAccess, { tool }: Judge, files: FileStance): CordonError =>
+  fail('argument-path-denied', {
+    where: whereOf(string),
+    path,
+    given: shown(string.text),
+    tool: tool.name,
+    access: ACCESS_WORDS[access],
+    granted: files.granted(access),
+    fix: `grant it (filesystem.${access === 'any' ? 'read or .write' : access})${string.marks.size === 0 ? ', or mark the parameter with text() if it is content and never opened' : ''}`,
+  })
+
+/** As the model gave it, short enough for a message. */
+const shown = (text: string): string => JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text)

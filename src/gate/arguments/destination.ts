@@ -1,0 +1,30 @@
+import { coversEndpoint, matchPaths, readUrlPath } from '../../policy/index.js'
+import type { Boundary, HostGrant } from '../../policy/index.js'
+
+import type { UrlTarget } from './url-spelling.js'
+
+/** Whether the network grants of a tool let it reach a URL. Methods are for the proxy: a URL does not say which. */
+export const mayReach = (network: Boundary['network'], target: UrlTarget): boolean => {
+  switch (network.kind) {
+    case 'none':
+      return false
+    case 'all':
+      return true
+    case 'hosts': {
+      const about = network.entries.filter((entry) => isAbout(entry, target))
+      return about.some(({ action }) => action !== 'deny') && !about.some((entry) => entry.action === 'deny' && entry.methods.kind === 'all')
+    }
+  }
+}
+
+const isAbout = (entry: HostGrant, target: UrlTarget): boolean =>
+  coversEndpoint(entry, target.host, target.port) && pathMatches(entry, target.path)
+
+/** In every reading of its path a grant matches, and in any of them a denial. A path that cannot be read fits no grant and every denial. */
+const pathMatches = (entry: HostGrant, path: string): boolean => {
+  const matches = matchPaths(entry)
+  if (matches === undefined) return true
+  const readings = readUrlPath(path)
+  if (readings === 'ambiguous') return entry.action === 'deny'
+  return entry.action === 'deny' ? readings.some(matches) : readings.every(matches)
+}

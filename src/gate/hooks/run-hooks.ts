@@ -1,0 +1,161 @@
+import { fail } from '../../errors/index.js'
+import type { CordonError } from '../../errors/index.js'
+
+import { hashOf } from '../input/canonical-json.js'
+import type { Hook, HookAnswer, HookEvent, HookPoint } from './hook.js'
+import { parseHookAnswer } from './hook.js'
+import { takeSnapshot } from '../input/json-value.js'
+import type { JsonValue } from '../input/json-value.js'
+import { messageOf } from './message-of.js'
+import { mergeEdits } from './merge-edits.js'
+import type { Edit } from './merge-edits.js'
+
+/** Time passes outside of this room. */
+export type Wait = (milliseconds: number) => { readonly over: Promise<void>; readonly cancel: () => void }
+
+/** What all hooks of one point say together; the strictest counts, whatever their order. */
+export type HookVerdict =
+  | { readonly kind: 'denied'; readonly denial: CordonError; readonly hooks: readonly string[] }
+  | {
+      readonly kind: 'passed'
+      readonly effect: 'ask' | 'allow' | 'none'
+      /** Those that asked or allowed. */
+      readonly hooks: readonly string[]
+      readonly reason: string
+      readonly updatedInput: Value | undefined
+      readonly result: Value | undefined
+      readonly updatedOutput: Value | undefined
+      readonly suppressOutput: boolean
+      readonly context: readonly string[]
+      readonly auditRefs: readonly string[]
+    }
+
+/** Wrapped, because `null` is a value too. */
+export interface Value {
+  readonly value: JsonValue
+}
+
+/** What a hook did, for the record. What cannot be recorded does not go on: its rejection is the caller's. */
+export type HookReport = { readonly hook: string; readonly event: HookEvent } & (
+  | { readonly kind: 'started' }
+  | { readonly kind: 'completed'; readonly answer: HookAnswer; readonly durationMs: number }
+  | { readonly kind: 'failed'; readonly problem: string; readonly durationMs: number }
+)
+
+export interface HookRunner {
+  readonly hooks: readonly Hook[]
+  readonly onReport: (report: HookReport) => Promise<void>
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  readonly wait: Wait
+  /** Milliseconds, for hooks that do not say. */
+  readonly timeout: number
+  /** Allows of these sources alone count; undefined: of all. */
+  readonly allowsFrom: ReadonlySet<Hook['source']> | undefined
+}
+
+const NOTHING: HookVerdict = {
+  ...{ kind: 'passed', effect: 'none', hooks: [], reason: '', updatedInput: undefined, result: undefined, updatedOutput: undefined },
+  ...{ suppressOutput: false, context: [], auditRefs: [] },
+}
+
+export const hasHooks = ({ hooks }: HookRunner, point: HookPoint): boolean => hooks.some(({ points }) => points.includes(point))
+
+export const runHooks = async (runner: HookRunner, event: HookEvent): Promise<HookVerdict> => {
+  const hooks = runner.hooks.filter(({ points }) => points.includes(event.point))
+  if (hooks.length === 0) return NOTHING
+  // All at once, and each sees the same: no hook can hide anything from another.
+  const answers = await Promise.all(hooks.map(async (hook) => ({ hook, answer: await reported(hook, event, runner) })))
+  return combine(answers, event, runner)
+}
+
+type Asked = { readonly hook: Hook; readonly answer: Answered }
+type Answered = { readonly kind: 'answer'; readonly answer: HookAnswer } | { readonly kind: 'failed'; readonly problem: string }
+
+const reported = async (hook: Hook, event: HookEvent, runner: HookRunner): Promise<Answered> => {
+  await runner.onReport({ kind: 'started', hook: hook.name, event })
+  const began = runner.now()
+  const answered = await askHook(hook, event, runner)
+  const done = { hook: hook.name, event, durationMs: Math.max(0, runner.now() - began) }
+  await runner.onReport(answered.kind === 'failed' ? { ...done, kind: 'failed', problem: answered.problem } : { ...done, kind: 'completed', answer: answered.answer })
+  return answered
+}
+
+const askHook = async (hook: Hook, event: HookEvent, { wait, timeout }: HookRunner): Promise<Answered> => {
+  const limit = hook.timeout ?? timeout
+  const abort = new AbortController()
+  const clock = wait(limit)
+  try {
+    const answer = await Promise.race([
+      (async () => ({ value: await hook.run(event, { signal: abort.signal }) }))(),
+      clock.over.then(() => 'late' as const),
+    ])
+    if (answer === 'late') {
+      abort.abort()
+      return { kind: 'failed', problem: `no answer within ${limit} ms` }
+    }
+    return { kind: 'answer', answer: parseHookAnswer(answer.value, `hook ${hook.name}`) }
+  } catch (error) {
+    return { kind: 'failed', problem: messageOf(error) }
+  } finally {
+    clock.cancel()
+  }
+}
+
+const combine = (asked: readonly Asked[], event: HookEvent, runner: HookRunner): HookVerdict => {
+  const denied = asked.flatMap(({ hook, answer }) => denialOf(hook, answer) ?? [])
+  if (denied[0] !== undefined) return { kind: 'denied', ...denied[0] }
+
+  const answers = asked.flatMap(({ hook, answer }) => (answer.kind === 'answer' ? [{ hook, answer: answer.answer }] : []))
+  const input = merged(answers, 'updatedInput', event.input)
+  const result = merged(answers, 'result', undefined)
+  const output = merged(answers, 'updatedOutput', undefined)
+  for (const each of [input, result, output]) if (each.kind === 'denied') return each
+  const asking = answers.filter(({ answer }) => answer.decision === 'ask')
+  const allowing = answers.filter(({ hook, answer }) => answer.decision === 'allow' && runner.allowsFrom?.has(hook.source) !== false)
+  const deciding = asking.length > 0 ? asking : allowing
+  return {
+    kind: 'passed',
+    effect: asking.length > 0 ? 'ask' : allowing.length > 0 ? 'allow' : 'none',
+    hooks: deciding.map(({ hook }) => hook.name),
+    reason: deciding.flatMap(({ answer }) => answer.reason ?? []).join('; '),
+    updatedInput: input.kind === 'value' && hashOf(input.value) !== hashOf(event.input) ? { value: input.value } : undefined,
+    result: result.kind === 'value' ? { value: result.value } : undefined,
+    updatedOutput: output.kind === 'value' ? { value: output.value } : undefined,
+    suppressOutput: answers.some(({ answer }) => answer.suppressOutput === true),
+    context: answers.flatMap(({ answer }) => answer.context ?? []),
+    auditRefs: answers.flatMap(({ answer }) => answer.auditRefs ?? []),
+  }
+}
+
+const denialOf = (hook: Hook, answer: Answered): { readonly denial: CordonError; readonly hooks: readonly string[] } | undefined => {
+  if (answer.kind === 'failed') return { denial: fail('hook-failed', { hook: hook.name, problem: answer.problem }), hooks: [hook.name] }
+  const { decision, reason } = answer.answer
+  if (decision !== 'deny' && decision !== 'block') return undefined
+  return { denial: fail('hook-denied', { hook: hook.name, reason: reason ?? 'no reason given' }), hooks: [hook.name] }
+}
+
+type Merged =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'value'; readonly value: JsonValue }
+  | { readonly kind: 'denied'; readonly denial: CordonError; readonly hooks: readonly string[] }
+
+const merged = (
+  answers: readonly { readonly hook: Hook; readonly answer: HookAnswer }[],
+  key: 'updatedInput' | 'result' | 'updatedOutput',
+  base: JsonValue | undefined,
+): Merged => {
+  const edits: Edit[] = []
+  for (const { hook, answer } of answers) {
+    if (!(key in answer)) continue
+    const snapshot = takeSnapshot(answer[key])
+    if (snapshot.kind === 'problem') {
+      return { kind: 'denied', denial: fail('hook-failed', { hook: hook.name, problem: `${key} is not plain JSON: ${snapshot.where} ${snapshot.problem}` }), hooks: [hook.name] }
+    }
+    edits.push({ hook: hook.name, value: snapshot.value })
+  }
+  if (edits.length === 0) return { kind: 'none' }
+  const outcome = mergeEdits(base, edits)
+  if (outcome.kind === 'merged') return { kind: 'value', value: outcome.value }
+  return { kind: 'denied', denial: fail('hooks-disagree', { hooks: outcome.hooks.join(', '), key: outcome.key }), hooks: outcome.hooks }
+}

@@ -1,0 +1,192 @@
+import { messageOf } from '../hooks/message-of.js'
+
+/** What arguments are made of. Anything else could mean one thing to the gate and another to the tool. */
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject
+export type JsonObject = { readonly [key: string]: JsonValue }
+
+export type Snapshot =
+  | { readonly kind: 'json'; readonly value: JsonValue }
+  | { readonly kind: 'problem'; readonly where: string; readonly problem: string; readonly isTooLarge: boolean }
+
+/** How much a snapshot may hold. */
+export interface SnapshotLimits {
+  /** Values and keys together. */
+  readonly elements: number
+  /** Letters of all texts and keys together. */
+  readonly letters: number
+}
+
+const MAX_DEPTH = 128
+// Far more than 10 MB of JSON can hold, and few enough that an object that contains itself
+// twice on every level is given up on.
+const NO_LIMITS: SnapshotLimits = { elements: 8_000_000, letters: Infinity }
+
+class NotJson extends Error {
+  readonly where: string
+  readonly isTooLarge: boolean
+  constructor(where: string, problem: string, isTooLarge = false) {
+    super(problem)
+    this.where = where
+    this.isTooLarge = isTooLarge
+  }
+}
+
+/** What is left of the limits. */
+interface Left {
+  elements: number
+  letters: number
+}
+
+// A mark that nobody else can set: what bears it was made here and is frozen to its depth, so a copy of
+// it would be the same again. Arguments are looked at by gate, permit and record, and may be large.
+const SNAPSHOTS = new WeakSet<object>()
+
+export const isSnapshot = (value: unknown): value is JsonValue & object => typeof value === 'object' && value !== null && SNAPSHOTS.has(value)
+
+/**
+ * A frozen copy that nobody else holds, so that what is judged is what runs. Every property is read
+ * exactly once: a getter or a proxy cannot answer differently later.
+ */
+export const takeSnapshot = (value: unknown, limits: SnapshotLimits = NO_LIMITS): Snapshot => {
+  if (isSnapshot(value)) return { kind: 'json', value }
+  try {
+    const taken = copy(value, undefined, { ...limits })
+    if (typeof taken === 'object' && taken !== null) SNAPSHOTS.add(taken)
+    return { kind: 'json', value: taken }
+  } catch (error) {
+    if (error instanceof NotJson) return problemOf(error)
+    return { kind: 'problem', where: 'it', problem: `cannot be read: ${messageOf(error)}`, isTooLarge: false }
+  }
+}
+
+/**
+ * Freezes what JSON.parse has just made, to its depth. Nobody else holds it and it has no getters, so it needs no copy.
+ * What JSON.parse lets through and a snapshot does not is found here: `1e400`, half a character, the key `__proto__`.
+ */
+export const adoptParsed = (value: unknown): Snapshot => {
+  try {
+    const adopted = settled(value, undefined)
+    if (typeof adopted === 'object' && adopted !== null) SNAPSHOTS.add(freezeAll(adopted, undefined))
+    return { kind: 'json', value: adopted }
+  } catch (error) {
+    if (error instanceof NotJson) return problemOf(error)
+    throw error
+  }
+}
+
+const problemOf = ({ where, message, isTooLarge }: NotJson): Snapshot => ({ kind: 'problem', where, problem: message, isTooLarge })
+
+type Parent = Record<string | number, unknown>
+
+const freezeAll = <Value extends object>(parsed: Value, at: KeyPlace | undefined): Value => {
+  if ((at?.depth ?? 0) >= MAX_DEPTH) throw new NotJson('it', `is nested more than ${MAX_DEPTH} deep`)
+  if (Array.isArray(parsed)) for (let index = 0; index < parsed.length; index += 1) freezeChild(parsed as unknown as Parent, index, at)
+  else
+    for (const key of Object.keys(parsed)) {
+      refuseKey(key, at)
+      freezeChild(parsed as Parent, key, at)
+    }
+  return Object.freeze(parsed)
+}
+
+const freezeChild = (parent: Parent, key: string | number, at: KeyPlace | undefined): void => {
+  const child = parent[key]
+  if (typeof child === 'object') {
+    if (child !== null) freezeAll(child, placeOfKey(at, key))
+  } else if (typeof child === 'string' ? !child.isWellFormed() : typeof child === 'number' && (Object.is(child, -0) || !Number.isFinite(child))) {
+    parent[key] = settled(child, placeOfKey(at, key))
+  }
+}
+
+/** A value by itself, which is none that holds others. */
+const settled = (value: unknown, at: KeyPlace | undefined): JsonValue => (typeof value === 'object' ? (value as JsonValue) : copy(value, at, { ...NO_LIMITS }))
+
+/** Where in the input something is. Linked, because it is built for every value and read for hardly any. */
+export interface KeyPlace {
+  readonly parent: KeyPlace | undefined
+  readonly key: string | number
+  readonly depth: number
+}
+
+export const placeOfKey = (parent: KeyPlace | undefined, key: string | number): KeyPlace => ({ parent, key, depth: (parent?.depth ?? 0) + 1 })
+
+const use = (left: Left, letters: number): void => {
+  left.elements -= 1
+  left.letters -= letters
+  if (left.elements < 0) throw new NotJson('it', 'holds too many values', true)
+  if (left.letters < 0) throw new NotJson('it', 'holds too much text', true)
+}
+
+const copy = (value: unknown, at: KeyPlace | undefined, left: Left): JsonValue => {
+  use(left, typeof value === 'string' ? value.length : 0)
+  switch (typeof value) {
+    case 'boolean':
+      return value
+    case 'string':
+      if (!value.isWellFormed()) throw new NotJson(renderPlace(at), 'contains half of a character (a lone surrogate)')
+      return value
+    case 'number':
+      if (!Number.isFinite(value)) throw new NotJson(renderPlace(at), `is ${String(value)}`)
+      // JSON has one zero.
+      return value === 0 ? 0 : value
+    case 'object':
+      if (value === null) return null
+      if ((at?.depth ?? 0) >= MAX_DEPTH) throw new NotJson('it', `is nested more than ${MAX_DEPTH} deep`)
+      return Array.isArray(value) ? copyList(value, at, left) : copyMapping(value, at, left)
+    case 'bigint':
+    case 'function':
+    case 'symbol':
+    case 'undefined':
+      throw new NotJson(renderPlace(at), `is of the type ${typeof value}`)
+  }
+}
+
+const copyList = (list: readonly unknown[], at: KeyPlace | undefined, left: Left): JsonValue =>
+  Object.freeze(Array.from(list, (item, index) => (isPlainText(item) ? counted(item, left) : copy(item, placeOfKey(at, index), left))))
+
+/** Nearly all that arguments are made of needs no place to be named by. */
+const isPlainText = (value: unknown): value is string => typeof value === 'string' && value.isWellFormed()
+
+const counted = (text: string, left: Left): string => {
+  use(left, text.length)
+  return text
+}
+
+const copyMapping = (mapping: object, at: KeyPlace | undefined, left: Left): JsonValue => {
+  const prototype: unknown = Object.getPrototypeOf(mapping)
+  if (prototype !== null && prototype !== Object.prototype && !isForeignPlain(prototype)) {
+    throw new NotJson(renderPlace(at), `is ${describeObject(mapping)}, not a plain mapping`)
+  }
+  const copied: Record<string, JsonValue> = {}
+  for (const key of Object.keys(mapping)) {
+    refuseKey(key, at)
+    const child = (mapping as Record<string, unknown>)[key]
+    if (child === undefined) continue
+    use(left, key.length)
+    copied[key] = isPlainText(child) ? counted(child, left) : copy(child, placeOfKey(at, key), left)
+  }
+  return Object.freeze(copied)
+}
+
+const refuseKey = (key: string, at: KeyPlace | undefined): void => {
+  // It would not become a key of a copy but change what the copy is.
+  if (key === '__proto__') throw new NotJson(renderPlace(at), 'has a key "__proto__"')
+  if (!key.isWellFormed()) throw new NotJson(renderPlace(at), 'has a key with half of a character (a lone surrogate)')
+}
+
+/** Plain objects of another realm (a worker, a test runner) have another Object.prototype. */
+const isForeignPlain = (prototype: unknown): boolean =>
+  typeof prototype === 'object' && prototype !== null && Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'isPrototypeOf')
+
+const describeObject = (value: object): string => {
+  const { constructor } = value as { readonly constructor?: unknown }
+  return typeof constructor === 'function' && constructor.name !== '' ? `a ${constructor.name}` : 'an object of a class'
+}
+
+/** `files[2].path`; the whole input is `it`. */
+export const renderPlace = (place: KeyPlace | undefined): string => {
+  if (place === undefined) return 'it'
+  const keys: (string | number)[] = []
+  for (let at: KeyPlace | undefined = place; at !== undefined; at = at.parent) keys.unshift(at.key)
+  return keys.map((key, at) => (typeof key === 'number' ? `[${key}]` : at === 0 ? key : `.${key}`)).join('')
+}

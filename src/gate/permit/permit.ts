@@ -1,0 +1,104 @@
+import { fail } from '../../errors/index.js'
+
+import { hashOf } from '../input/canonical-json.js'
+import { takeSnapshot } from '../input/json-value.js'
+import type { JsonValue } from '../input/json-value.js'
+
+/** What a permit says. */
+export interface PermitTerms {
+  readonly permitId: string
+  readonly callId: string
+  readonly decisionId: string
+  readonly tool: string
+  readonly argumentsHash: string
+  readonly policyHash: string
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number
+  readonly isSingleUse: boolean
+}
+
+// Whoever holds a permit can reach its class (`permit.constructor`). Only this module has the key
+// without which the class makes nothing.
+const KEY = Symbol('only the gate mints permits')
+
+class MintedPermit {
+  readonly #terms: PermitTerms
+  #isSpent = false
+
+  constructor(key: unknown, terms: PermitTerms) {
+    if (key !== KEY) throw new TypeError('only the gate mints permits')
+    this.#terms = Object.freeze({ ...terms })
+    Object.freeze(this)
+  }
+
+  get terms(): PermitTerms {
+    return this.#terms
+  }
+
+  /** Looks at the object itself, so neither a look-alike nor a changed prototype passes for a permit. */
+  static termsOf(value: unknown): PermitTerms | undefined {
+    return typeof value === 'object' && value !== null && #terms in value ? value.#terms : undefined
+  }
+
+  /** False when it was spent before. */
+  static spend(permit: MintedPermit): boolean {
+    const isFirst = !permit.#isSpent
+    permit.#isSpent = true
+    return isFirst
+  }
+}
+Object.freeze(MintedPermit)
+Object.freeze(MintedPermit.prototype)
+
+/** Proof that one call may run: this tool, these arguments, this policy, until then. */
+export type Permit = MintedPermit
+
+/** Not part of the surface of this room. */
+export const mintPermit = (terms: PermitTerms): Permit => new MintedPermit(KEY, terms)
+
+export const termsOf = (value: unknown): PermitTerms | undefined => MintedPermit.termsOf(value)
+
+export interface PermitUse {
+  readonly tool: string
+  /** What is about to run; hashed here, so that nobody else's hash is believed. */
+  readonly arguments: unknown
+  readonly policyHash: string
+  readonly now: number
+}
+
+export type PermitProblem = 'not-a-permit' | 'other-tool' | 'other-arguments' | 'other-policy' | 'expired' | 'spent'
+
+export type CheckedPermit = { readonly kind: 'valid'; readonly terms: PermitTerms; readonly arguments: JsonValue } | { readonly kind: 'refused'; readonly problem: PermitProblem }
+
+/**
+ * Whether a permit is for what is about to run. A permit for a single use is spent by this. Run with
+ * the `arguments` of the answer: they are a frozen copy of exactly what was checked.
+ */
+export const checkPermit = (permit: unknown, use: PermitUse): CheckedPermit => {
+  const terms = MintedPermit.termsOf(permit)
+  if (terms === undefined) return { kind: 'refused', problem: 'not-a-permit' }
+  if (terms.tool !== use.tool) return { kind: 'refused', problem: 'other-tool' }
+  if (terms.policyHash !== use.policyHash) return { kind: 'refused', problem: 'other-policy' }
+  // Written so that a clock that is not a number refuses.
+  if (!(use.now < terms.expiresAt)) return { kind: 'refused', problem: 'expired' }
+  const snapshot = takeSnapshot(use.arguments)
+  if (snapshot.kind === 'problem' || hashOf(snapshot.value) !== terms.argumentsHash) return { kind: 'refused', problem: 'other-arguments' }
+  if (terms.isSingleUse && !MintedPermit.spend(permit as MintedPermit)) return { kind: 'refused', problem: 'spent' }
+  return { kind: 'valid', terms, arguments: snapshot.value }
+}
+
+const PROBLEMS: Readonly<Record<PermitProblem, string>> = {
+  'not-a-permit': 'the gate did not mint it',
+  'other-tool': 'it is for another tool',
+  'other-arguments': 'it is for other arguments',
+  'other-policy': 'it is for another policy',
+  expired: 'it has expired',
+  spent: 'it was for one call, and is used',
+}
+
+/** For those who cannot go on without one: the arguments to run with, or an error. */
+export const requirePermit = (permit: unknown, use: PermitUse): JsonValue => {
+  const checked = checkPermit(permit, use)
+  if (checked.kind === 'refused') throw fail('permit-refused', { problem: PROBLEMS[checked.problem] })
+  return checked.arguments
+}

@@ -1,0 +1,34 @@
+// A value that leaves the process: its canonical JSON and a keyed hash over it. Whoever has the key can
+// read it back; whoever has only the text can neither change it nor make another.
+import { createHmac, timingSafeEqual } from 'node:crypto'
+
+import { canonicalJson } from '../input/canonical-json.js'
+import { takeSnapshot } from '../input/json-value.js'
+import type { JsonValue } from '../input/json-value.js'
+import { parseJson } from '../input/parse-json.js'
+
+const MIN_KEY_BYTES = 32
+
+/** `form` names what it is and in which version; a text of one form is none of another. */
+export const sealText = (form: string, value: JsonValue, key: Uint8Array): string => {
+  const payload = Buffer.from(canonicalJson(value)).toString('base64url')
+  return `${form}.${payload}.${signatureOf(form, payload, key).toString('base64url')}`
+}
+
+export type OpenedText = { readonly kind: 'value'; readonly value: JsonValue } | { readonly kind: 'refused'; readonly problem: 'malformed' | 'forged' }
+
+export const openText = (form: string, text: string, key: Uint8Array): OpenedText => {
+  const [given, payload = '', signature = '', ...rest] = text.split('.')
+  if (given !== form || rest.length > 0) return { kind: 'refused', problem: 'malformed' }
+  const expected = signatureOf(form, payload, key)
+  const sealed = Buffer.from(signature, 'base64url')
+  if (sealed.length !== expected.length || !timingSafeEqual(sealed, expected)) return { kind: 'refused', problem: 'forged' }
+  const parsed = parseJson(Buffer.from(payload, 'base64url').toString())
+  const snapshot = parsed.kind === 'json' ? takeSnapshot(parsed.value) : parsed
+  return snapshot.kind === 'json' ? { kind: 'value', value: snapshot.value } : { kind: 'refused', problem: 'malformed' }
+}
+
+const signatureOf = (form: string, payload: string, key: Uint8Array): Buffer => {
+  if (key.length < MIN_KEY_BYTES) throw new RangeError(`a key has at least ${MIN_KEY_BYTES} bytes`)
+  return createHmac('sha256', key).update(`${form}.${payload}`).digest()
+}

@@ -1,0 +1,80 @@
+import { bindGlob, invalid, itemsOf, mappingOf, oneOf, parsePathGlob, placeOf, readDocument, rootNode, textOf } from '../../policy/index.js'
+import type { PathPattern, Places, PolicyNode } from '../../policy/index.js'
+
+import { MODES } from './modes.js'
+import type { Mode } from './modes.js'
+import { parseRule } from './parse-rule.js'
+import type { Rule, RuleSource } from './rule.js'
+import { checkExamples } from './rule-examples.js'
+
+/** What only managed rules may say; the strictest of several counts. */
+export const LOCKS = ['allow_rules', 'hook_allows'] as const
+export type Lock = (typeof LOCKS)[number]
+
+/** One file, or one list, of rules. */
+export interface RuleSet {
+  readonly source: RuleSource
+  /** The file, or how a list that is not from a file is known. */
+  readonly name: string
+  readonly rules: readonly Rule[]
+  /** `allow_rules`: allows of other sources do not count. `hook_allows`: those of hooks do not. */
+  readonly managedOnly: readonly Lock[]
+  /** Undefined: all of them. */
+  readonly permittedModes: readonly Mode[] | undefined
+  /** Folders whose own rule files may allow; those of any other project can only deny and ask. */
+  readonly trustedProjects: readonly PathPattern[]
+  /** False: its allows do not count, because nobody here vouches for who wrote them. */
+  readonly isTrusted: boolean
+}
+
+export interface RuleFileContext {
+  readonly source: RuleSource
+  readonly places: Places
+}
+
+/** Reads a rule file in YAML or JSON; errors name the file, the line and the key. */
+export const loadRules = (text: string, fileName: string, context: RuleFileContext): RuleSet => parseRuleSet({ ...readDocument(text, fileName), whole: 'the rules' }, fileName, context)
+
+/** Reads rules given as a value: `{ rules: [...] }`, or the list alone. */
+export const parseRules = (value: unknown, name: string, context: RuleFileContext): RuleSet =>
+  parseRuleSet(rootNode(Array.isArray(value) ? { rules: value } : value, () => name, 'the rules'), name, context)
+
+const parseRuleSet = (given: PolicyNode, name: string, { source, places }: RuleFileContext): RuleSet => {
+  // A file in which everything is commented out.
+  const node = given.value === null ? { ...given, value: {} } : given
+  const { rules, managed_only: locks, modes, trusted_projects: trusted } = mappingOf(node, ['rules', 'managed_only', 'modes', 'trusted_projects'])
+  for (const reserved of [locks, modes]) {
+    if (reserved !== undefined && source !== 'managed') throw invalid(reserved, 'left out: only managed rules may lock anything')
+  }
+  if (trusted !== undefined && !VOUCHING.includes(source)) throw invalid(trusted, 'left out: a project cannot vouch for itself; put it into the rules of the user')
+  return {
+    source,
+    name,
+    rules: rules === undefined ? [] : parseList(rules, { source, places }),
+    managedOnly: locks === undefined ? [] : itemsOf(locks, `a list of: ${LOCKS.join(', ')}`).map((item) => oneOf(item, LOCKS)),
+    permittedModes: modes === undefined ? undefined : itemsOf(modes, `a list of: ${MODES.join(', ')}`).map((item) => oneOf(item, MODES)),
+    trustedProjects: trusted === undefined ? [] : itemsOf(trusted, 'a list of folders').flatMap((item) => parseFolder(item, places)),
+    isTrusted: true,
+  }
+}
+
+/** Whose word on a project counts. */
+const VOUCHING: readonly RuleSource[] = ['managed', 'user', 'command_line']
+
+const parseFolder = (node: PolicyNode, places: Places): readonly PathPattern[] => {
+  const text = textOf(node, 'a folder')
+  // Relative to the workspace, every project would be its own.
+  if (!/^!?[/~]/.test(text)) throw invalid(node, 'a folder that begins with / or ~')
+  return bindGlob(parsePathGlob(text, placeOf(node)), places)
+}
+
+const parseList = (node: PolicyNode, { source, places }: RuleFileContext): readonly Rule[] => {
+  const ids = new Set<string>()
+  return itemsOf(node, 'a list of rules').map((item, at) => {
+    const { rule, examples } = parseRule(item, { source, places, number: at + 1 })
+    if (ids.has(rule.id)) throw invalid(item, `a rule with an id of its own, and "${rule.id}" is already taken`)
+    ids.add(rule.id)
+    if (examples !== undefined) checkExamples(rule, examples, places)
+    return rule
+  })
+}

@@ -1,0 +1,81 @@
+// Whether what a condition lists covers a call. Strict in both directions: an allow must cover all that the
+// call names, each by its exact text; for a deny or an ask it is enough that any of it may be meant.
+import { coversHost, matches } from '../../policy/index.js'
+
+import type { CallPath } from '../arguments/argument-gate.js'
+import type { CallFacts } from '../call-facts.js'
+import { isList, isMapping } from '../input/canonical-json.js'
+import { allowsCommand, forbidsCommand } from '../commands/command-pattern.js'
+import type { CommandPattern } from '../commands/command-pattern.js'
+import { foldedMatches } from './folded-path.js'
+import type { JsonValue } from '../input/json-value.js'
+import type { ArgumentCondition, HostCondition, PathCondition } from './rule.js'
+import type { TextPattern } from '../commands/text-pattern.js'
+import type { UrlTarget } from '../arguments/url-spelling.js'
+
+export const namesTool = (patterns: readonly TextPattern[], { tool }: CallFacts): boolean => patterns.some((pattern) => pattern.matches(tool))
+
+export const allowsCommands = (patterns: readonly CommandPattern[], { commands }: CallFacts): boolean =>
+  commands.length > 0 && commands.every((command) => patterns.some((pattern) => allowsCommand(pattern, command)))
+
+export const forbidsCommands = (patterns: readonly CommandPattern[], { commands }: CallFacts): boolean =>
+  commands.some((command) => patterns.some((pattern) => forbidsCommand(pattern, command)))
+
+export const allowsArguments = (conditions: readonly ArgumentCondition[], { input }: CallFacts): boolean =>
+  conditions.every(({ keys, accepts }) => {
+    const values = itemsAt(input, keys)
+    return values.length > 0 && values.every((value) => isAccepted(accepts, value))
+  })
+
+export const forbidsArguments = (conditions: readonly ArgumentCondition[], { input }: CallFacts): boolean =>
+  conditions.every(({ keys, accepts }) => itemsAt(input, keys).some((value) => isAccepted(accepts, value)))
+
+export const allowsPaths = (conditions: readonly PathCondition[], { paths }: CallFacts): boolean =>
+  paths.length > 0 && paths.every((path) => conditions.some((condition) => allowsPath(condition, path)))
+
+const allowsPath = ({ access, patterns }: PathCondition, path: CallPath): boolean =>
+  (access === 'any' || access === path.access) &&
+  patterns.some((pattern) => !pattern.negated && matches(pattern, path.path)) &&
+  !patterns.some((pattern) => pattern.negated && matches(pattern, path.path))
+
+export const forbidsPaths = (conditions: readonly PathCondition[], { folded }: CallFacts): boolean =>
+  folded.some(({ names, access }) =>
+    conditions.some(
+      (condition) =>
+        (condition.access === 'any' || access === 'any' || condition.access === access) &&
+        condition.folded.some((pattern) => !pattern.isNegated && foldedMatches(pattern, names)) &&
+        !condition.folded.some((pattern) => pattern.isNegated && foldedMatches(pattern, names)),
+    ),
+  )
+
+export const allowsUrls = (conditions: readonly HostCondition[], { urls }: CallFacts): boolean =>
+  urls.length > 0 && urls.every((url) => conditions.some((condition) => hostFits(condition, url, [80, 443])))
+
+export const forbidsUrls = (conditions: readonly HostCondition[], { urls, suspectedUrls }: CallFacts): boolean =>
+  [...urls, ...suspectedUrls].some((url) => conditions.some((condition) => hostFits(condition, url, 'all')))
+
+/** A host without a port: the web's in an allow, all of them in a denial. */
+const hostFits = ({ destination, port }: HostCondition, url: UrlTarget, unspecified: readonly number[] | 'all'): boolean => {
+  if (destination !== undefined && !coversHost(destination, url.host)) return false
+  if (port.kind === 'port') return port.port === url.port
+  return unspecified === 'all' || unspecified.includes(url.port)
+}
+
+const isAccepted = (accepts: ArgumentCondition['accepts'], value: JsonValue): boolean =>
+  accepts.some((accept) => ('exactly' in accept ? accept.exactly === value : typeof value === 'string' && accept.matches(value)))
+
+/** What stands at some keys; of a list, its items. */
+const itemsAt = (value: JsonValue, keys: readonly string[]): readonly JsonValue[] =>
+  valuesAt(value, keys).flatMap((found) => (isList(found) ? found : [found]))
+
+export const valuesAt = (value: JsonValue, keys: readonly string[]): readonly JsonValue[] => {
+  const [key, ...rest] = keys
+  if (key === undefined) return [value]
+  if (isList(value)) {
+    const items = key === '*' ? value : [value[Number(key)]].filter((item) => item !== undefined)
+    return items.flatMap((item) => valuesAt(item, rest))
+  }
+  if (!isMapping(value)) return []
+  if (key === '*') return Object.values(value).flatMap((child) => valuesAt(child, rest))
+  return Object.hasOwn(value, key) ? valuesAt(value[key] ?? null, rest) : []
+}

@@ -1,0 +1,128 @@
+import type { AbsolutePath } from '../glob/absolute-path.js'
+import { namesOf } from '../glob/absolute-path.js'
+import type { Boundary } from '../boundary.js'
+import { coversPort } from '../network/covers-host.js'
+import { inAnyCase } from '../glob/glob-segments.js'
+import type { HostGrant } from '../network/host-grant.js'
+import { indexHosts } from '../network/host-index.js'
+import { SAFE_METHODS } from '../model.js'
+import type { NetworkRequest, NetworkUse, RequestHost } from '../network/network-request.js'
+import { bitsAt, bitsUnder, createTrie, startAt, stepInto } from './path-trie.js'
+import type { Bits, TrieBuilder } from './path-trie.js'
+
+/** `entry` is what decided: the denial, or the grant. Nothing decides where nothing speaks of the request. */
+export type NetworkAnswer =
+  | { readonly kind: 'allowed'; readonly entry: HostGrant | undefined }
+  | { readonly kind: 'denied'; readonly because: 'entry'; readonly entry: HostGrant }
+  | { readonly kind: 'denied'; readonly because: 'not-granted' | 'read-only' }
+
+/** The network of a boundary, prepared for many requests. Grants add up; a denial wins, in any order. */
+export interface CompiledNetwork {
+  readonly answer: (request: NetworkRequest) => NetworkAnswer
+  /** How a connection is to be treated before anything was sent on it; nothing when no request there could be allowed. */
+  readonly connection: (host: RequestHost, port: number) => 'http' | 'stream' | 'direct' | undefined
+  /** The denial of everything there, which no grant could change. */
+  readonly closedBy: (host: RequestHost, port: number) => HostGrant | undefined
+}
+
+export const compileNetwork = ({ network, egressClass }: Pick<Boundary, 'network' | 'egressClass'>): CompiledNetwork => {
+  const entries = network.kind === 'hosts' ? network.entries : []
+  const index = indexHosts(entries)
+  const pathMatchers = new Map(entries.map((entry) => [entry, matchPaths(entry)]))
+  const readsOnly = egressClass.level === 'read_only'
+
+  const hits = (entry: HostGrant, port: number, use: OneUse): boolean =>
+    speaksOfPort(entry, port) && coversUse(entry, use, pathMatchers.get(entry))
+  const entriesFor = (request: Pick<NetworkRequest, 'host' | 'resolved'>) => [
+    ...index.about(request.host),
+    ...(request.resolved ?? []).flatMap((address) => index.aboutAddress(address).filter(({ action }) => action === 'deny')),
+  ]
+  const answer = (request: NetworkRequest): NetworkAnswer => {
+    const { port, use } = request
+    if (network.kind === 'none' || egressClass.level === 'none') return { kind: 'denied', because: 'not-granted' }
+    if (readsOnly && !(use.kind === 'http' && SAFE_METHODS.includes(use.method))) return { kind: 'denied', because: 'read-only' }
+    if (network.kind === 'all') return { kind: 'allowed', entry: undefined }
+    const about = entriesFor(request)
+    const answers = usesOf(use).map((one): NetworkAnswer => {
+      const matching = about.filter((entry) => hits(entry, port, one))
+      const denial = matching.find(({ action }) => action === 'deny')
+      if (denial !== undefined) return { kind: 'denied', because: 'entry', entry: denial }
+      const [grant] = matching
+      return grant === undefined ? { kind: 'denied', because: 'not-granted' } : { kind: 'allowed', entry: grant }
+    })
+    return answers.find((one) => one.kind === 'denied' && one.because === 'entry') ?? answers.find(({ kind }) => kind === 'denied') ?? answers[0] ?? { kind: 'denied', because: 'not-granted' }
+  }
+  const about = (host: RequestHost, port: number) => index.about(host).filter((entry) => speaksOfPort(entry, port))
+  const closedBy: CompiledNetwork['closedBy'] = (host, port) => about(host, port).find(({ action, methods, paths }) => action === 'deny' && methods.kind === 'all' && paths.kind === 'all')
+  return {
+    answer,
+    closedBy,
+    connection: (host, port) => {
+      if (answer({ host, port, use: { kind: 'direct' } }).kind === 'allowed') return network.kind === 'all' ? 'stream' : 'direct'
+      if (answer({ host, port, use: { kind: 'stream' } }).kind === 'allowed') return 'stream'
+      if (network.kind === 'none' || egressClass.level === 'none') return undefined
+      if (network.kind === 'all') return 'http'
+      return closedBy(host, port) === undefined && about(host, port).some(({ action }) => action !== 'deny') ? 'http' : undefined
+    },
+  }
+}
+
+/** A grant without a port is for the web; a denial without one is for every port. */
+export const speaksOfPort = ({ action, port: named }: HostGrant, port: number): boolean => (action === 'deny' && named.kind === 'web') || coversPort(named, port)
+
+/** A use in one reading of its path. */
+type OneUse = Exclude<NetworkUse, { kind: 'http' }> | { readonly kind: 'http'; readonly method: string; readonly path: AbsolutePath | 'ambiguous' }
+
+const usesOf = (use: NetworkUse): readonly OneUse[] => {
+  if (use.kind !== 'http') return [use]
+  const { kind, method, paths } = use
+  return paths === 'ambiguous' ? [{ kind, method, path: paths }] : paths.map((path) => ({ kind, method, path }))
+}
+
+const coversUse = ({ action, methods, paths }: HostGrant, use: OneUse, matches: PathMatcher | undefined): boolean => {
+  const isDenial = action === 'deny'
+  switch (use.kind) {
+    case 'direct':
+      // What is denied in part must be looked at to find that part.
+      return isDenial || action === 'direct'
+    case 'stream':
+      return isDenial || (methods.kind === 'all' && paths.kind === 'all')
+    case 'http':
+      if (methods.kind === 'list' && !methods.items.includes(use.method)) return false
+      if (matches === undefined) return true
+      return use.path === 'ambiguous' ? isDenial : matches(use.path)
+  }
+}
+
+export type PathMatcher = (path: AbsolutePath) => boolean
+
+const MATCHED: Bits = 1
+
+/** Nothing for an entry that is about all paths. */
+export const matchPaths = (entry: HostGrant): PathMatcher | undefined => {
+  if (entry.paths.kind === 'all') return undefined
+  const trie = createTrie<never>()
+  addPaths(trie, entry, MATCHED)
+  const start = startAt(trie.build())
+  return (path) => {
+    let active = start
+    let under: Bits = 0
+    for (const name of namesOf(path)) {
+      under = bitsUnder(active, under)
+      active = stepInto(active, name)
+    }
+    return bitsAt(active, under) !== 0
+  }
+}
+
+/** A URL path without a wildcard grants exactly that path. It denies everything beneath it as well, in upper and lower case. */
+export const addPaths = (trie: TrieBuilder<never>, { paths, action }: HostGrant, bits: Bits): void => {
+  if (paths.kind === 'all') {
+    trie.add([], { at: bits, under: bits })
+    return
+  }
+  for (const { segments } of paths.items.flatMap(({ alternatives }) => alternatives)) {
+    if (action === 'deny') trie.add(segments.map(inAnyCase), { at: bits, under: bits })
+    else trie.add(segments, { at: bits, under: segments.at(-1)?.kind === 'any-depth' ? bits : 0 })
+  }
+}

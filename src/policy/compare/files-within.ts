@@ -1,0 +1,107 @@
+import type { AbsolutePath } from '../glob/absolute-path.js'
+import { SIDES, UNPROTECTED, addAccess, addProtection, possibleBits, protectionBits } from './access-bits.js'
+import type { ProtectionMark, SideBits } from './access-bits.js'
+import { isWritable } from '../resolve/access.js'
+import type { Boundary } from '../boundary.js'
+import { newEffort } from './effort.js'
+import { findPath } from './find-path.js'
+import type { Formula } from './formula.js'
+import { and, bit, not, or } from './formula.js'
+import type { PathPattern } from '../glob/path-pattern.js'
+import { createTrie } from './path-trie.js'
+import type { Witness } from './witness.js'
+
+type Files = Pick<Boundary, 'read' | 'write' | 'presetRead'>
+
+export interface WriteGrants extends Files {
+  /** Whether protected names are kept from being written, as every boundary does. */
+  readonly holdsProtected: boolean
+}
+
+const inWriteGrant = (side: SideBits): Formula => and(bit(side.grantWrite), not(bit(side.carveWrite)), not(bit(side.carveRead)))
+const readable = (side: SideBits): Formula =>
+  and(not(bit(side.carveRead)), or(bit(side.grantRead), bit(side.grantPreset), and(bit(side.grantWrite), not(bit(side.carveWrite)))))
+const writable = (side: SideBits): Formula => and(inWriteGrant(side), not(bit(side.protected)))
+
+const { a: A, b: B } = SIDES
+const READ_BEYOND = and(readable(A), not(readable(B)))
+const WRITE_BEYOND = and(writable(A), not(writable(B)))
+
+/** A path that `a` lets a tool read and `b` does not. */
+export const readBeyond = (a: Files, b: Files): Witness | undefined => {
+  const rest = readGrantsToCheck(a, b)
+  const trie = createTrie<ProtectionMark>()
+  addAccess(trie, 'a', rest)
+  addAccess(trie, 'b', b)
+  const needed = A.grantRead | A.grantPreset | A.grantWrite
+  const found = findPath({ ...search, root: trie.build(), wanted: READ_BEYOND, needed }, newEffort())
+  return toWitness(found, 'read')
+}
+
+/** A path that `a` lets a tool write and `b` does not. */
+export const writeBeyond = (a: WriteGrants, b: WriteGrants): Witness | undefined => {
+  const effort = newEffort()
+  // First as if no name were protected, which is much less to look at and mostly decides.
+  const grants = createTrie<ProtectionMark>()
+  const toCheck = { ...a, write: a.holdsProtected === b.holdsProtected ? writeGrantsToCheck(a, b) : a.write }
+  addAccess(grants, 'a', toCheck)
+  addAccess(grants, 'b', b)
+  const granted = findPath({ ...search, root: grants.build(), wanted: and(inWriteGrant(A), not(inWriteGrant(B))), needed: A.grantWrite }, effort)
+  if (granted.kind === 'undecided' || (granted.kind === 'path' && canWrite(a, granted.path))) return toWitness(granted, 'write')
+
+  const trie = createTrie<ProtectionMark>()
+  addAccess(trie, 'a', toCheck)
+  addAccess(trie, 'b', b)
+  // What is protected depends on all grants, also on those that need no check.
+  addProtection(trie, { ...(a.holdsProtected ? { a: a.write } : {}), ...(b.holdsProtected ? { b: b.write } : {}) })
+  const wanted = granted.kind === 'none' ? and(inWriteGrant(A), not(bit(A.protected)), bit(B.protected)) : WRITE_BEYOND
+  return toWitness(findPath({ root: trie.build(), wanted, needed: A.grantWrite, settle: protectionBits, possible: possibleBits }, effort), 'write')
+}
+
+const canWrite = (a: WriteGrants, path: AbsolutePath): boolean => !a.holdsProtected || isWritable(a, path)
+
+const search = { settle: () => UNPROTECTED, possible: (reach: number) => reach }
+
+const toWitness = (found: ReturnType<typeof findPath>, access: 'read' | 'write'): Witness | undefined => {
+  switch (found.kind) {
+    case 'path':
+      return { kind: 'file', access, path: found.path }
+    case 'undecided':
+      return { kind: 'undecided', section: access }
+    case 'none':
+      return undefined
+  }
+}
+
+// A grant that stands on both sides needs no search where the other side takes no more away from it.
+// This keeps the common case fast, and lets a policy be within itself however entangled it is.
+
+const textOf = ({ kind, path }: PathPattern): string => `${kind} ${path}`
+const textsOf = (patterns: readonly PathPattern[], negated: boolean): ReadonlySet<string> =>
+  new Set(patterns.filter((pattern) => pattern.negated === negated).map(textOf))
+
+const isSubset = (texts: ReadonlySet<string>, of: ReadonlySet<string>): boolean => [...texts].every((text) => of.has(text))
+const union = (one: ReadonlySet<string>, other: ReadonlySet<string>): ReadonlySet<string> => new Set([...one, ...other])
+
+const without = (patterns: readonly PathPattern[], granted: ReadonlySet<string>): readonly PathPattern[] =>
+  patterns.filter((pattern) => pattern.negated || !granted.has(textOf(pattern)))
+
+const readGrantsToCheck = (a: Files, b: Files): Files => {
+  if (!isSubset(textsOf(b.read, true), textsOf(a.read, true))) return a
+  const readOfB = union(textsOf(b.read, false), textsOf(b.presetRead, false))
+  const takesNoMore = isSubset(textsOf(b.write, true), union(textsOf(a.write, true), textsOf(a.read, true)))
+  return {
+    read: without(a.read, readOfB),
+    presetRead: without(a.presetRead, readOfB),
+    write: without(a.write, takesNoMore ? union(readOfB, textsOf(b.write, false)) : readOfB),
+  }
+}
+
+const writeGrantsToCheck = (a: Files, b: Files): readonly PathPattern[] => {
+  const carvedOfA = union(textsOf(a.write, true), textsOf(a.read, true))
+  const carvedOfB = union(textsOf(b.write, true), textsOf(b.read, true))
+  const grantsOf = ({ write }: Files) => textsOf(write, false)
+  // Which names are protected depends on all grants together. One more never protects what was not, so
+  // that with every grant of `a` nothing is protected for `b` alone.
+  return isSubset(grantsOf(a), grantsOf(b)) && isSubset(carvedOfB, carvedOfA) ? without(a.write, grantsOf(b)) : a.write
+}

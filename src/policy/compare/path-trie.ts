@@ -1,0 +1,144 @@
+// All patterns of a boundary in one tree, so that a path is walked once and not once per pattern. A
+// pattern leaves bits on the node where it ends; what a path is granted is read off the nodes it passes.
+import type { Segment } from '../glob/glob-segments.js'
+import { renderSegment } from '../glob/glob-segments.js'
+import { matchNames } from './name-matcher.js'
+import type { NameMatcher, NamedWildcard, Wildcard } from './name-matcher.js'
+
+/** A set of facts about a path, one per bit. */
+export type Bits = number
+
+export interface TrieNode<Mark> {
+  readonly id: number
+  readonly names: ReadonlyMap<string, TrieNode<Mark>>
+  readonly wildcards: readonly NamedWildcard<TrieNode<Mark>>[]
+  readonly matchWildcards: NameMatcher<TrieNode<Mark>>
+  /** Behind a `**` that begins here; being here is being there too. */
+  readonly deep: TrieNode<Mark> | undefined
+  /** It is itself behind a `**`, and any name leads back to it. */
+  readonly loops: boolean
+  /** Of the path that ends here. */
+  readonly at: Bits
+  /** Of every path beneath. */
+  readonly under: Bits
+  /** Every bit that could still turn up here or beneath. */
+  readonly reach: Bits
+  readonly marks: readonly Mark[]
+}
+
+export interface Leaving<Mark> {
+  readonly at: Bits
+  readonly under: Bits
+  /** Bits that nothing but `reach` shows. */
+  readonly hint?: Bits
+  readonly mark?: Mark
+}
+
+export interface TrieBuilder<Mark> {
+  /** A trailing `**` stands for everything beneath, so that only `under` counts. */
+  readonly add: (segments: readonly Segment[], leaving: Leaving<Mark>) => void
+  readonly build: () => TrieNode<Mark>
+}
+
+/** A node while it is built. Most nodes have no wildcard, and half of them no child at all. */
+interface Draft<Mark> extends TrieNode<Mark> {
+  names: Map<string, Draft<Mark>>
+  wildcards: NamedWildcard<Draft<Mark>>[]
+  wildcardTexts: Map<string, Draft<Mark>> | undefined
+  matchWildcards: NameMatcher<TrieNode<Mark>>
+  deep: Draft<Mark> | undefined
+  at: Bits
+  under: Bits
+  reach: Bits
+  marks: Mark[]
+}
+
+const matchNothing = (): void => undefined
+
+export const createTrie = <Mark>(): TrieBuilder<Mark> => {
+  let lastId = 0
+  const [noNames, noWildcards, noMarks] = [new Map<string, Draft<Mark>>(), [] as NamedWildcard<Draft<Mark>>[], [] as Mark[]]
+  const draft = (loops: boolean): Draft<Mark> => {
+    lastId += 1
+    const nothing = { names: noNames, wildcards: noWildcards, wildcardTexts: undefined, matchWildcards: matchNothing, deep: undefined, marks: noMarks }
+    return { id: lastId, loops, ...nothing, at: 0, under: 0, reach: 0 }
+  }
+  const nameChild = (node: Draft<Mark>, name: string): Draft<Mark> => {
+    if (node.names === noNames) node.names = new Map()
+    const child = node.names.get(name) ?? draft(false)
+    node.names.set(name, child)
+    return child
+  }
+  const wildcardChild = (node: Draft<Mark>, segment: Wildcard): Draft<Mark> => {
+    const texts = (node.wildcardTexts ??= new Map<string, Draft<Mark>>())
+    const text = renderSegment(segment)
+    const known = texts.get(text)
+    if (known !== undefined) return known
+    if (node.wildcards === noWildcards) node.wildcards = []
+    const target = draft(false)
+    texts.set(text, target)
+    node.wildcards.push({ segment, target })
+    return target
+  }
+  const childOf = (node: Draft<Mark>, segment: Segment): Draft<Mark> => {
+    switch (segment.kind) {
+      case 'any-depth':
+        return (node.deep ??= draft(true))
+      case 'name':
+        return nameChild(node, segment.name)
+      case 'wildcard':
+        return wildcardChild(node, segment)
+    }
+  }
+  const root = draft(false)
+  return {
+    add: (segments, { at, under, hint = 0, mark }) => {
+      const endsDeep = segments.at(-1)?.kind === 'any-depth'
+      const node = (endsDeep ? segments.slice(0, -1) : segments).reduce(childOf, root)
+      if (!endsDeep) node.at |= at
+      node.under |= under
+      node.reach |= hint
+      if (mark === undefined) return
+      if (node.marks === noMarks) node.marks = []
+      node.marks.push(mark)
+    },
+    build: () => finish(root),
+  }
+}
+
+/** What depends on children: the bits in reach, and the index over wildcards. */
+const finish = <Mark>(node: Draft<Mark>): Draft<Mark> => {
+  node.reach |= node.at | node.under
+  for (const child of node.names.values()) node.reach |= finish(child).reach
+  for (const { target } of node.wildcards) node.reach |= finish(target).reach
+  if (node.deep !== undefined) node.reach |= finish(node.deep).reach
+  if (node.wildcards.length > 0) node.matchWildcards = matchNames(node.wildcards)
+  return node
+}
+
+/** The nodes at which a walk can be after some names, each once. */
+export type Active<Mark> = readonly TrieNode<Mark>[]
+
+export const startAt = <Mark>(root: TrieNode<Mark>): Active<Mark> => enter([], root)
+
+export const stepInto = <Mark>(active: Active<Mark>, name: string): Active<Mark> => {
+  const next: TrieNode<Mark>[] = []
+  const found = (node: TrieNode<Mark>) => enter(next, node)
+  for (const node of active) {
+    if (node.loops) found(node)
+    const child = node.names.get(name)
+    if (child !== undefined) found(child)
+    node.matchWildcards(name, found)
+  }
+  return next
+}
+
+export const enter = <Mark>(active: TrieNode<Mark>[], node: TrieNode<Mark>): TrieNode<Mark>[] => {
+  if (!active.includes(node)) active.push(node)
+  return node.deep === undefined ? active : enter(active, node.deep)
+}
+
+/** The bits of the path that ends at these nodes, given those of everything beneath its parents. */
+export const bitsAt = <Mark>(active: Active<Mark>, under: Bits): Bits => active.reduce((bits, node) => bits | node.at, under)
+
+export const bitsUnder = <Mark>(active: Active<Mark>, under: Bits): Bits => active.reduce((bits, node) => bits | node.under, under)

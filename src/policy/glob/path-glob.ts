@@ -1,0 +1,95 @@
+import { fail } from '../../errors/index.js'
+
+import { readAlternatives } from './glob-alternatives.js'
+import type { GlobCharacter } from './glob-alternatives.js'
+import { readSegment } from './glob-segments.js'
+import type { Segment } from './glob-segments.js'
+
+/** Where a glob starts: at `/`, at `~`, or, being relative, at the workspace. */
+export type Anchor = 'root' | 'home' | 'workspace'
+
+/** One way to read a glob after its `{a,b}` groups are multiplied out. */
+export interface GlobAlternative {
+  readonly anchor: Anchor
+  /** Leading `..` of a relative glob: how many levels above the anchor it starts. */
+  readonly levelsUp: number
+  readonly segments: readonly Segment[]
+}
+
+/** A path glob as a policy has it, before it is known which workspace and home it is about. */
+export interface PathGlob {
+  readonly text: string
+  readonly negated: boolean
+  readonly alternatives: readonly GlobAlternative[]
+}
+
+const URL_START = /^[a-z][a-z0-9+.-]*:\/\//i
+
+/** `where` names the place of the glob in its source, for the error message. */
+export const parsePathGlob = (text: string, where: string): PathGlob => {
+  const reject: Reject = (problem) => fail('glob-malformed', { where, glob: text, problem })
+  const negated = text.startsWith('!')
+  const body = negated ? text.slice(1) : text
+  if (body === '') throw reject('it is empty')
+  if (body.startsWith('!')) throw reject('"!" may stand only once')
+  if (URL_START.test(body)) throw reject('it is a URL, not a path')
+
+  const alternatives = readAlternatives(body)
+  if (alternatives.kind === 'problem') throw reject(alternatives.problem)
+  return { text, negated, alternatives: alternatives.items.map((item) => readAlternative(item, reject)) }
+}
+
+type Reject = (problem: string) => Error
+
+const readAlternative = (characters: readonly GlobCharacter[], reject: Reject): GlobAlternative => {
+  const pieces = splitAtSlashes(characters)
+  const first = pieces[0] ?? []
+  if (pieces.length === 1 && first.length === 0) throw reject('one of its alternatives is empty')
+  if (first.length === 0) return { anchor: 'root', ...normalise(pieces, 'root', reject) }
+  if (first[0]?.special === true && first[0].character === '~') {
+    if (first.length > 1) throw reject('"~" stands for the own home only; a literal tilde is written "\\~"')
+    return { anchor: 'home', ...normalise(pieces.slice(1), 'home', reject) }
+  }
+  return { anchor: 'workspace', ...normalise(pieces, 'workspace', reject) }
+}
+
+const splitAtSlashes = (characters: readonly GlobCharacter[]): readonly (readonly GlobCharacter[])[] => {
+  const pieces: GlobCharacter[][] = [[]]
+  for (const character of characters) {
+    if (character.character === '/') pieces.push([])
+    else pieces.at(-1)?.push(character)
+  }
+  return pieces
+}
+
+const normalise = (pieces: readonly (readonly GlobCharacter[])[], anchor: Anchor, reject: Reject): Omit<GlobAlternative, 'anchor'> => {
+  const segments: Segment[] = []
+  let levelsUp = 0
+  for (const piece of pieces) {
+    if (piece.length === 0) continue
+    const read = readSegment(piece)
+    if (read.kind === 'problem') throw reject(read.problem)
+    const { segment } = read
+    if (segment.kind === 'name' && segment.name === '.') continue
+    if (segment.kind !== 'name' || segment.name !== '..') {
+      segments.push(segment)
+      continue
+    }
+    const left = segments.pop()
+    // What lies above a wildcard depends on what the wildcard matched.
+    if (left !== undefined && left.kind !== 'name') throw reject('".." cannot follow a wildcard')
+    if (left === undefined) levelsUp += 1
+  }
+  if (anchor === 'root' && levelsUp > 0) throw reject('it leads above the root')
+  return { levelsUp, segments: simplify(segments) }
+}
+
+const isAnyName = (segment: Segment | undefined): boolean =>
+  segment?.kind === 'wildcard' && segment.parts.length === 1 && segment.parts[0]?.kind === 'run'
+
+/** Brings equal meanings into one form, so that `dir/**\/*` is recognised as the subtree it is. */
+const simplify = (segments: readonly Segment[]): readonly Segment[] => {
+  const once = segments.filter((segment, at) => segment.kind !== 'any-depth' || segments[at - 1]?.kind !== 'any-depth')
+  const endsInAnyName = once.at(-2)?.kind === 'any-depth' && isAnyName(once.at(-1))
+  return endsInAnyName ? once.slice(0, -1) : once
+}

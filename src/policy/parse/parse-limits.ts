@@ -1,0 +1,59 @@
+import type { Limits } from '../model.js'
+import type { PolicyNode } from './policy-node.js'
+import { invalid, mappingOf } from './policy-node.js'
+import { COUNT_FORM, DURATION_FORM, SIZE_FORM, parseCount, parseDuration, parseSize } from './quantities.js'
+
+interface Quantity {
+  readonly parse: (value: unknown) => number | undefined
+  readonly form: string
+}
+
+const QUANTITIES = {
+  size: { parse: parseSize, form: SIZE_FORM },
+  duration: { parse: parseDuration, form: DURATION_FORM },
+  count: { parse: parseCount, form: COUNT_FORM },
+} as const satisfies Readonly<Record<string, Quantity>>
+
+export interface LimitForm {
+  readonly quantity: keyof typeof QUANTITIES
+  /** With less than this no program gets as far as its own first line: a slip of the unit, not a limit. */
+  readonly least?: string
+  /** What it is a limit of, as help texts say it. */
+  readonly of: string
+}
+
+/** Every limit there is: the parser, the schema, the planner and help texts go by this table. */
+export const LIMIT_FORMS: Readonly<Record<keyof Limits, LimitForm>> = {
+  memory: { quantity: 'size', least: '1M', of: 'of all its processes together, such as 128M' },
+  processes: { quantity: 'count', of: 'processes and threads at one time' },
+  cpu: { quantity: 'duration', least: '10ms', of: 'processor time of all processes together, such as 10s' },
+  wall: { quantity: 'duration', least: '10ms', of: 'wall-clock time; exit status 124 when it is over' },
+  output: { quantity: 'size', of: 'of stdout and stderr together' },
+  openFiles: { quantity: 'count', of: 'open descriptors of each process' },
+  fileSize: { quantity: 'size', of: 'of each file that it writes' },
+  scratch: { quantity: 'size', least: '4K', of: 'of its private temporary folder' },
+}
+
+export const LIMIT_NAMES = Object.keys(LIMIT_FORMS) as readonly (keyof Limits)[]
+
+export const parseLimits = (node: PolicyNode): Limits => {
+  const given = mappingOf(node, LIMIT_NAMES)
+  const limits: { -readonly [Name in keyof Limits]: Limits[Name] } = {}
+  for (const name of LIMIT_NAMES) {
+    const entry = given[name]
+    if (entry === undefined) continue
+    const { quantity, least } = LIMIT_FORMS[name]
+    const { parse, form } = QUANTITIES[quantity]
+    const value = parse(entry.value)
+    if (value === undefined || value < (parse(least) ?? 0)) throw invalid(entry, least === undefined ? form : `${form}, at least ${least}`, value === undefined ? likelyMeant(entry.value, parse) : `give at least ${least ?? ''}`)
+    limits[name] = value
+  }
+  return limits
+}
+
+/** `30` for 30s, `1GB` for 1G. */
+const likelyMeant = (value: unknown, parse: (value: unknown) => number | undefined): string => {
+  const text = String(value).replaceAll(/\s/g, '')
+  const meant = [`${text}s`, `${text}ms`, text.replace(/(?:b|bytes)$/i, ''), text.replace(/sec(?:onds?)?$/i, 's'), text.replace(/min(?:utes?)?$/i, 'm')].filter((each) => each !== value && parse(each) !== undefined)
+  return meant.length === 0 ? 'write a number and its unit, as in the examples' : `did you mean ${[...new Set(meant)].join(' or ')}?`
+}

@@ -1,0 +1,98 @@
+import { fail } from '../../errors/index.js'
+
+import type { HostAction, HostGrant } from '../network/host-grant.js'
+import { parseDestination, renderDestination } from '../network/host-grant.js'
+import { nearestKey } from './nearest-key.js'
+import type { PathGlob } from '../glob/path-glob.js'
+import { parsePathGlob } from '../glob/path-glob.js'
+import type { PolicyNode } from './policy-node.js'
+import { invalid, itemsOf, keyOf, mappingOf, oneOf, placeOf, sourceOf, textOf } from './policy-node.js'
+
+const ACTIONS = ['allow', 'deny', 'direct'] as const
+const METHOD = /^[A-Z][A-Z-]*$/
+
+const COMMON_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+
+/** Those that are registered, and a few that well-known servers have besides; among them some that look like a slip. */
+const METHODS: readonly string[] = [
+  ...COMMON_METHODS,
+  ...['ACL', 'BIND', 'CHECKIN', 'CHECKOUT', 'CONNECT', 'COPY', 'LABEL', 'LINK', 'LOCK', 'MERGE', 'MKACTIVITY', 'MKCALENDAR', 'MKCOL', 'MKWORKSPACE', 'MOVE', 'ORDERPATCH', 'PRI', 'PROPFIND', 'PROPPATCH', 'QUERY'],
+  ...['REBIND', 'REPORT', 'SEARCH', 'TRACE', 'UNBIND', 'UNCHECKOUT', 'UNLINK', 'UNLOCK', 'UPDATE', 'VERSION-CONTROL', 'LIST', 'PURGE', 'BAN', 'NOTIFY', 'SUBSCRIBE', 'UNSUBSCRIBE', 'SOURCE', 'M-SEARCH'],
+]
+
+export const parseHostGrants = (items: readonly PolicyNode[]): readonly HostGrant[] => {
+  const grants = new Map<string, HostGrant>()
+  const actionsAt = new Map<string, Set<HostAction>>()
+  for (const item of items) {
+    const grant = parseHostGrant(item)
+    const scope = scopeOf(grant)
+    const before = grants.get(scope)
+    if (before !== undefined && before.action !== grant.action) {
+      const conflict = `${renderDestination(grant)} is already given with action ${before.action}`
+      throw fail('policy-conflict', { source: sourceOf(item), where: keyOf(item), conflict, fix: 'keep one of the two entries' })
+    }
+    const destination = renderDestination(grant)
+    const actions = (actionsAt.get(destination) ?? new Set()).add(grant.action)
+    if (actions.has('direct') && actions.size > 1) {
+      const conflict = `${destination} is direct and is filtered too; nothing can be checked on a direct connection`
+      throw fail('policy-conflict', { source: sourceOf(item), where: keyOf(item), conflict, fix: 'take out "action: direct", or every other entry of that host' })
+    }
+    actionsAt.set(destination, actions)
+    grants.set(scope, before ?? grant)
+  }
+  return [...grants.values()]
+}
+
+/** Two grants of one scope speak about exactly the same requests. */
+const scopeOf = (grant: HostGrant): string => {
+  const paths = grant.paths.kind === 'all' ? grant.paths : grant.paths.items.map(({ text }) => text).sort()
+  const methods = grant.methods.kind === 'all' ? grant.methods : [...grant.methods.items].sort()
+  return JSON.stringify([renderDestination(grant), methods, paths])
+}
+
+const parseHostGrant = (node: PolicyNode): HostGrant => {
+  if (typeof node.value === 'string') {
+    const everything = { methods: { kind: 'all' }, paths: { kind: 'all' }, action: 'allow' } as const
+    return { text: node.value, ...parseDestination(node.value, placeOf(node)), ...everything }
+  }
+  const { host, methods, paths, action } = mappingOf(node, ['host', 'methods', 'paths', 'action'])
+  if (host === undefined) throw invalid(node, 'a host, or a mapping with the key "host"')
+  const text = textOf(host, 'a host')
+  const grant: HostGrant = {
+    text,
+    ...parseDestination(text, placeOf(host)),
+    methods: methods === undefined ? { kind: 'all' } : { kind: 'list', items: parseMethods(methods) },
+    paths: paths === undefined ? { kind: 'all' } : { kind: 'list', items: parseUrlPaths(paths) },
+    action: action === undefined ? 'allow' : oneOf(action, ACTIONS),
+  }
+  if (grant.action === 'direct' && (methods !== undefined || paths !== undefined)) {
+    const conflict = 'methods and paths cannot be checked on a direct connection'
+    throw fail('policy-conflict', { source: sourceOf(node), where: keyOf(node), conflict, fix: 'take out "methods" and "paths", or "action: direct"' })
+  }
+  return grant
+}
+
+const parseMethods = (node: PolicyNode): readonly string[] =>
+  nonEmpty(node, 'a list of HTTP methods').map((item) => {
+    const method = textOf(item, 'an HTTP method')
+    if (!METHOD.test(method)) throw invalid(item, 'an HTTP method in upper case, such as GET', METHODS.includes(method.toUpperCase()) ? `write ${method.toUpperCase()}` : '')
+    // Servers may have methods of their own; but what is nearly one that everybody has is a slip, and would grant nothing.
+    const near = METHODS.includes(method) ? undefined : nearestKey(method, COMMON_METHODS)
+    if (near !== undefined) throw invalid(item, 'an HTTP method', `did you mean ${near}?`)
+    return method
+  })
+
+const parseUrlPaths = (node: PolicyNode): readonly PathGlob[] =>
+  nonEmpty(node, 'a list of URL paths').map((item) => {
+    const text = textOf(item, 'a URL path')
+    if (!text.startsWith('/')) throw invalid(item, 'a URL path that starts with "/"')
+    if (/[?#]/.test(text)) throw invalid(item, 'a URL path without query or fragment')
+    return parsePathGlob(text, placeOf(item))
+  })
+
+/** An empty list would read as "none" to one person and as "all" to another. */
+const nonEmpty = (node: PolicyNode, expected: string): readonly PolicyNode[] => {
+  const items = itemsOf(node, expected)
+  if (items.length === 0) throw invalid(node, `${expected} with at least one item`)
+  return items
+}

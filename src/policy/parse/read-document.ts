@@ -1,0 +1,56 @@
+import { createRequire } from 'node:module'
+
+import type * as Yaml from 'yaml'
+import type { Document, LineCounter, Range } from 'yaml'
+
+import { fail } from '../../errors/index.js'
+
+import { rootNode } from './policy-node.js'
+import type { KeyPath, PolicyNode } from './policy-node.js'
+
+const require = createRequire(import.meta.url)
+
+/** Loaded with the first file: most runs of the command line read none, and it takes as long as all the rest of this room. */
+const yaml = () => require('yaml') as typeof Yaml
+
+/** Reads one YAML or JSON document into a node that knows the file and line of every value. */
+export const readDocument = (text: string, fileName: string): PolicyNode => {
+  const { LineCounter: Lines, parseDocument } = yaml()
+  const lines = new Lines()
+  // JSON is read as the subset of YAML that it is, which gives it line numbers too.
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true, merge: false, logLevel: 'error' })
+  const problem = document.errors[0] ?? document.warnings[0]
+  if (problem !== undefined) {
+    const { line } = lines.linePos(problem.pos[0])
+    throw fail('policy-syntax', { source: `${fileName}:${line}`, problem: problem.message }, problem)
+  }
+  return rootNode(toValue(document, fileName), (path) => locate(document, lines, fileName, path))
+}
+
+const toValue = (document: Document, fileName: string): unknown => {
+  try {
+    return document.toJS()
+  } catch (cause) {
+    // Aliases that refer to nothing, or that multiply beyond the library's bound.
+    throw fail('policy-syntax', { source: fileName, problem: cause instanceof Error ? cause.message : String(cause) }, cause)
+  }
+}
+
+/** The line of the key or list item at a path, or of the closest thing around it that has one. */
+const locate = (document: Document, lines: LineCounter, fileName: string, path: KeyPath): string => {
+  for (let length = path.length; length > 0; length -= 1) {
+    const range = rangeAt(document, path.slice(0, length))
+    if (range !== undefined) return `${fileName}:${lines.linePos(range[0]).line}`
+  }
+  return fileName
+}
+
+/** A value may begin lines below its key, and it is the key that a person looks for. */
+const rangeAt = (document: Document, path: KeyPath): Range | undefined => {
+  const { isMap, isNode, isScalar } = yaml()
+  const last = path.at(-1)
+  const around = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true)
+  const key = isMap(around) ? around.items.map((pair) => pair.key).find((node) => isScalar(node) && String(node.value) === last) : undefined
+  const node = isScalar(key) ? key : document.getIn(path, true)
+  return isNode(node) ? (node.range ?? undefined) : undefined
+}

@@ -1,0 +1,46 @@
+import { ROOT_PATH } from '../glob/absolute-path.js'
+import type { Boundary } from '../boundary.js'
+import type { WriteGrants } from '../compare/files-within.js'
+import { isSandboxedKind } from '../model.js'
+import type { ToolKind, ToolPolicy } from '../model.js'
+import type { Places } from '../glob/path-pattern.js'
+import { literalPattern } from '../glob/path-pattern.js'
+import { resolvePolicy } from './resolve-policy.js'
+import { resolveStance } from '../stance.js'
+import type { Stance, StanceSection } from '../stance.js'
+
+type Files = Pick<Boundary, 'read' | 'write' | 'presetRead'>
+
+/** What can really happen: where there is no stance and no boundary, everything. */
+export interface Effective {
+  readonly boundary: Boundary
+  /** Apart from each other: who takes no stance on writing has not said that all may be read. */
+  readonly reading: Files
+  readonly writing: WriteGrants
+  readonly anyVariable: boolean
+}
+
+export const effectiveOf = (given: ToolPolicy | Boundary, context: Places & { readonly kind: ToolKind }): Effective => {
+  if (!('filesystem' in given)) return ofBoundary(given)
+  const { kind, ...places } = context
+  return isSandboxedKind(kind) ? ofBoundary(resolvePolicy(given, { ...places, kind })) : ofStance(resolveStance(given, places))
+}
+
+const ofBoundary = (boundary: Boundary): Effective => ({ boundary, reading: boundary, writing: { ...boundary, holdsProtected: true }, anyVariable: false })
+
+const ofStance = ({ boundary, noStance }: Stance): Effective => {
+  const isOpen = (section: StanceSection) => noStance.includes(section)
+  const everything = [literalPattern(ROOT_PATH)]
+  const { read, write, presetRead, egressClass } = boundary
+  return {
+    boundary: {
+      ...boundary,
+      network: isOpen('network') ? { kind: 'all' } : boundary.network,
+      egressClass: isOpen('network') && egressClass.derived ? { level: 'write', derived: true } : egressClass,
+      exec: isOpen('exec') ? { kind: 'all' } : boundary.exec,
+    },
+    reading: { read: isOpen('read') ? everything : read, write, presetRead },
+    writing: isOpen('write') ? { read: [], write: everything, presetRead, holdsProtected: false } : { read, write, presetRead, holdsProtected: true },
+    anyVariable: isOpen('environment'),
+  }
+}

@@ -1,0 +1,85 @@
+// A call that a runner on another host runs: waiting for it, hearing what it says, and what came of it.
+import { fail } from '../../errors/index.js'
+import type { CordonError } from '../../errors/index.js'
+import { readBoundedJson } from '../../gate/index.js'
+import type { JsonValue } from '../../gate/index.js'
+import { isFinal } from '../../store/index.js'
+import type { FinalStatus, OutputChunk } from '../../store/index.js'
+
+import type { CallHandlers, Outcome } from '../call/call-outcome.js'
+import { PROGRESS_LIMITS } from '../run/result-limits.js'
+import type { ToolStatus } from '../call/tool-result.js'
+
+import type { CallStore, SeenCall } from './call-store.js'
+
+export type RemoteListening = Pick<CallHandlers, 'signal' | 'onProgress' | 'onOutput'>
+
+export type Elsewhere = Pick<Outcome, 'status' | 'output' | 'error' | 'durationMs' | 'bareRequests'> & Required<Pick<Outcome, 'registered'>>
+
+/** How long a runner may take to end what was cancelled; afterwards it is not waited for. */
+const ENDING_MS = 10_000
+
+/** `leaving`: this process goes; the call goes on. */
+export const waitElsewhere = async (store: CallStore, id: string, { signal, onProgress, onOutput }: RemoteListening, leaving: AbortSignal): Promise<SeenCall> => {
+  const stop = store.follow(id, tellTo(onProgress, onOutput))
+  const until = ({ status }: SeenCall) => isFinal(status)
+  try {
+    return await store.wait(id, until, signal === undefined ? leaving : AbortSignal.any([signal, leaving]))
+  } catch (error) {
+    if (signal?.aborted !== true || leaving.aborted) throw error
+    await store.cancel(id, 'its caller cancelled it').catch(() => undefined)
+    return await store.wait(id, until, AbortSignal.any([leaving, AbortSignal.timeout(ENDING_MS)])).catch((_: unknown) => {
+      throw fail('cancelled', {}, error)
+    })
+  } finally {
+    await stop()
+  }
+}
+
+const tellTo =
+  (onProgress: RemoteListening['onProgress'], onOutput: RemoteListening['onOutput']) =>
+  ({ stream, content }: OutputChunk): void => {
+    if (stream !== 'progress') onOutput?.({ stream, text: content })
+    else onProgress(progressOf(content))
+  }
+
+/** What is too long for one message, or too large to be read, arrives as the text that it is. */
+const progressOf = (content: string): unknown => {
+  const read = readBoundedJson(Buffer.from(content), PROGRESS_LIMITS)
+  return read.kind === 'json' ? read.value : content
+}
+
+const STATUSES: ReadonlySet<unknown> = new Set<ToolStatus>(['failed', 'violated', 'timeout', 'cancelled', 'not_started'])
+
+/** What the books say of an ended call, as what came of it here. */
+export const outcomeOf = (invocation: SeenCall): Elsewhere => {
+  const { id, status, output, runner, usage } = invocation
+  const duration = usage?.['duration_ms']
+  return {
+    ...endingOf(invocation, status as FinalStatus),
+    output: (output ?? undefined) as JsonValue | undefined,
+    durationMs: typeof duration === 'number' ? duration : 0,
+    bareRequests: textsOf(usage?.['bare_requests']),
+    registered: { invocation: id, runner, boundary: (usage?.['boundary'] ?? null) as JsonValue },
+  }
+}
+
+const textsOf = (value: unknown): readonly string[] => (Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [])
+
+const endingOf = ({ id, error, runner, usage }: SeenCall, status: FinalStatus): { readonly status: Elsewhere['status']; readonly error: CordonError | undefined } => {
+  switch (status) {
+    case 'completed':
+      return { status: 'ok', error: undefined }
+    case 'failed': {
+      const said = usage?.['status']
+      const reason = usage?.['reason']
+      const told = fail('runner-failed', { runner: runner ?? 'unknown', problem: error ?? 'it failed', reason: typeof reason === 'string' ? reason : 'The tool failed.' })
+      return { status: STATUSES.has(said) ? (said as Elsewhere['status']) : 'failed', error: told }
+    }
+    case 'cancelled':
+      return { status: 'cancelled', error: fail('cancelled', {}) }
+    case 'rejected':
+    case 'expired':
+      return { status: 'failed', error: fail('store-state', { problem: `invocation ${id} is ${status}${error === null ? '' : `: ${error}`}`, hint: 'ask for it again' }) }
+  }
+}

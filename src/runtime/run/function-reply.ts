@@ -1,0 +1,174 @@
+// What the process of a function tool says. It is the tool's word: it is measured before it is read, and none of it is
+// believed to be anything but data.
+import { readBoundedJson, sizeOf } from '../../gate/index.js'
+import type { BoundedJson, JsonLimits, JsonValue } from '../../gate/index.js'
+
+import { createMessageReader } from '../function-cell/messages.js'
+import type { MessageFromCell, ThrownError } from '../function-cell/messages.js'
+import { nextTurn, sizeInTurns } from './in-turns.js'
+import { PROGRESS_LIMITS } from './result-limits.js'
+
+export type FunctionReply = { readonly printed: string } & (
+  | { readonly kind: 'value'; readonly value: BoundedJson }
+  /** `loaded`: whether the function was called, or its module already failed. */
+  | { readonly kind: 'thrown'; readonly error: ThrownError; readonly loaded: boolean }
+  | { readonly kind: 'nothing'; readonly problem: string | undefined }
+)
+
+export interface ReplyListener {
+  readonly take: (bytes: Uint8Array) => void
+  /** Large results are read in several turns of the event loop, so that other calls go on between them. */
+  readonly end: () => Promise<FunctionReply>
+}
+
+type Answer = Exclude<FunctionReply, { kind: 'nothing' }> extends infer Each ? (Each extends unknown ? Omit<Each, 'printed'> : never) : never
+
+const MOST_PRINTED = 1024 * 1024
+const MOST_PROGRESS = 10_000
+/** Of what is smaller than this even the worst is read at once. */
+const SMALL_BYTES = 8 * 1024
+/** What the runner sends at most: 64 Ki characters of text, 8 Ki of each part of an error, each of six bytes in JSON. */
+const LARGEST = { loaded: 1024, text: 512 * 1024, thrown: 512 * 1024 } as const
+
+export const listenToFunction = (limits: JsonLimits, onProgress: (value: JsonValue) => void): ReplyListener => {
+  let printed = ''
+  let loaded = false
+  let answer: Answer | undefined
+  let unread: Buffer | undefined
+  let problem: string | undefined
+  let messages = 0
+  let progressTold = 0
+
+  const print = (text: string): void => {
+    // Nothing is done for what is no longer kept: a tool may say very much, in very small pieces.
+    if (printed.length < MOST_PRINTED) printed += text.slice(0, MOST_PRINTED - printed.length)
+  }
+  const hasAnswered = (): boolean => answer !== undefined || unread !== undefined
+  const onMessage = (kind: MessageFromCell['kind'], json: Buffer): void => {
+    messages += 1
+    switch (kind) {
+      case 'loaded':
+        loaded = true
+        break
+      case 'progress': {
+        progressTold += 1
+        if (progressTold === MOST_PROGRESS + 1) print(`[progress was left out after ${String(MOST_PROGRESS)} messages]\n`)
+        if (progressTold > MOST_PROGRESS) break
+        const value = readBoundedJson(json, PROGRESS_LIMITS)
+        if (value.kind === 'json') onProgress(value.value)
+        else if (value.kind === 'too-large') print(`[progress was left out: ${value.problem}]\n`)
+        break
+      }
+      case 'text':
+        if (printed.length < MOST_PRINTED) print(textIn(json))
+        break
+      case 'value':
+        if (hasAnswered()) break
+        if (json.length > SMALL_BYTES) unread = json
+        else answer = { kind, value: hashed(readBoundedJson(json, limits)) }
+        break
+      case 'thrown':
+        if (!hasAnswered()) answer = { kind, error: errorIn(json), loaded }
+        break
+    }
+  }
+  const read = createMessageReader<MessageFromCell['kind']>({
+    largest: { ...LARGEST, progress: PROGRESS_LIMITS.bytes, value: limits.bytes },
+    onMessage,
+    onTooLarge: (kind, bytes) => {
+      if (kind === 'value' && !hasAnswered()) answer = { kind, value: { kind: 'too-large', problem: `it has ${String(bytes)} bytes, and may have ${String(limits.bytes)}` } }
+      else if (kind === 'thrown' && !hasAnswered()) answer = { kind, error: NO_ERROR, loaded }
+      else print(`[a message of the kind "${kind}" with ${String(bytes)} bytes was left out]\n`)
+    },
+  })
+  const readSlice = (slice: Buffer): void => {
+    if (problem !== undefined) return
+    try {
+      read(slice)
+    } catch (error) {
+      problem = error instanceof Error ? error.message : String(error)
+    }
+  }
+  const paced = inSlices(readSlice, () => messages)
+  return {
+    take: (bytes) => {
+      paced.take(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+    },
+    end: async () => {
+      await paced.drained()
+      if (unread !== undefined) {
+        await nextTurn()
+        const value = readBoundedJson(unread, limits)
+        await nextTurn()
+        if (value.kind === 'json') await sizeInTurns(value.value)
+        return { kind: 'value', value, printed }
+      }
+      return answer === undefined ? { kind: 'nothing', problem, printed } : { ...answer, printed }
+    },
+  }
+}
+
+const SLICE_BYTES = 1024
+const MESSAGES_IN_A_TURN = 200
+
+/** A tool may say millions of things in one chunk. After some hundreds of them everybody else has a turn; the rest waits as bytes. */
+const inSlices = (read: (slice: Buffer) => void, messagesSoFar: () => number) => {
+  let waiting: Buffer[] = []
+  let draining: Promise<void> | undefined
+  /** Returns what is left for later turns. */
+  const readSome = (chunks: Buffer[]): Buffer[] => {
+    const most = messagesSoFar() + MESSAGES_IN_A_TURN
+    for (const [index, bytes] of chunks.entries()) {
+      for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
+        if (messagesSoFar() >= most) return [bytes.subarray(at), ...chunks.slice(index + 1)]
+        read(bytes.subarray(at, at + SLICE_BYTES))
+      }
+    }
+    return []
+  }
+  const drain = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      await nextTurn()
+      waiting = readSome(waiting)
+    }
+    draining = undefined
+  }
+  return {
+    take: (bytes: Buffer): void => {
+      if (draining === undefined) waiting = readSome([bytes])
+      else waiting.push(bytes)
+      if (waiting.length > 0) draining ??= drain()
+    },
+    drained: async (): Promise<void> => {
+      await draining
+    },
+  }
+}
+
+/** Hashed while its process is still being put away, which takes longer. */
+const hashed = (read: BoundedJson): BoundedJson => {
+  if (read.kind === 'json') sizeOf(read.value)
+  return read
+}
+
+const fieldsOf = (value: JsonValue | undefined): Readonly<Record<string, JsonValue>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Readonly<Record<string, JsonValue>>) : {}
+
+/** A few fields, each of them a text. */
+const FLAT = { bytes: LARGEST.text, elements: 32, depth: 2 } as const
+
+const textIn = (json: Buffer): string => {
+  const read = readBoundedJson(json, FLAT)
+  const { text } = fieldsOf(read.kind === 'json' ? read.value : undefined)
+  return typeof text === 'string' ? text : ''
+}
+
+const NO_ERROR: ThrownError = { name: 'Error', message: 'it threw something that is no error', stack: '' }
+const LONGEST_OF_ERROR = 8 * 1024 + 1
+
+const errorIn = (json: Buffer): ThrownError => {
+  const read = readBoundedJson(json, FLAT)
+  const given = fieldsOf(fieldsOf(read.kind === 'json' ? read.value : undefined)['error'])
+  const text = (key: string) => (typeof given[key] === 'string' ? given[key].slice(0, LONGEST_OF_ERROR) : undefined)
+  return { name: text('name') ?? NO_ERROR.name, message: text('message') ?? NO_ERROR.message, stack: text('stack') ?? '' }
+}

@@ -1,0 +1,29 @@
+// Work on what a tool wrote, cut into turns of the event loop, so that other calls go on meanwhile.
+import { StringDecoder } from 'node:string_decoder'
+
+import { sizeInSteps } from '../../gate/index.js'
+import type { JsonValue } from '../../gate/index.js'
+
+/** Lets everything else that waits go first. */
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/** Finds out hash and size of what a tool answered without holding up other calls; whoever asks later has them at once. */
+export const sizeInTurns = async (value: JsonValue): Promise<void> => {
+  const steps = sizeInSteps(value)
+  while (steps.next().done !== true) await nextTurn()
+}
+
+const PIECE_BYTES = 256 * 1024
+
+export const textInTurns = async (bytes: Uint8Array): Promise<string> => {
+  const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (whole.length <= PIECE_BYTES) return whole.toString('utf8')
+  // A character may lie across two pieces.
+  const decoder = new StringDecoder('utf8')
+  const pieces: string[] = []
+  for (let at = 0; at < whole.length; at += PIECE_BYTES) {
+    if (at > 0) await nextTurn()
+    pieces.push(decoder.write(whole.subarray(at, at + PIECE_BYTES)))
+  }
+  return [...pieces, decoder.end()].join('')
+}

@@ -1,0 +1,57 @@
+import { lstatSync, readdirSync, realpathSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
+
+import type { ListFolder, ResolvePath } from '../../gate/index.js'
+import type { AbsolutePath } from '../../policy/index.js'
+
+const MOST_NAMES = 4_096
+
+/** What a path names on this host, with its links followed; what does not exist lies in the folder where it would be made. */
+export const resolveOnHost: ResolvePath = (path) => {
+  const missing: string[] = []
+  for (let at = path; missing.length < MOST_NAMES; at = dirname(at)) {
+    const found = follow(at)
+    if (found.kind === 'unknown') return found
+    if (found.kind === 'object') {
+      const rest = missing.toReversed()
+      // `..` behind something that does not exist leads nowhere that the kernel would follow.
+      if (rest.includes('..')) return { kind: 'unknown', problem: 'it leads back from a folder that does not exist' }
+      const real = [found.path === '/' ? '' : found.path, ...rest].join('/')
+      return { kind: 'object', path: (real === '' ? '/' : real) as AbsolutePath, exists: rest.length === 0, parentExists: rest.length <= 1 }
+    }
+    if (at === '/') break
+    const name = basename(at)
+    if (name !== '.') missing.push(name)
+  }
+  return { kind: 'unknown', problem: 'nothing of it exists' }
+}
+
+/** Everything in a folder, or nothing where this user may not look. */
+export const listOnHost: ListFolder = (path) => {
+  try {
+    return readdirSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+type Followed = { readonly kind: 'object'; readonly path: string } | { readonly kind: 'missing' } | { readonly kind: 'unknown'; readonly problem: string }
+
+const follow = (path: string): Followed => {
+  try {
+    return { kind: 'object', path: realpathSync.native(path) }
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'an unknown error'
+    if (code !== 'ENOENT') return { kind: 'unknown', problem: code }
+    // A link that leads nowhere: what is written through it appears where it points to, and nobody can tell here where that is.
+    return isThere(path) ? { kind: 'unknown', problem: 'it is a link that leads nowhere' } : { kind: 'missing' }
+  }
+}
+
+const isThere = (path: string): boolean => {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,77 @@
+import { createInvocation, parseGrant } from '../../gate/index.js'
+import type { ApprovalGrant, Invocation, InvocationBudget } from '../../gate/index.js'
+
+import type { SessionState } from './session-state.js'
+
+/** One `session` of calls: they count together, and what was approved for it holds for all of them. */
+export interface Session {
+  readonly invocation: Invocation
+  /** Those of the session, and those that the host gives with a call. */
+  readonly approvals: (given: readonly unknown[]) => readonly ApprovalGrant[]
+  /** An approval let a call run. Says whether it was not known yet. */
+  readonly keep: (grant: ApprovalGrant) => boolean
+}
+
+export interface Sessions {
+  readonly of: (name: string) => Session
+  /** The same session as it is now; what is done with it changes nothing. */
+  readonly trial: (name: string) => Session
+  readonly end: (name: string) => void
+  /** Taken in one step: a call that runs meanwhile counts as begun. */
+  readonly state: () => Pick<SessionState, 'sessions' | 'used'>
+}
+
+interface Kept {
+  readonly invocation: Invocation
+  readonly approvals: Map<string, ApprovalGrant>
+}
+
+export const createSessions = (budget: InvocationBudget | undefined, resumed: SessionState | undefined, now: () => number): Sessions => {
+  const bounded = budget === undefined ? {} : { budget }
+  const sessions = new Map<string, Kept>()
+  // Beyond sessions: an approval of one call is for one call, wherever it is given.
+  const used = new Map<string, ApprovalGrant>()
+  for (const grant of resumed?.used ?? []) used.set(grant.approval_action_id, grant)
+  for (const { name, invocation, approvals } of resumed?.sessions ?? []) {
+    sessions.set(name, { invocation: createInvocation({ state: invocation, ...bounded }), approvals: new Map(approvals.map((grant) => [grant.approval_action_id, grant])) })
+  }
+
+  const keptOf = (name: string): Kept => {
+    const kept = sessions.get(name) ?? { invocation: createInvocation(bounded), approvals: new Map<string, ApprovalGrant>() }
+    sessions.set(name, kept)
+    return kept
+  }
+  const asUsed = (grant: ApprovalGrant): ApprovalGrant => (used.has(grant.approval_action_id) ? { ...grant, status: 'used' } : grant)
+  const sessionOf = ({ invocation, approvals }: Kept): Session => ({
+    invocation,
+    approvals: (given) => [...approvals.values(), ...given.map((each) => asUsed(parseGrant(each, 'approvals of the call')))],
+    keep: (grant) => {
+      forgetExpired(approvals, now())
+      forgetExpired(used, now())
+      const those = grant.scope === 'call' ? used : approvals
+      const isNew = !those.has(grant.approval_action_id)
+      those.set(grant.approval_action_id, grant.scope === 'call' ? { ...grant, status: 'used' } : grant)
+      return isNew
+    },
+  })
+
+  return {
+    of: (name) => sessionOf(keptOf(name)),
+    trial: (name) => {
+      const { invocation, approvals } = keptOf(name)
+      return sessionOf({ invocation: createInvocation({ state: invocation.state(), ...bounded }), approvals: new Map(approvals) })
+    },
+    end: (name) => {
+      sessions.delete(name)
+    },
+    state: () => ({
+      sessions: Array.from(sessions, ([name, { invocation, approvals }]) => ({ name, invocation: invocation.state(), approvals: [...approvals.values()] })),
+      used: [...used.values()],
+    }),
+  }
+}
+
+/** What has expired is refused for that; it need not be kept. */
+const forgetExpired = (grants: Map<string, ApprovalGrant>, now: number): void => {
+  for (const [id, { expires_at: expiresAt }] of grants) if (expiresAt <= now) grants.delete(id)
+}

@@ -1,0 +1,52 @@
+import type { DestructiveFacts, JsonSchema, StandardSchema } from '../../gate/index.js'
+
+import type { ResultLimits } from '../run/result-limits.js'
+
+/** What a function tool gets beside its input. */
+export interface ToolContext {
+  /** Tells the caller how far it is; any value that has a JSON form. */
+  readonly progress: (value: unknown) => void
+  /**
+   * Aborted when the function should stop: at its time limit, or when its caller cancels. Only a tool in the agent's own
+   * process sees that. A cell is ended with everything in it.
+   */
+  readonly signal: AbortSignal
+}
+
+export interface CommonToolOptions<Input> {
+  readonly name: string
+  readonly description?: string
+  /** A schema of any library that follows Standard Schema (zod, valibot, arktype …), or a JSON Schema. */
+  readonly input?: StandardSchema<unknown, Input> | JsonSchema
+  /** As a policy file would say it; what it does not grant is not there. */
+  readonly policy?: unknown
+  readonly constraints?: unknown
+  /** The working directory; the workspace when not given. */
+  readonly cwd?: string
+  /** What a call destroys and how to get it back; such calls are marked in the record. */
+  readonly destructive?: DestructiveFacts | ((input: Input) => DestructiveFacts | undefined)
+  /** Where file names in the input are content and never opened. */
+  readonly argumentGate?: 'enforced' | 'off'
+  /** Which refusals of files are found out: all (`true`), only those of changes (`false`), or those that cost little (left out). */
+  readonly observe?: boolean
+}
+
+export interface ProcessToolOptions<Input> extends CommonToolOptions<Input> {
+  /** The words to execute. No shell reads them, unless the first is one. */
+  readonly command: (input: Input) => readonly string[]
+  readonly stdin?: (input: Input) => string | Uint8Array
+  /** Which exit statuses are success; 0 alone when not given. */
+  readonly successes?: readonly number[]
+}
+
+export interface FunctionToolOptions<Input, Output> extends CommonToolOptions<Input> {
+  /** Sent to its cell by its source, so it may use nothing from outside of itself. */
+  readonly run?: (input: Input, context: ToolContext) => Output
+  /** Or a module, by its path; `export` names the function in it (`default` when not given). */
+  readonly module?: string | URL
+  readonly export?: string
+  /** Runs in this process, where no boundary can hold it: the argument gate alone stands before it. */
+  readonly inProcess?: boolean
+  /** How large its result may be: 1 MiB and 20,000 values and keys when not given. A larger one fails the call. */
+  readonly result?: ResultLimits
+}

@@ -1,0 +1,212 @@
+import type { Duplex } from 'node:stream'
+
+import { fail } from '../../errors/index.js'
+import type { CordonError } from '../../errors/index.js'
+
+import { encodeCommand } from '../plan/encode-plan.js'
+import { parseCellEvent } from '../result/events.js'
+import type { CellEvent, ExitEvent, OpenEvent, ReportedViolation } from '../result/events.js'
+import { FROM_CELL, TO_CELL, createFrameReader, encodeFrame, encodeInput } from './frames.js'
+import type { Command } from '../plan/plan.js'
+import { setupFailure } from '../result/setup-failure.js'
+
+export interface CellEnd {
+  readonly exit: ExitEvent
+  readonly violations: readonly ReportedViolation[]
+  readonly opens: readonly OpenEvent[]
+  readonly landlock: number
+  /** Whether the supervisor can see the tool's processes, and so add up what they use; only probes find out. */
+  readonly measurable: boolean
+}
+
+export interface CellStreams {
+  readonly onStdout: (bytes: Buffer) => void
+  readonly onStderr: (bytes: Buffer) => void
+  /** The tool stopped (^Z), or waits for a terminal that it has not got yet (SIGTTIN, SIGTTOU). */
+  readonly onStopped?: (signal: number) => void
+}
+
+/** One running sandbox: one call, one cell, never used again. */
+export interface Cell {
+  /** Settles when the boundary is applied and the cell waits for its command. */
+  readonly ready: Promise<void>
+  readonly start: (command: Command, stdin: Uint8Array | undefined, streams: CellStreams) => Promise<CellEnd>
+  /** The call of a program that waited for it begins. */
+  readonly begin: () => void
+  readonly write: (stdin: Uint8Array) => void
+  readonly endInput: () => void
+  /** The caller's terminal has another size. */
+  readonly resize: () => void
+  /** Lets the tool have the caller's terminal, until it stops or ends. */
+  readonly takeTerminal: () => void
+  /** To the tool's process group, as a terminal would send it. */
+  readonly signal: (number: number) => void
+  /** Reads nothing more of the cell until this settles; the tool then waits in its own write. */
+  readonly hold: (until: Promise<void>) => void
+  /** Ends the cell now; `start` then settles with the exit that follows. */
+  readonly kill: () => void
+  /** Gives up a cell that was never started. */
+  readonly discard: () => void
+  readonly isAlive: () => boolean
+}
+
+/** A tool that tries one thing after another must not fill our memory with its attempts. */
+const MOST_KEPT = 10_000
+
+const CLOSING_MS = 1
+
+/** `plan`: as `encodePlan` gives it. */
+export const openCell = (connection: Duplex, plan: Buffer): Cell => {
+  const violations: ReportedViolation[] = []
+  const opens: OpenEvent[] = []
+  let landlock = 0
+  let supervisor: number | undefined
+  let measurable = true
+  let failure: CordonError | undefined
+  let exit: ExitEvent | undefined
+  let ended = false
+  let held = 0
+  let streams: CellStreams | undefined
+  const ready = deferred<undefined>()
+  const end = deferred<CellEnd>()
+  // A cell that is discarded, or that nobody waits for, may fail without anybody listening.
+  ready.promise.catch(() => undefined)
+  end.promise.catch(() => undefined)
+
+  const onEvent = (event: CellEvent) => {
+    switch (event.event) {
+      case 'applied':
+        landlock = event.landlock
+        supervisor = event.supervisor
+        measurable = event.measurable
+        ready.resolve(undefined)
+        break
+      case 'violation':
+        if (violations.length < MOST_KEPT) violations.push(event.violation)
+        break
+      case 'open':
+        if (opens.length < MOST_KEPT) opens.push(event)
+        break
+      case 'stopped':
+        streams?.onStopped?.(event.signal)
+        break
+      case 'error':
+        failure ??= setupFailure(event)
+        break
+      case 'exit':
+        exit = event
+        finish()
+        break
+    }
+  }
+  const finish = () => {
+    if (ended) return
+    ended = true
+    failure ??= exit === undefined ? fail('launcher-died', { how: 'its connection closed' }) : undefined
+    if (failure === undefined && exit !== undefined) end.resolve({ exit, violations, opens, landlock, measurable })
+    else end.reject(failure)
+    ready.reject(failure)
+    // Closing takes longer than giving whoever waited the result, and nobody waits for it.
+    setTimeout(() => connection.destroy(), CLOSING_MS)
+  }
+
+  const read = createFrameReader(FROM_CELL, (kind, payload) => {
+    switch (kind) {
+      case FROM_CELL.event:
+        onEvent(parseCellEvent(payload))
+        break
+      case FROM_CELL.stdout:
+        streams?.onStdout(payload)
+        break
+      case FROM_CELL.stderr:
+        streams?.onStderr(payload)
+        break
+    }
+  }, [FROM_CELL.stdout, FROM_CELL.stderr])
+  connection.on('data', (bytes: Buffer) => {
+    try {
+      read(bytes)
+    } catch (error) {
+      // Words that we do not understand, or a sink that threw: this call fails, not the process.
+      failure ??= fail('launcher-died', { how: error instanceof Error ? error.message : String(error) }, error)
+      finish()
+    }
+  })
+  connection.on('error', (error) => (failure ??= fail('launcher-died', { how: error.message }, error)))
+  connection.on('close', finish)
+  connection.write(encodeFrame(TO_CELL.plan, plan))
+
+  const send = (...frames: readonly Buffer[]) => {
+    // One write for what is small, because each is a system call; what is large is not copied again.
+    const batches = frames.length <= 3 ? [Buffer.concat(frames)] : frames
+    for (const batch of batches) if (!ended) connection.write(batch)
+  }
+  return {
+    ready: ready.promise,
+    start: (command, stdin, sinks) => {
+      streams = sinks
+      const frames = [encodeFrame(TO_CELL.command, encodeCommand(command))]
+      if (stdin !== undefined) frames.push(...encodeInput(stdin), encodeFrame(TO_CELL.input))
+      send(...frames)
+      return end.promise
+    },
+    begin: () => {
+      send(encodeFrame(TO_CELL.begin))
+    },
+    write: (stdin) => {
+      send(...encodeInput(stdin))
+    },
+    endInput: () => {
+      send(encodeFrame(TO_CELL.input))
+    },
+    resize: () => {
+      send(encodeFrame(TO_CELL.window))
+    },
+    takeTerminal: () => {
+      send(encodeFrame(TO_CELL.takeTerminal))
+    },
+    signal: (number) => {
+      send(encodeFrame(TO_CELL.signal, Uint8Array.of(number)))
+    },
+    hold: (until) => {
+      held += 1
+      connection.pause()
+      void until.finally(() => {
+        held -= 1
+        if (held === 0) connection.resume()
+      })
+    },
+    kill: () => {
+      send(encodeFrame(TO_CELL.kill))
+    },
+    discard: () => {
+      if (!ended) connection.destroy()
+    },
+    // A killed supervisor takes the cell along, but the connection closes only when the last of it is gone.
+    isAlive: () => !ended && (supervisor === undefined || isRunning(supervisor)),
+  }
+}
+
+const isRunning = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+interface Deferred<Value> {
+  readonly promise: Promise<Value>
+  readonly resolve: (value: Value) => void
+  readonly reject: (reason: unknown) => void
+}
+
+const deferred = <Value>(): Deferred<Value> => {
+  let resolve: (value: Value) => void = () => undefined
+  let reject: (reason: unknown) => void = () => undefined
+  const promise = new Promise<Value>((yes, no) => {
+    resolve = yes
+    reject = no
+  })
+  return { promise, resolve, reject }
+}

@@ -1,0 +1,83 @@
+import type { Boundary } from '../../policy/index.js'
+
+import type { HostFacts } from '../host/host.js'
+import { planAgain, planCell } from './plan-cell.js'
+import type { CellRequest, PlannedCell } from './plan-cell.js'
+import type { Place } from '../grants/object-at.js'
+import { viewPresets } from '../grants/system-view.js'
+import type { SystemView } from '../grants/system-view.js'
+
+/** Plans cells, and remembers plans that depend on nothing but paths, which the launcher resolves anew each time. */
+export interface Planner {
+  readonly plan: (request: CellRequest, sealed: readonly Place[]) => PlannedCell
+  /** Whether a plan made earlier is the one that would be made now. */
+  readonly agrees: (planned: PlannedCell, request: CellRequest, sealed: readonly Place[]) => boolean
+  /** Throws where a call that seals `next` would be refused. Looks only where that may differ from what was planned. */
+  readonly tryNext: (request: CellRequest, sealed: readonly Place[], next: readonly Place[]) => void
+  readonly forget: () => void
+}
+
+const MOST_REMEMBERED = 256
+
+export const createPlanner = (host: HostFacts): Planner => {
+  const views = new Map<string, SystemView>()
+  const remembered = new Map<string, PlannedCell>()
+  const identities = new WeakMap<object, number>()
+  let lastIdentity = 0
+
+  const viewOf = (boundary: Boundary): SystemView => {
+    const key = JSON.stringify([boundary.presetRead, boundary.read.filter(({ negated }) => negated)].map((patterns) => patterns.map(({ path }) => path)))
+    const view = views.get(key) ?? viewPresets(boundary)
+    if (views.size >= MOST_REMEMBERED) views.clear()
+    views.set(key, view)
+    return view
+  }
+  /** Parts of a boundary are values that nobody changes, so that two with the same parts are the same. */
+  const identityOf = (part: object): number => {
+    const known = identities.get(part)
+    if (known !== undefined) return known
+    lastIdentity += 1
+    identities.set(part, lastIdentity)
+    return lastIdentity
+  }
+  // By what is left over, so that a part that a request or a boundary gets later is in the key too.
+  const keyOf = ({ boundary, hostEnvironment, ...request }: CellRequest, sealed: readonly Place[]): string => {
+    const { limits, presets, require, ...parts } = boundary
+    const identities = Object.entries<object>(parts).map(([name, part]) => [name, identityOf(part)])
+    return JSON.stringify([identities, limits, presets, require, request, Object.keys(hostEnvironment), sealed])
+  }
+  return {
+    agrees: (planned, request, sealed) =>
+      !dependsOnContents(request, sealed) || essenceOf(planned) === essenceOf(planCell(request, host, viewOf(request.boundary), sealed)),
+    tryNext: (request, sealed, next) => {
+      const isSame = sealed.length === next.length && sealed.every(({ path }, at) => path === next[at]?.path)
+      if (!isSame || dependsOnContents(request, next)) planCell(request, host, viewOf(request.boundary), next)
+    },
+    forget: () => {
+      remembered.clear()
+    },
+    plan: (request, sealed) => {
+      const { boundary } = request
+      if (dependsOnContents(request, sealed)) return planCell(request, host, viewOf(boundary), sealed)
+      const key = keyOf(request, sealed)
+      const known = remembered.get(key)
+      if (known !== undefined) return planAgain(known, host)
+      const planned = planCell(request, host, viewOf(boundary), sealed)
+      if (remembered.size >= MOST_REMEMBERED) remembered.clear()
+      remembered.set(key, planned)
+      return planned
+    },
+  }
+}
+
+/**
+ * Patterns and carve-outs are expanded to what exists, and so must be looked at for every call. In the
+ * Landlock form so must what lies beside a protected name, because it is granted piece by piece.
+ */
+const dependsOnContents = ({ boundary: { read, write }, form }: CellRequest, sealed: readonly Place[]): boolean =>
+  [...read, ...write].some(({ negated, kind }) => negated || kind === 'pattern') || (form === 'landlock' && sealed.length > 0)
+
+const essenceOf = ({ plan: { steps, rules, temporary } }: PlannedCell): string => {
+  const within = (path: string) => (path.startsWith(`${temporary}/`) ? path.slice(temporary.length) : path)
+  return JSON.stringify([steps.map((step) => ({ ...step, path: within(step.path) })), rules.map((rule) => (rule.path === temporary ? rule.access : rule))])
+}

@@ -1,0 +1,41 @@
+// Root's tools have no capability, so in folders of another user they could change nothing: the usual case in a container
+// whose workspace is mounted from outside. A call whose write roots all belong to one other user runs as that user.
+import { statSync } from 'node:fs'
+import type { Stats } from 'node:fs'
+
+import { fail } from '../../errors/index.js'
+import type { AbsolutePath, Boundary } from '../../policy/index.js'
+import { parentOf } from '../../policy/index.js'
+
+/** As whom the processes of a cell run, where that is not who runs Cordon. */
+export interface Identity {
+  readonly uid: number
+  readonly gid: number
+}
+
+/** Undefined: root's own, of several owners, or of nobody yet. */
+export const ownerOf = ({ read, write }: Boundary, cwd: AbsolutePath): Identity | undefined => {
+  const grants = (patterns: Boundary['read']) => patterns.filter(({ negated }) => !negated).map(({ base }) => base)
+  const owners = grants(write).flatMap((path) => statusAt(path) ?? [])
+  const [first] = owners
+  if (first === undefined || first.uid === 0 || owners.some(({ uid }) => uid !== first.uid)) return undefined
+  const identity = { uid: first.uid, gid: first.gid }
+  const closed = [...grants(read), ...grants(write), cwd].find((path) => statusAt(path) !== undefined && !canReach(identity, path))
+  if (closed !== undefined) throw fail('owner-shut-out', { root: grants(write)[0] ?? cwd, uid: String(identity.uid), gid: String(identity.gid), path: closed })
+  return identity
+}
+
+/** Whether every folder above a path lets the user pass. */
+export const canReach = (identity: Identity, path: AbsolutePath): boolean => {
+  const folder = parentOf(path)
+  if (folder === path) return true
+  const status = statusAt(folder)
+  return status !== undefined && mayPass(identity, status) && canReach(identity, folder)
+}
+
+const SEARCH = 0o1
+
+const mayPass = ({ uid, gid }: Identity, { uid: owner, gid: group, mode }: Stats): boolean =>
+  ((owner === uid ? mode >> 6 : group === gid ? mode >> 3 : mode) & SEARCH) !== 0
+
+const statusAt = (path: AbsolutePath): Stats | undefined => statSync(path, { throwIfNoEntry: false })

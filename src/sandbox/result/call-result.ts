@@ -1,0 +1,112 @@
+import type { Boundary } from '../../policy/index.js'
+
+import type { CellEnd } from '../launch/cell.js'
+import type { ExitEvent } from './events.js'
+import { findRealPath } from '../grants/object-at.js'
+import { refusedOpens } from './observed-files.js'
+import type { PlannedCell } from '../plan/plan-cell.js'
+import type { SandboxProfile } from '../plan/profile.js'
+import type { LimitKind, Violation } from './violations.js'
+
+export interface Usage {
+  readonly wallMs: number
+  readonly cpuMs: number
+  /** Of the largest process. */
+  readonly maxResidentBytes: number
+  /** Of all processes together, files in memory included; only a cgroup counts that. */
+  readonly peakMemoryBytes: number | undefined
+}
+
+/** How a program ended inside its cell. A limit or a signal is a status of its own, never an exit code. */
+export type Ending =
+  | { readonly status: 'exited'; readonly exitCode: number }
+  | { readonly status: 'signaled'; readonly signal: number }
+  /** Ended by Cordon, or by the kernel on its behalf, with this signal. */
+  | { readonly status: 'limit'; readonly limit: LimitKind; readonly signal: number }
+
+export const describeEnding = (ending: Ending): string => {
+  switch (ending.status) {
+    case 'exited':
+      return `exit ${String(ending.exitCode)}`
+    case 'signaled':
+      return `killed by signal ${String(ending.signal)}`
+    case 'limit':
+      return `ended by the ${ending.limit} limit`
+  }
+}
+
+/** What a call gave back, and within what it ran. */
+export interface CallRecord {
+  readonly stdout: Uint8Array
+  readonly stderr: Uint8Array
+  readonly profile: SandboxProfile
+  readonly violations: readonly Violation[]
+  readonly usage: Usage
+}
+
+export type CallResult = Ending & CallRecord
+
+/** What a call was given, and what was found in its write roots when it had ended. */
+export interface EndedCall {
+  readonly planned: PlannedCell
+  readonly boundary: Boundary
+  readonly found: readonly Violation[]
+}
+
+export const describeEnd = async ({ exit, ...end }: CellEnd, { planned, boundary, found }: EndedCall, stdout: Uint8Array, stderr: Uint8Array): Promise<CallResult> => {
+  const observed = await refusedOpens(end.opens, { boundary, temporary: planned.plan.temporary, realPathOf: findRealPath })
+  const violations = withoutRepeats([...end.violations, ...observed, ...found])
+  return {
+    ...endingOf(exit),
+    stdout,
+    stderr,
+    profile: { ...planned.profile, violation_refs: violations.map((_, index) => `violations/${String(index)}`) },
+    violations,
+    usage: { wallMs: exit.wall_ms, cpuMs: exit.cpu_ms, maxResidentBytes: exit.max_rss_kb * 1024, peakMemoryBytes: exit.memory_peak === 0 ? undefined : exit.memory_peak },
+  }
+}
+
+/** The keeper and the scout may both have seen a seal go, and more than once. */
+const withoutRepeats = (violations: readonly Violation[]): readonly Violation[] => {
+  const isFirst = (violation: Violation, at: number) =>
+    violation.kind !== 'unsealed' || violations.findIndex((other) => other.kind === 'unsealed' && other.path === violation.path) === at
+  return violations.filter(isFirst)
+}
+
+const SIGKILL = 9
+
+const endingOf = ({ code, signal, limit }: ExitEvent): Ending => {
+  // A tool may still end by itself in the moment in which it is killed for a limit.
+  if (limit !== '') return { status: 'limit', limit, signal: signal === 0 ? SIGKILL : signal }
+  return code < 0 ? { status: 'signaled', signal } : { status: 'exited', exitCode: code }
+}
+
+interface Collected {
+  readonly take: (bytes: Buffer) => void
+  readonly bytes: () => Uint8Array
+}
+
+/**
+ * Keeps the bytes of a stream, unless somebody else takes them as they come. They are put together while the tool
+ * runs: for a few megabytes that takes a millisecond, and at the end somebody would wait for it.
+ */
+export const collect = (sink: ((bytes: Uint8Array) => void) | undefined): Collected => {
+  let kept: Buffer = Buffer.alloc(0)
+  let length = 0
+  const keep = (bytes: Buffer): void => {
+    const needed = length + bytes.length
+    if (length > 0 && needed > kept.length) {
+      const larger = Buffer.allocUnsafe(needed * 2)
+      kept.copy(larger, 0, 0, length)
+      kept = larger
+    }
+    // The first piece is often the only one, and stays where it is.
+    if (length === 0) kept = bytes
+    else bytes.copy(kept, length)
+    length = needed
+  }
+  return {
+    take: sink ?? keep,
+    bytes: (): Uint8Array => kept.subarray(0, length),
+  }
+}

@@ -1,0 +1,62 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+import type { AbsolutePath } from '../../policy/index.js'
+
+import { readElfNeeds } from '../grants/elf.js'
+import { readInterpreterLine } from '../grants/interpreter.js'
+import { findProgram, lookUp } from '../grants/program.js'
+
+/** What a program that fails at its start may lack: found by looking at it, not by guessing from what it printed. */
+export interface StartNeeds {
+  /** Files of the program that were granted alone, without what lies around them. */
+  readonly alone: readonly AbsolutePath[]
+  /** Shared libraries that the host's loader would find, but not the cell's. */
+  readonly libraries: readonly { readonly name: string; readonly path: AbsolutePath }[]
+  /** Of a script that has env look up its interpreter: what the host's PATH leads to. */
+  readonly lookedUp: { readonly name: string; readonly path: string } | undefined
+}
+
+export interface StartContext {
+  readonly cwd: string
+  readonly searchPath: string
+  /** LD_LIBRARY_PATH of the host. */
+  readonly libraryPath: string
+  readonly isReadable: (path: AbsolutePath) => boolean
+}
+
+export const startNeedsOf = (name: string, { cwd, searchPath, libraryPath, isReadable }: StartContext): StartNeeds => {
+  const program = findProgram(name, cwd, searchPath)
+  const lookedUp = readInterpreterLine(program.executables[0] ?? program.path)?.lookedUp
+  const interpreter = lookedUp === undefined || lookedUp.includes('/') ? undefined : lookUp(lookedUp, searchPath)
+  const libraries = program.executables.flatMap((file) => readElfNeeds(file)?.libraries ?? [])
+  return {
+    alone: program.executables.filter((path) => !isReadable(path)),
+    libraries: libraries.flatMap((library) => {
+      const path = onHost(library, libraryPath)
+      return path === undefined || isReadable(path) || program.libraries.includes(path) ? [] : [{ name: library, path }]
+    }),
+    lookedUp: lookedUp === undefined || interpreter === undefined ? undefined : { name: lookedUp, path: interpreter },
+  }
+}
+
+const onHost = (library: string, libraryPath: string): AbsolutePath | undefined => {
+  const inFolders = libraryPath.split(':').filter((folder) => folder.startsWith('/')).map((folder) => join(folder, library))
+  return [...inFolders.filter((path) => existsSync(path)), ...inLoaderCache(library)][0] as AbsolutePath | undefined
+}
+
+/** The loader's cache holds, among tables, the paths of all libraries as texts. */
+const inLoaderCache = (library: string): readonly string[] => {
+  try {
+    const texts = readFileSync('/etc/ld.so.cache', 'latin1').split('\0')
+    return texts.filter((text) => text.startsWith('/') && text.endsWith(`/${library}`))
+  } catch {
+    return []
+  }
+}
+
+/** The folder to grant for a file of a program: what its `bin` lies in, or its own. */
+export const folderAround = (file: AbsolutePath): AbsolutePath => {
+  const folder = dirname(file)
+  return (/\/s?bin$/.test(folder) ? dirname(folder) : folder) as AbsolutePath
+}

@@ -1,0 +1,210 @@
+import { spawn } from 'node:child_process'
+import type { Socket } from 'node:net'
+
+import { bug, fail } from '../../errors/index.js'
+import type { AbsolutePath, Boundary, PathPattern, ProtectedName } from '../../policy/index.js'
+import { PROTECTED_NAMES, isNamedBy, isWithinPath } from '../../policy/index.js'
+
+import { bytesOfName, textOfName } from '../grants/file-names.js'
+import { FROM_SCOUT, TO_SCOUT, createFrameReader, encodeFrame } from '../launch/frames.js'
+import type { FrameToScout } from '../launch/frames.js'
+import { objectAt } from '../grants/object-at.js'
+import type { ObjectKind } from '../grants/object-at.js'
+import { quotedWord } from '../result/quoted-word.js'
+import type { Violation } from '../result/violations.js'
+
+export interface FoundName {
+  readonly path: AbsolutePath
+  readonly object: ObjectKind
+}
+
+export interface Patrol {
+  /** The protected names that exist in the write root now. */
+  readonly found: readonly FoundName[]
+  /** The same number: no file in a write root has got another name since. */
+  readonly links: string
+  /**
+   * From now on the tool runs: what appears may be its doing. In the folders that are `closed` it can make nothing;
+   * and what is `missing` must not appear.
+   */
+  readonly go: (closed: readonly AbsolutePath[], missing: readonly AbsolutePath[]) => void
+  /** Looks once more at what the call left. Where its tool never ran, nothing there is its doing. */
+  readonly end: (use: 'used' | 'unused') => Promise<PatrolEnd>
+}
+
+export interface PatrolEnd {
+  /** Everything that the call should not have touched, and what fell open to it. */
+  readonly violations: readonly Violation[]
+  /** Where something was made in the root: the protected names that exist in it now. */
+  readonly found: readonly FoundName[] | undefined
+}
+
+/** Knows every write root in use: which protected names exist in it, and which appear. */
+export interface Scout {
+  readonly begin: (root: AbsolutePath, boundary: Pick<Boundary, 'read' | 'write'>, onAppearance: () => void) => Promise<Patrol>
+  /** Watches single names that a call must not get at when somebody replaces or makes them. */
+  readonly hold: (names: readonly AbsolutePath[], onReplacement: () => void) => Promise<Pick<Patrol, 'end'>>
+  /** The other names that files of what is sealed have in the write roots. */
+  readonly otherNames: (roots: readonly AbsolutePath[], sealed: readonly AbsolutePath[]) => Promise<readonly FoundName[]>
+  readonly isAlive: () => boolean
+  readonly close: () => void
+}
+
+interface OrderedWatch extends Pick<Patrol, 'end'> {
+  readonly answer: readonly string[]
+  readonly go: (words: readonly string[]) => void
+}
+
+export const SCOPE_LETTERS = { anywhere: 'a', project: 'p', root: 'r' } as const
+
+const letterOf = ({ scope, object }: ProtectedName): string => (object === 'file' ? 'f' : SCOPE_LETTERS[scope])
+
+const KINDS: Readonly<Record<string, ObjectKind>> = { d: 'directory', f: 'file', l: 'link' }
+
+export const DEED_LETTERS = { m: 'set-aside', b: 'put-back', l: 'left', u: 'unseen', s: 'separated', r: 'replaced' } as const
+
+const isDeed = (letter: string): letter is keyof typeof DEED_LETTERS => letter in DEED_LETTERS
+
+const violationOf = (path: string, letter: string, aside: string): Violation => {
+  if (!isDeed(letter)) return bug(`the scout did ${JSON.stringify(letter)}, which nobody knows`)
+  const deed = DEED_LETTERS[letter]
+  if (deed === 'replaced') return { kind: 'unsealed', path }
+  return deed === 'set-aside' ? { kind: 'protected', deed, path, aside, restore: restoring(path, aside) } : { kind: 'protected', deed, path }
+}
+
+/** Not over what its user has made there since. */
+const restoring = (path: string, aside: string): string => `mv -nT -- ${quotedWord(aside)} ${quotedWord(path)}`
+
+export const startScout = (launcher: string): Scout => {
+  const child = spawn(launcher, ['scout'], { stdio: ['ignore', 'ignore', 'ignore', 'pipe'], env: {} })
+  const line = child.stdio[3] as Socket
+  const asides = new Map<number, { readonly list: Violation[]; readonly onAppearance: () => void }>()
+  const answers: { readonly resolve: (words: readonly string[]) => void; readonly reject: (error: Error) => void }[] = []
+  const exemptions = rememberExemptions()
+  let lastNumber = 0
+  let gone = false
+
+  const end = (how: string) => {
+    gone = true
+    for (const { reject } of answers.splice(0)) reject(fail('launcher-died', { how }))
+  }
+  const read = createFrameReader(FROM_SCOUT, (kind, payload) => {
+    const words = textOfName(payload).split('\0').slice(0, -1)
+    if (kind !== FROM_SCOUT.aside) {
+      answers.shift()?.resolve(words)
+      return
+    }
+    const [number = '', path = '', deed = '', aside = ''] = words
+    const order = asides.get(Number(number))
+    order?.list.push(violationOf(path, deed, aside))
+    order?.onAppearance()
+  })
+  line.on('data', (bytes: Buffer) => {
+    try {
+      read(bytes)
+    } catch (error) {
+      end(error instanceof Error ? error.message : String(error))
+      line.destroy()
+    }
+  })
+  line.on('error', () => undefined)
+  line.on('close', () => {
+    end('the scout ended')
+  })
+  child.once('error', (error) => {
+    end(error.message)
+  })
+  const ask = async (kind: FrameToScout, words: readonly string[]): Promise<readonly string[]> => {
+    if (gone) throw fail('launcher-died', { how: 'the scout ended' })
+    return new Promise((resolve, reject) => {
+      answers.push({ resolve, reject })
+      if (answers.length === 1) keepAlive(true)
+      line.write(encodeFrame(kind, wordsOf(words)))
+    }).finally(() => {
+      if (answers.length === 0) keepAlive(false)
+    }) as Promise<readonly string[]>
+  }
+  /** Only an answer that somebody waits for keeps the host process running. */
+  const keepAlive = (wanted: boolean) => {
+    if (wanted) line.ref()
+    else line.unref()
+  }
+  child.unref()
+  line.unref()
+  line.write(encodeFrame(TO_SCOUT.names, wordsOf(PROTECTED_NAMES.map((entry) => `${letterOf(entry)}${entry.name}`))))
+
+  /** Asks it to watch something for a call, by a number of its own. It answers with words, or with `!` and why it cannot. */
+  const order = async (kind: FrameToScout, subject: string, words: readonly string[], onAppearance: () => void): Promise<OrderedWatch> => {
+    lastNumber += 1
+    const number = lastNumber
+    const list: Violation[] = []
+    asides.set(number, { list, onAppearance })
+    const answer = await ask(kind, [String(number), ...words])
+    const [first = ''] = answer
+    if (first.startsWith('!')) asides.delete(number)
+    if (first.startsWith('!')) throw fail('plan-rejected', { problem: `${subject}: ${first.slice(1)}` })
+    const go = (words: readonly string[]) => {
+      if (!gone) line.write(encodeFrame(TO_SCOUT.go, wordsOf([String(number), ...words])))
+    }
+    const end = async (use: 'used' | 'unused') => {
+      const [, grown, ...found] = await ask(TO_SCOUT.end, use === 'used' ? [String(number)] : [String(number), use])
+      asides.delete(number)
+      return { violations: list, found: grown === undefined ? undefined : found.map(foundName) }
+    }
+    return { answer, go, end }
+  }
+
+  return {
+    begin: async (root, boundary, onAppearance) => {
+      const words = [root, ...exemptions(root, boundary.write), ...missingCarveOuts(root, boundary)]
+      const { answer, go, end } = await order(TO_SCOUT.begin, `the write root ${root} cannot be looked into`, words, onAppearance)
+      const [links = '', ...found] = answer
+      const below = (letter: string, paths: readonly AbsolutePath[]) => paths.filter((path) => isWithinPath(path, root)).map((path) => `${letter}${path.slice(root.length + 1)}`)
+      return {
+        found: found.map(foundName),
+        links,
+        go: (closed, missing) => {
+          go([...below('-', closed), ...below('!', missing)])
+        },
+        end,
+      }
+    },
+    otherNames: async (roots, sealed) => (await ask(TO_SCOUT.linked, ['0', ...roots.map((path) => `r${path}`), ...sealed.map((path) => `s${path}`)])).map(foundName),
+    hold: async (names, onReplacement) => order(TO_SCOUT.hold, 'what is carved out cannot be watched', names, onReplacement),
+    isAlive: () => !gone,
+    close: () => {
+      line.destroy()
+    },
+  }
+}
+
+const foundName = (word: string): FoundName => ({ path: word.slice(1) as AbsolutePath, object: KINDS[word[0] ?? ''] ?? 'other' })
+
+const wordsOf = (words: readonly string[]): Buffer => bytesOfName(words.map((word) => `${word}\0`).join(''))
+
+/** Every protected name is held against every grant; a boundary's grants are a value that nobody changes, so once is enough. */
+const rememberExemptions = (): typeof exemptionsIn => {
+  const known = new WeakMap<readonly PathPattern[], Map<AbsolutePath, readonly string[]>>()
+  return (root, write) => {
+    const byRoot = known.get(write) ?? new Map<AbsolutePath, readonly string[]>()
+    const words = byRoot.get(root) ?? exemptionsIn(root, write)
+    known.set(write, byRoot.set(root, words))
+    return words
+  }
+}
+
+/** What the policy names itself is not guarded: here, at every depth, or at one place. */
+const exemptionsIn = (root: AbsolutePath, write: readonly PathPattern[]): readonly string[] => {
+  const inRoot = write.filter(({ negated, kind, base }) => !negated && kind !== 'pattern' && base !== root && isWithinPath(base, root))
+  return PROTECTED_NAMES.flatMap((entry) => {
+    if (isNamedBy(write, entry, `${root}/any/depth/${entry.name}` as AbsolutePath)) return [`*${entry.name}`]
+    const places = inRoot.filter(({ base }) => base.endsWith(`/${entry.name}`)).map(({ base }) => `=${base.slice(root.length + 1)}`)
+    return isNamedBy(write, entry, `${root}/${entry.name}` as AbsolutePath) ? [`=${entry.name}`, ...places] : places
+  })
+}
+
+/** What the policy carves out of the root although it is not there yet: it must not appear either. */
+const missingCarveOuts = (root: AbsolutePath, { read, write }: Pick<Boundary, 'read' | 'write'>): readonly string[] =>
+  [...read, ...write]
+    .filter(({ negated, kind, base }) => negated && kind !== 'pattern' && base !== root && isWithinPath(base, root) && objectAt(base) === undefined)
+    .map(({ base }) => `!${base.slice(root.length + 1)}`)

@@ -1,0 +1,192 @@
+import type pg from 'pg'
+
+import { fail } from '../../errors/index.js'
+
+import { guardAnswers, streamOf } from './answer-guard.js'
+import type { Engine, Session } from '../engine.js'
+import { givingUp } from './giving-up.js'
+import { storeError } from './sql-error.js'
+
+export interface PostgresSettings {
+  readonly url: string
+  /** Connections at the same time, besides those that listen. */
+  readonly connections?: number
+  /** The first pause after a broken connection of a listener; it doubles up to ten seconds. */
+  readonly retryMs?: number
+  /** How long an answer may take; a network that drops everything says nothing by itself. Left out, for ever. */
+  readonly answerMs?: number
+  /** What the database itself gives statements; listeners and migrations have no limit. Left out, what the login is given. */
+  readonly limits?: PostgresLimits
+  /** Of what is answered to one statement; what is larger fails, alone. */
+  readonly mostAnswerBytes?: number
+}
+
+export interface PostgresLimits {
+  readonly statementMs: number
+  /** Waiting for what another transaction holds. */
+  readonly lockMs: number
+  /** A transaction in which nothing is asked. */
+  readonly idleMs: number
+  /** To be connected, or to have a connection of the pool. */
+  readonly connectMs: number
+}
+
+const LONGEST_PAUSE_MS = 10_000
+/** An answer that is larger is nobody's to read; one of a client of `cordon serve` has the same bound. */
+const MOST_ANSWER_BYTES = 64 * 1024 * 1024
+
+type Driver = typeof pg
+
+/** A server. Neither the driver nor a connection is there before something is asked for. */
+export const openPostgres = ({ url, connections = 10, retryMs = 100, answerMs, limits, mostAnswerBytes = MOST_ANSWER_BYTES }: PostgresSettings): Engine => {
+  const where = withoutPassword(url)
+  const stops = new Set<() => Promise<void>>()
+  let opened: Promise<pg.Pool> | undefined
+  const common = { connectionString: url, keepAlive: true, ...(answerMs === undefined ? {} : { query_timeout: answerMs, connectionTimeoutMillis: answerMs }), ...(limits === undefined ? {} : limitsOf(limits)) }
+  const pool = (): Promise<pg.Pool> => (opened ??= openPool({ ...common, max: connections, application_name: 'cordon' }, mostAnswerBytes))
+  // Apart from the others, which may all be in use by what is to be ended.
+  let openedToEnd: Promise<pg.Pool> | undefined
+  const end = async (backend: number): Promise<void> => {
+    await (await (openedToEnd ??= openPool({ ...common, max: 1, application_name: 'cordon ends a statement' }))).query('select pg_cancel_backend($1)', [backend])
+  }
+
+  const told = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await work()
+    } catch (error) {
+      throw storeError(error, where)
+    }
+  }
+  const sessionOf = (client: () => Promise<pg.Pool | pg.PoolClient>): Session => ({
+    query: (sql, values = []) => told(async () => (await (await client()).query(sql, [...values])).rows as never),
+    execute: async (sql) => {
+      await told(async () => (await client()).query(sql))
+    },
+  })
+
+  const transaction: Engine['transaction'] = async (work, signal) => {
+    const client = await told(async () => (await pool()).connect())
+    if (signal?.aborted === true) {
+      client.release()
+      throw fail('store-busy', { problem: 'it was not begun, because nobody waits for it any more' })
+    }
+    const stop = givingUp(client, signal, end)
+    let isBroken = true
+    try {
+      await told(() => client.query('begin'))
+      const result = await work(
+        sessionOf(() => {
+          if (signal?.aborted === true) throw fail('store-busy', { problem: 'it was given up, because nobody waits for it any more' })
+          return Promise.resolve(client)
+        }),
+      )
+      await told(() => client.query('commit'))
+      isBroken = false
+      return result
+    } catch (error) {
+      // One that is being ended is ended by then; what comes next is not.
+      await stop()
+      // A connection that cannot even be rolled back is not used again.
+      isBroken = await client.query('rollback').then(() => false, () => true)
+      throw error
+    } finally {
+      await stop()
+      client.release(isBroken)
+    }
+  }
+
+  return {
+    where,
+    ...sessionOf(pool),
+    transaction,
+    listen: async (channels, heard) => {
+      const stop = await told(() => keepListening({ url, channels, heard, retryMs }))
+      const once = async (): Promise<void> => {
+        stops.delete(once)
+        await stop()
+      }
+      stops.add(once)
+      return once
+    },
+    close: async () => {
+      await Promise.all([...stops].map((stop) => stop()))
+      await Promise.all([(await opened)?.end(), (await openedToEnd)?.end()])
+    },
+  }
+}
+
+const driver = async (): Promise<Driver> => (await import('pg')).default
+
+export const openPool = async (settings: pg.PoolConfig, mostAnswerBytes = MOST_ANSWER_BYTES): Promise<pg.Pool> => {
+  const { Pool } = await driver()
+  const pool = new Pool(settings)
+  // An idle connection that breaks is replaced when the next one is asked for; of one in use its statement tells.
+  pool.on('error', () => undefined)
+  pool.on('connect', (client) => {
+    client.on('error', () => undefined)
+    guardAnswers(streamOf(client), mostAnswerBytes)
+  })
+  return pool
+}
+
+const limitsOf = ({ statementMs, lockMs, idleMs, connectMs }: PostgresLimits): pg.PoolConfig => ({ statement_timeout: statementMs, lock_timeout: lockMs, idle_in_transaction_session_timeout: idleMs, connectionTimeoutMillis: connectMs })
+
+interface Listening {
+  readonly url: string
+  readonly channels: readonly string[]
+  readonly heard: (payload: string, channel: string) => void
+  readonly retryMs: number
+}
+
+/** A connection of its own, made anew when it breaks. What was said meanwhile is lost: whoever listens asks for the state as well. */
+const keepListening = async ({ url, channels, heard, retryMs }: Listening): Promise<() => Promise<void>> => {
+  const { Client, escapeIdentifier } = await driver()
+  let current: pg.Client | undefined
+  let isOver = false
+  let pause = retryMs
+  const connect = async (): Promise<void> => {
+    const next = new Client({ connectionString: url, application_name: 'cordon listener', keepAlive: true })
+    // Told more than once of one that breaks, and of one that never was there by its own promise.
+    const lost = (): void => {
+      if (current !== next) return
+      current = undefined
+      again()
+    }
+    next.on('notification', ({ payload = '', channel }) => { heard(payload, channel) })
+    next.on('error', lost)
+    next.on('end', lost)
+    try {
+      await next.connect()
+      guardAnswers(streamOf(next), Number.POSITIVE_INFINITY)
+      await next.query(channels.map((channel) => `listen ${escapeIdentifier(channel)}`).join('; '))
+    } catch (error) {
+      void next.end().catch(() => undefined)
+      throw error
+    }
+    if (isOver) await next.end()
+    else current = next
+    pause = retryMs
+  }
+  const again = (): void => {
+    if (isOver) return
+    setTimeout(() => void connect().catch(again), pause).unref()
+    pause = Math.min(pause * 2, LONGEST_PAUSE_MS)
+  }
+  await connect()
+  return async () => {
+    isOver = true
+    await current?.end()
+  }
+}
+
+const withoutPassword = (url: string): string => {
+  try {
+    const parsed = new URL(url)
+    parsed.password = ''
+    for (const name of ['password', 'sslpassword']) parsed.searchParams.delete(name)
+    return parsed.toString()
+  } catch {
+    // That of a socket has no host, which is no URL for others.
+    return /^postgres(?:ql)?:\/\/[^:@/?#]*@?\/[^@]*$/.test(url) && !/password=/i.test(url) ? url : 'the given URL'
+  }
+}
