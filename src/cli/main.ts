@@ -21,7 +21,7 @@ import { SERVE_HELP } from './team/serve-help.js'
 import { TEAM_HELP } from './team/team-help.js'
 import { TOKENS_HELP } from './team/tokens-help.js'
 import { TOOLS_HELP } from './team/tools-help.js'
-import { version } from './version.js'
+import { version } from './text/version.js'
 import { WHY_HELP } from './log/why-help.js'
 
 interface Command {

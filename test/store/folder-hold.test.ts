@@ -12,7 +12,7 @@ const home = mkdtempSync(join(tmpdir(), 'cordon-hold-'))
 afterAll(() => {
   rmSync(home, { recursive: true, force: true })
 })
-const MODULE = pathToFileURL(join(import.meta.dirname, '..', '..', 'dist', 'store', 'folder-hold.js')).href
+const MODULE = pathToFileURL(join(import.meta.dirname, '..', '..', 'dist', 'store', 'engine', 'folder-hold.js')).href
 const program = (folder: string, then: string) => ['--input-type=module', '-e', `import { holdFolder } from ${JSON.stringify(MODULE)}; try { holdFolder(${JSON.stringify(folder)}); ${then} } catch (error) { console.log(error.code) }`]
 
 test('a folder that another process has is not had twice, and is had again when it lets go', () => {

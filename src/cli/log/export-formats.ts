@@ -2,7 +2,7 @@
 import type { AuditLine } from '../../runtime/index.js'
 import type { AnswerOf } from '../../store/index.js'
 
-import { version } from '../version.js'
+import { version } from '../text/version.js'
 
 export const EXPORT_FORMATS = ['jsonl', 'cloudevents', 'ocsf'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]

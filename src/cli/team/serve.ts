@@ -19,7 +19,7 @@ import { renderHelp } from '../help.js'
 import { SERVE_HELP } from './serve-help.js'
 import { openEngine, ownName, placeOf, socketOf } from '../store/store-options.js'
 import { parseSpan } from '../text/time-words.js'
-import { version } from '../version.js'
+import { version } from '../text/version.js'
 
 const COMMAND = 'cordon serve'
 

@@ -6,7 +6,7 @@ import { fail } from '../../errors/index.js'
 
 import { isExecutable } from '../grants/object-at.js'
 
-const PACKAGE_ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
+const PACKAGE_ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..')
 
 /** The compiled launcher: this checkout's own build, or the prebuilt package of the platform. */
 export const findLauncher = (): string => {
