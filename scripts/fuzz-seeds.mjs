@@ -1,7 +1,7 @@
 // The inputs that fuzzing begins with: what the library really sends, and what git really writes.
 import { encodeCommand, encodePlan } from '../dist/sandbox/plan/encode-plan.js'
-import { encodeFrame } from '../dist/sandbox/launch/frames.js'
-import { probeHost } from '../dist/sandbox/host/host.js'
+import { encodeFrame } from '../dist/sandbox/frames.js'
+import { probeHost } from '../dist/sandbox/host.js'
 import { findLauncher } from '../dist/sandbox/host/launcher.js'
 import { createPlanner } from '../dist/sandbox/plan/planner.js'
 import { parsePolicy, resolvePolicy } from '../dist/policy/index.js'

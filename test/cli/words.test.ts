@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 import { renderHelp } from '../../src/cli/help.js'
-import { RUN_HELP } from '../../src/cli/run/run-options.js'
+import { RUN_HELP } from '../../src/cli/request/run-options.js'
 
 import { CORDON, cordon, temporaryFolder } from './cordon.js'
 

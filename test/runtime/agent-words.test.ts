@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 
 import { processTool, tool } from '../../src/runtime/index.js'
-import { adviceFor, withoutHostPaths } from '../../src/runtime/call/agent-words.js'
+import { adviceFor, withoutHostPaths } from '../../src/runtime/result/agent-words.js'
 import type { Violation, ViolationKind } from '../../src/sandbox/index.js'
 
 import { READ, asWritten, openStage } from './stage.js'

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { processTool, tool } from '../../src/runtime/index.js'
 import { createMessageReader, encodeMessage, encodeWritten } from '../../src/runtime/function-cell/messages.js'
 import { listenToFunction } from '../../src/runtime/run/function-reply.js'
-import { resultLimitsOf } from '../../src/runtime/run/result-limits.js'
+import { resultLimitsOf } from '../../src/runtime/result/result-limits.js'
 
 import { asWritten, eventsOf, openStage } from './stage.js'
 

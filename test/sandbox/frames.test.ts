@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
-import { FROM_CELL, TO_CELL, createFrameReader, encodeFrame, encodeInput } from '../../src/sandbox/launch/frames.js'
+import { FROM_CELL, TO_CELL, createFrameReader, encodeFrame, encodeInput } from '../../src/sandbox/frames.js'
 
 interface Frame {
   readonly kind: string

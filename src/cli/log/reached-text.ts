@@ -6,7 +6,7 @@ import { describeViolation } from '../../sandbox/index.js'
 import type { Violation } from '../../sandbox/index.js'
 
 import { wayOut } from '../run-text/explain.js'
-import { upstreamProblems } from './upstream-problems.js'
+import { upstreamProblems } from '../run-text/upstream-problems.js'
 
 type Line = readonly [string, string]
 

@@ -10,7 +10,7 @@ import { STDOUT, jsonLine, paintFor, writeText } from '../text/console-text.js'
 import { renderBoundary, voterOf } from '../team/question-text.js'
 import { openStore, teamOf } from '../store/store-options.js'
 import { renderFacts, renderHash, renderQuoted } from '../text/table-text.js'
-import { renderUsage } from './usage-text.js'
+import { renderUsage } from '../text/usage-text.js'
 import { visible, wrapped } from '../text/visible-text.js'
 
 const COMMAND = 'cordon why'

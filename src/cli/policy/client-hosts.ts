@@ -13,7 +13,7 @@ import type { Form, Sandbox } from '../../sandbox/index.js'
 
 import { clientQuestion } from './client-questions.js'
 import type { ClientAnswer } from './client-questions.js'
-import type { EgressOrder } from '../run/egress-order.js'
+import type { EgressOrder } from '../settings/egress-order.js'
 import type { LoadedPolicy } from './policy-file.js'
 
 export interface Asking {

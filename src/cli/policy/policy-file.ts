@@ -9,6 +9,7 @@ import type { PolicyFile, ToolPolicy } from '../../policy/index.js'
 
 import type { FoundPolicy, PolicyPlaces, PolicySource } from './policy-sources.js'
 import { POLICY_ENDING, POLICY_SOURCES, findPolicies, isVouchedFor, readFound, shownAs } from './policy-sources.js'
+import { reasonOf } from '../text/file-failure.js'
 import { asWord } from '../text/shell-word.js'
 
 /** A policy file, and whether whoever runs this stands behind it. */
@@ -64,9 +65,6 @@ const findNamed = (word: string, places: PolicyPlaces): FoundPolicy => {
   if (second !== undefined) throw fail('usage-error', { problem: `there are two policies named ${name}: ${shownAs(first)} and ${shownAs(second)}`, fix: `say which: --policy ${first.source}:${name}, --policy ${second.source}:${name}, or the path of the file` })
   return first
 }
-
-/** `ENOENT: no such file or directory, open 'x'` without the part that the message has already. */
-export const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message.replace(/, \w+(?: '.*)?$/s, '') : String(cause))
 
 const unknownName = (word: string, known: readonly FoundPolicy[]): CordonError => {
   const near = nearestKey(word, known.map(({ name }) => name))

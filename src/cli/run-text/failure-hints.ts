@@ -8,7 +8,7 @@ import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { escapeGlob, isReadable, isWithinPath, isWritable, matches } from '../../policy/index.js'
 import type { SandboxProfile } from '../../sandbox/index.js'
 
-import type { RunOrder } from '../run/run-request.js'
+import type { RunOrder } from '../request/run-request.js'
 import { asWord } from '../text/shell-word.js'
 import { isTransfer, outputsOf, withoutMark } from './transfer-words.js'
 

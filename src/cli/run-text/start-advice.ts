@@ -6,7 +6,7 @@ import { escapeGlob, isReadable, resolvePolicy } from '../../policy/index.js'
 import { SYSTEM_PATH, folderAround, startNeedsOf } from '../../sandbox/index.js'
 import type { StartContext, StartNeeds } from '../../sandbox/index.js'
 
-import type { RunOrder } from '../run/run-request.js'
+import type { RunOrder } from '../request/run-request.js'
 import { asWord } from '../text/shell-word.js'
 
 type Variables = Readonly<Record<string, string | undefined>>

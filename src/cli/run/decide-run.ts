@@ -11,7 +11,7 @@ import { recordArguments } from '../../runtime/events/index.js'
 import { alwaysRule, renderRule } from './always-rule.js'
 import type { CommandLine } from '../command-line.js'
 import type { RunAnswer } from './run-prompt.js'
-import type { RunOrder } from './run-request.js'
+import type { RunOrder } from '../request/run-request.js'
 import { RUN_TOOL, argvOf, describeTyped, inputOf } from './run-tool.js'
 import { SESSION_LIFETIME } from './session-approvals.js'
 import type { SessionApprovals } from './session-approvals.js'
@@ -115,7 +115,7 @@ const answerOf = (answer: RunAnswer, by: string, { order, environment }: RunServ
 }
 
 const askPerson = async (evaluation: Extract<Evaluation, { kind: 'asking' }>, runGate: RunGate, services: RunServices): Promise<RunAnswer> => {
-  const [{ askAboutRun }, { openDialog }, { paintFor }] = await Promise.all([import('./run-prompt.js'), import('./terminal-dialog.js'), import('../text/console-text.js')])
+  const [{ askAboutRun }, { openDialog }, { paintFor }] = await Promise.all([import('./run-prompt.js'), import('../settings/terminal-dialog.js'), import('../text/console-text.js')])
   const { decision, inputs, why } = evaluation
   const input = inputs.call as JsonObject
   const { session, ruleFile, tool, environment } = services

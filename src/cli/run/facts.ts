@@ -9,8 +9,8 @@ import type { EgressSummary } from '../../runtime/events/index.js'
 import type { CallResult, SandboxProfile, Violation } from '../../sandbox/index.js'
 
 import { writeFully } from '../text/console-text.js'
-import { reasonOf } from '../policy/policy-file.js'
-import type { RunOrder } from './run-request.js'
+import { reasonOf } from '../text/file-failure.js'
+import type { RunOrder } from '../request/run-request.js'
 import { RUN_TOOL } from './run-tool.js'
 
 /** What `--facts` and `--json` say: why the command ran or did not, within what, and how it ended. */

@@ -16,7 +16,7 @@ import type { RunServices } from './decide-run.js'
 import { revise } from './facts.js'
 import type { Decided } from './facts.js'
 import { intrusionErrors } from '../run-text/intrusions.js'
-import { auditPathOf } from './own-folders.js'
+import { auditPathOf } from '../settings/own-folders.js'
 import { recordEnded, recordFailed, recordPermitted, recordRefused, recordSettingsOf, recordStarted } from './record-run.js'
 import { argvOf } from './run-tool.js'
 

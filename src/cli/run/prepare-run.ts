@@ -11,9 +11,9 @@ import { loadRuleFiles } from '../../runtime/rule-files/index.js'
 
 import type { CommandLine } from '../command-line.js'
 import type { RunServices } from './decide-run.js'
-import { ownFilesOf } from './own-files.js'
-import { configFolderOf, stateFolderOf } from './own-folders.js'
-import type { RunOrder } from './run-request.js'
+import { ownFilesOf } from '../settings/own-files.js'
+import { configFolderOf, stateFolderOf } from '../settings/own-folders.js'
+import type { RunOrder } from '../request/run-request.js'
 import { runTool } from './run-tool.js'
 import { openSession } from './session-approvals.js'
 

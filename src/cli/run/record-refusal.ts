@@ -8,9 +8,9 @@ import { createEventStream, decided, denied, recordArguments } from '../../runti
 
 import type { CommandLine } from '../command-line.js'
 import type { Decided } from './facts.js'
-import { auditPathOf } from './own-folders.js'
+import { auditPathOf } from '../settings/own-folders.js'
 import { recordSettingsOf } from './record-run.js'
-import { homeOf } from './run-request.js'
+import { homeOf } from '../request/run-request.js'
 import { asWord } from '../text/shell-word.js'
 
 /** Nothing ran, so that nothing is lost where it cannot be recorded; the refusal is told anyway. */

@@ -6,7 +6,7 @@ import type { NetworkCall } from '../../runtime/network/index.js'
 import type { CallNetwork, CallResult, CellSettings } from '../../sandbox/index.js'
 
 import type { CommandLine } from '../command-line.js'
-import type { EgressOrder } from './egress-order.js'
+import type { EgressOrder } from '../settings/egress-order.js'
 
 export interface GrantedNetwork extends Pick<CellSettings, 'proxy'> {
   readonly network?: CallNetwork

@@ -5,7 +5,7 @@ import type { Boundary, PathPattern } from '../../policy/index.js'
 
 import type { Paint } from '../text/console-text.js'
 import { readWords } from '../text/read-words.js'
-import type { Dialog } from './terminal-dialog.js'
+import type { Dialog } from '../settings/terminal-dialog.js'
 import { quoted, visible, visibleWord } from '../text/visible-text.js'
 
 export interface RunQuestion {

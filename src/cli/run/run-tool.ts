@@ -7,7 +7,7 @@ import { policyHash } from '../../policy/index.js'
 import type { Boundary } from '../../policy/index.js'
 import { lookUp } from '../../sandbox/index.js'
 
-import type { RunOrder } from './run-request.js'
+import type { RunOrder } from '../request/run-request.js'
 import { asWord } from '../text/shell-word.js'
 
 /** Its name in rules. No tool that a model can call has a colon in its name. */

@@ -7,7 +7,7 @@ import { fail } from '../../errors/index.js'
 import type { ApprovalGrant } from '../../gate/index.js'
 
 import { usage } from '../arguments.js'
-import { reasonOf } from '../policy/policy-file.js'
+import { reasonOf } from '../text/file-failure.js'
 
 /** How long an approval for a session lasts. */
 export const SESSION_LIFETIME = 8 * 3_600_000

@@ -10,7 +10,7 @@ import type { Engine, StoreAccess } from '../../store/index.js'
 import type { Arguments } from '../arguments.js'
 import { usage } from '../arguments.js'
 import type { CommandLine } from '../command-line.js'
-import { stateFolderOf } from '../run/own-folders.js'
+import { stateFolderOf } from '../settings/own-folders.js'
 import { STORE_PLACES } from './store-help.js'
 
 type Environment = CommandLine['environment']

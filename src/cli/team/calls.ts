@@ -11,7 +11,7 @@ import type { CommandDesk } from '../store/store-command.js'
 import { runStoreCommand } from '../store/store-command.js'
 import { renderFacts, renderHash, renderQuoted, renderSpan, renderTable } from '../text/table-text.js'
 import { parseSpan } from '../text/time-words.js'
-import { renderDuration, renderUsage } from '../log/usage-text.js'
+import { renderDuration, renderUsage } from '../text/usage-text.js'
 
 export const calls = (line: CommandLine): Promise<number> => runStoreCommand({ name: 'calls', help: CALLS_HELP, actions: { list, show, cancel } }, line)
 

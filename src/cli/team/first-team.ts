@@ -8,7 +8,7 @@ import { openDirectAccess } from '../../store/index.js'
 import type { Engine } from '../../store/index.js'
 
 import type { CommandLine } from '../command-line.js'
-import { stateFolderOf } from '../run/own-folders.js'
+import { stateFolderOf } from '../settings/own-folders.js'
 
 export interface FirstTeam {
   readonly team: string

@@ -7,11 +7,11 @@ import type { ApprovalAnswer } from './approval.js'
 import type { Evaluation } from '../call.js'
 import { grantOf, withStep } from '../draft.js'
 import type { Evaluator, Progress } from '../evaluator.js'
-import { gateParsed } from '../input/gate-input.js'
+import { gateParsed } from '../gate-input.js'
 import { LIFETIMES } from '../gate-settings.js'
 import type { GateSettings } from '../gate-settings.js'
 import { takeSnapshot } from '../input/json-value.js'
-import { messageOf } from '../hooks/message-of.js'
+import { messageOf } from '../message-of.js'
 
 export type Settle = (question: Evaluation, answer: unknown) => Promise<Evaluation>
 

@@ -2,7 +2,7 @@ import { isList, isMapping } from '../input/canonical-json.js'
 import { placeOfKey, renderPlace } from '../input/json-value.js'
 import type { JsonValue, KeyPlace } from '../input/json-value.js'
 import type { MarkTree } from './mark-tree.js'
-import type { Mark } from './parameter-marks.js'
+import type { Mark } from '../input/parameter-marks.js'
 
 /** One string of the input: a value, or the key of a mapping. */
 export interface ArgumentString {

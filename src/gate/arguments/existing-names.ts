@@ -1,6 +1,6 @@
 import type { AbsolutePath } from '../../policy/index.js'
 
-import { foldName } from '../rules/folded-path.js'
+import { foldName } from './folded-path.js'
 
 /** The names in a folder; undefined where nobody can tell. */
 export type ListFolder = (path: AbsolutePath) => readonly string[] | undefined

@@ -1,7 +1,7 @@
 import { fail } from '../../errors/index.js'
 
-import { MARKS, MARK_KEYWORD, MARK_PROPERTY, isStandardSchema } from './parameter-marks.js'
-import type { JsonSchema, Mark, StandardSchema } from './parameter-marks.js'
+import { MARKS, MARK_KEYWORD, MARK_PROPERTY, isStandardSchema } from '../input/parameter-marks.js'
+import type { JsonSchema, Mark, StandardSchema } from '../input/parameter-marks.js'
 
 /** The marks of a schema in the shape of the input that it describes. */
 export interface MarkTree {

@@ -6,7 +6,7 @@ import type { Hook, HookAnswer, HookEvent, HookPoint } from './hook.js'
 import { parseHookAnswer } from './hook.js'
 import { takeSnapshot } from '../input/json-value.js'
 import type { JsonValue } from '../input/json-value.js'
-import { messageOf } from './message-of.js'
+import { messageOf } from '../message-of.js'
 import { mergeEdits } from './merge-edits.js'
 import type { Edit } from './merge-edits.js'
 

@@ -2,7 +2,7 @@
 // event loop for seconds and take a hundred times its size, so the bytes are measured before anything is made of them.
 import { adoptParsed } from './json-value.js'
 import type { JsonValue } from './json-value.js'
-import { messageOf } from '../hooks/message-of.js'
+import { messageOf } from '../message-of.js'
 import { repeatedKey } from './parse-json.js'
 
 export interface JsonLimits {

@@ -1,4 +1,4 @@
-import { messageOf } from '../hooks/message-of.js'
+import { messageOf } from '../message-of.js'
 
 /** What arguments are made of. Anything else could mean one thing to the gate and another to the tool. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject

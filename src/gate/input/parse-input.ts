@@ -1,4 +1,4 @@
-import type { StandardSchema } from '../arguments/parameter-marks.js'
+import type { StandardSchema } from './parameter-marks.js'
 
 export type ParsedInput = { readonly kind: 'input'; readonly value: unknown } | { readonly kind: 'problem'; readonly problem: string }
 

@@ -1,7 +1,7 @@
 // JSON.parse takes the last of two equal keys, other readers the first. What the gate judges must be
 // what everybody else reads, so arguments that arrive as text are refused when a key stands twice.
 
-import { messageOf } from '../hooks/message-of.js'
+import { messageOf } from '../message-of.js'
 
 export type ParsedJson = { readonly kind: 'json'; readonly value: unknown } | { readonly kind: 'problem'; readonly problem: string }
 

@@ -1,4 +1,4 @@
-import type { FoldedPattern } from './folded-path.js'
+import type { FoldedPattern } from '../arguments/folded-path.js'
 
 interface Node<Item> {
   readonly children: Map<string, Node<Item>>

@@ -4,7 +4,7 @@ import type { Places, PolicyNode } from '../../policy/index.js'
 
 import { parseCommandPattern } from '../commands/command-pattern.js'
 import type { CommandPattern } from '../commands/command-pattern.js'
-import { foldPattern } from './folded-path.js'
+import { foldPattern } from '../arguments/folded-path.js'
 import type { ArgumentCondition, HostCondition, PathCondition } from './rule.js'
 import { parseTextPattern } from '../commands/text-pattern.js'
 import type { TextPattern } from '../commands/text-pattern.js'

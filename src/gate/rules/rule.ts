@@ -1,7 +1,7 @@
 import type { Destination, PathPattern } from '../../policy/index.js'
 
 import type { CommandPattern } from '../commands/command-pattern.js'
-import type { FoldedPattern } from './folded-path.js'
+import type { FoldedPattern } from '../arguments/folded-path.js'
 import type { JsonValue } from '../input/json-value.js'
 import type { TextPattern } from '../commands/text-pattern.js'
 import type { DestructiveFacts } from '../tool.js'

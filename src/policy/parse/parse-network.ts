@@ -2,7 +2,7 @@ import { fail } from '../../errors/index.js'
 
 import type { HostAction, HostGrant } from '../network/host-grant.js'
 import { parseDestination, renderDestination } from '../network/host-grant.js'
-import { nearestKey } from './nearest-key.js'
+import { nearestKey } from '../nearest-key.js'
 import type { PathGlob } from '../glob/path-glob.js'
 import { parsePathGlob } from '../glob/path-glob.js'
 import type { PolicyNode } from './policy-node.js'

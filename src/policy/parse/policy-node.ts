@@ -2,7 +2,7 @@
 import type { CordonError } from '../../errors/index.js'
 import { fail } from '../../errors/index.js'
 
-import { nearestKey } from './nearest-key.js'
+import { nearestKey } from '../nearest-key.js'
 
 export type KeyPath = readonly (string | number)[]
 

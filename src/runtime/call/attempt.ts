@@ -5,9 +5,9 @@ import { CordonError, fail } from '../../errors/index.js'
 import type { ApprovalGrant, Evaluation, GateCall, JsonValue } from '../../gate/index.js'
 import { resultOfInterrupted } from '../../sandbox/index.js'
 
-import { settleQuestions } from './approvals.js'
+import { settleQuestions } from '../approvals.js'
 import { factsOf } from './call-services.js'
-import type { CallHandlers, Outcome } from './call-outcome.js'
+import type { CallHandlers, Outcome } from '../call-outcome.js'
 import type { CallServices } from './call-services.js'
 import { completeCall } from './complete-call.js'
 import { called, decided, denied, idsOf, processStarted, recordTogether } from '../events/call-record.js'
@@ -18,7 +18,7 @@ import { createBareRequests } from '../events/bare-requests.js'
 import { createEgressLog } from '../events/egress-log.js'
 import type { RegisteredCalls } from '../registry/index.js'
 import type { RegisteredTool } from '../tools/registered-tool.js'
-import type { ToolResult } from './tool-result.js'
+import type { ToolResult } from '../result/tool-result.js'
 
 type Permitted = Extract<Evaluation, { kind: 'permitted' }>
 

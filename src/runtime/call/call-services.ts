@@ -2,14 +2,14 @@ import type { Evaluation, Gate, Mode } from '../../gate/index.js'
 import type { CordonError } from '../../errors/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 
-import type { Outcome } from './call-outcome.js'
-import type { ApprovalSettings } from './approvals.js'
+import type { Outcome } from '../call-outcome.js'
+import type { ApprovalSettings } from '../approvals.js'
 import type { EventStream } from '../events/event-stream.js'
 import type { RecordSettings } from '../events/recorded-arguments.js'
 import type { Executor } from './execute.js'
 import type { RegisteredCalls } from '../registry/registered-calls.js'
 import type { RegisteredTool } from '../tools/registered-tool.js'
-import type { CallFacts, CallUsage, Execution } from './tool-result.js'
+import type { CallFacts, CallUsage, Execution } from '../result/tool-result.js'
 import type { ToolDefinition } from '../tools/tools.js'
 
 /** What every call of one runtime uses. */

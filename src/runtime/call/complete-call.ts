@@ -2,11 +2,11 @@ import { CordonError, fail } from '../../errors/index.js'
 import type { Evaluation, Gate, GateCall } from '../../gate/index.js'
 
 import { factsOf } from './call-services.js'
-import type { Outcome } from './call-outcome.js'
+import type { Outcome } from '../call-outcome.js'
 import type { CallServices } from './call-services.js'
 import { ended, recordTogether } from '../events/call-record.js'
 import { recordArguments } from '../events/recorded-arguments.js'
-import type { ToolResult } from './tool-result.js'
+import type { ToolResult } from '../result/tool-result.js'
 
 /** A run has ended: hooks see what came out, the record is closed, and the caller gets its result. */
 export const completeCall = async (services: CallServices, call: GateCall, evaluation: Evaluation, outcome: Outcome): Promise<ToolResult> => {

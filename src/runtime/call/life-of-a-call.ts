@@ -1,11 +1,11 @@
 import type { GateCall } from '../../gate/index.js'
 import { describeViolation, isHabit } from '../../sandbox/index.js'
 
-import { namedIn } from './agent-words.js'
+import { namedIn } from '../result/agent-words.js'
 import { attemptCall } from './attempt.js'
-import type { CallHandlers } from './call-outcome.js'
+import type { CallHandlers } from '../call-outcome.js'
 import type { CallServices } from './call-services.js'
-import type { ToolResult } from './tool-result.js'
+import type { ToolResult } from '../result/tool-result.js'
 import { widerTool } from './wider-tool.js'
 
 /**

@@ -1,7 +1,7 @@
 import { describeViolation } from '../../sandbox/index.js'
 import type { Completion } from '../../store/index.js'
 
-import type { Outcome } from '../call/call-outcome.js'
+import type { Outcome } from '../call-outcome.js'
 
 export type EndedRun = Pick<Outcome, 'status' | 'output' | 'error' | 'usage' | 'writtenBytes' | 'egress' | 'bareRequests' | 'profile' | 'violations' | 'durationMs'>
 

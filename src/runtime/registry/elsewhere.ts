@@ -6,9 +6,9 @@ import type { JsonValue } from '../../gate/index.js'
 import { isFinal } from '../../store/index.js'
 import type { FinalStatus, OutputChunk } from '../../store/index.js'
 
-import type { CallHandlers, Outcome } from '../call/call-outcome.js'
-import { PROGRESS_LIMITS } from '../run/result-limits.js'
-import type { ToolStatus } from '../call/tool-result.js'
+import type { CallHandlers, Outcome } from '../call-outcome.js'
+import { PROGRESS_LIMITS } from '../result/result-limits.js'
+import type { ToolStatus } from '../result/tool-result.js'
 
 import type { CallStore, SeenCall } from './call-store.js'
 

@@ -3,8 +3,8 @@
 import { CordonError } from '../../errors/index.js'
 import type { ApprovalAnswer, Hook, HookAnswer, HookEvent, JsonValue } from '../../gate/index.js'
 
-import type { ApprovalRequest, Approve } from '../call/approvals.js'
-import type { CallHandlers } from '../call/call-outcome.js'
+import type { ApprovalRequest, Approve } from '../approvals.js'
+import type { CallHandlers } from '../call-outcome.js'
 
 import type { CallLedger, LedgerDecision, LedgerEntry, LedgerWait } from './call-ledger.js'
 import { completionOf } from './completion.js'

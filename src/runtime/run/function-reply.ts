@@ -5,8 +5,8 @@ import type { BoundedJson, JsonLimits, JsonValue } from '../../gate/index.js'
 
 import { createMessageReader } from '../function-cell/messages.js'
 import type { MessageFromCell, ThrownError } from '../function-cell/messages.js'
-import { nextTurn, sizeInTurns } from './in-turns.js'
-import { PROGRESS_LIMITS } from './result-limits.js'
+import { nextTurn, sizeInTurns } from '../result/in-turns.js'
+import { PROGRESS_LIMITS } from '../result/result-limits.js'
 
 export type FunctionReply = { readonly printed: string } & (
   | { readonly kind: 'value'; readonly value: BoundedJson }

@@ -5,7 +5,7 @@ import type { CallResult, CellSettings, Pool, Sandbox } from '../../sandbox/inde
 
 import type { CallNetworks, NetworkCall } from '../network/call-networks.js'
 import type { RegisteredTool } from '../tools/registered-tool.js'
-import type { ToolOutput } from '../call/tool-result.js'
+import type { ToolOutput } from '../result/tool-result.js'
 import type { ToolDefinition } from '../tools/tools.js'
 
 /** Runs process tools, and keeps the next cell of each ready once it is known which program that is. */

@@ -3,11 +3,11 @@ import type { CordonError } from '../../errors/index.js'
 import { sizeOf, takeSnapshot } from '../../gate/index.js'
 import type { JsonLimits, JsonValue, Snapshot } from '../../gate/index.js'
 
-import { toolFailed } from '../call/agent-words.js'
-import { nextTurn } from './in-turns.js'
+import { toolFailed } from '../result/agent-words.js'
+import { nextTurn } from '../result/in-turns.js'
 import type { RegisteredTool } from '../tools/registered-tool.js'
-import { PROGRESS_LIMITS, resultLimitsOf } from './result-limits.js'
-import type { Execution, InProcessProfile } from '../call/tool-result.js'
+import { PROGRESS_LIMITS, resultLimitsOf } from '../result/result-limits.js'
+import type { Execution, InProcessProfile } from '../result/tool-result.js'
 import type { ToolDefinition } from '../tools/tools.js'
 
 export interface FunctionCall {

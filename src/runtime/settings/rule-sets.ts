@@ -4,8 +4,8 @@ import { parseRules } from '../../gate/index.js'
 import type { RuleSet } from '../../gate/index.js'
 import type { Places } from '../../policy/index.js'
 
-import { such } from './option-checks.js'
-import type { OptionCheck } from './option-checks.js'
+import { such } from '../option-checks.js'
+import type { OptionCheck } from '../option-checks.js'
 import { loadRuleFiles } from '../rule-files/index.js'
 
 export interface RuleOptions {

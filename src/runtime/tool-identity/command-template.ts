@@ -1,7 +1,7 @@
 // Commands of tools that are written in a file: words in which {name} stands for a value of the input. A value becomes
 // part of one word, whatever is in it; a list that stands alone in its word becomes one word for each of its items.
 import type { JsonValue } from '../../gate/index.js'
-import { toolFailed } from '../call/agent-words.js'
+import { toolFailed } from '../result/agent-words.js'
 
 export interface CommandTemplate {
   readonly words: readonly string[]

@@ -1,8 +1,8 @@
 import { isStandardSchema } from '../../gate/index.js'
 
-import { aCount, aFlag, aFunction, aText, listOf, mappingWith, oneOf, such } from '../settings/option-checks.js'
-import type { OptionCheck } from '../settings/option-checks.js'
-import type { ResultLimits } from '../run/result-limits.js'
+import { aCount, aFlag, aFunction, aText, listOf, mappingWith, oneOf, such } from '../option-checks.js'
+import type { OptionCheck } from '../option-checks.js'
+import type { ResultLimits } from '../result/result-limits.js'
 import type { FunctionToolOptions, ProcessToolOptions } from './tool-options.js'
 
 const anything: OptionCheck = () => undefined

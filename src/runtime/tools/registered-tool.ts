@@ -5,7 +5,7 @@ import { TOOL_KINDS, parseAbsolutePath } from '../../policy/index.js'
 import type { Observing } from '../../sandbox/index.js'
 
 import { parserOfJsonSchema } from './input-schema.js'
-import { outputLimitOf } from '../run/result-limits.js'
+import { outputLimitOf } from '../result/result-limits.js'
 import type { ToolDefinition } from './tools.js'
 
 /** A tool as one runtime knows it: what was declared, and what that means in this workspace. */

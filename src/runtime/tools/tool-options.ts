@@ -1,6 +1,6 @@
 import type { DestructiveFacts, JsonSchema, StandardSchema } from '../../gate/index.js'
 
-import type { ResultLimits } from '../run/result-limits.js'
+import type { ResultLimits } from '../result/result-limits.js'
 
 /** What a function tool gets beside its input. */
 export interface ToolContext {

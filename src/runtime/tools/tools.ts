@@ -6,7 +6,7 @@ import type { ToolPolicy } from '../../policy/index.js'
 
 import { checkFunctionToolOptions, checkProcessToolOptions } from './check-tool-options.js'
 import { policyFileOf } from './policy-from.js'
-import type { ResultLimits } from '../run/result-limits.js'
+import type { ResultLimits } from '../result/result-limits.js'
 import type { CommonToolOptions, FunctionToolOptions, ProcessToolOptions, ToolContext } from './tool-options.js'
 
 interface CommonDefinition {

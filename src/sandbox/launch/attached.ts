@@ -2,8 +2,8 @@
 // process: the tool has the very descriptors, or the supervisor joins its terminal to the caller's.
 import { bug } from '../../errors/index.js'
 
-import { describeEnd } from '../result/call-result.js'
-import type { CallResult } from '../result/call-result.js'
+import { describeEnd } from '../call-result.js'
+import type { CallResult } from '../call-result.js'
 import type { Cell } from './cell.js'
 import type { CallNetwork, Door } from './doors.js'
 import { buildEnvironment } from '../plan/environment.js'
@@ -13,7 +13,7 @@ import { networkVariables } from '../plan/network-environment.js'
 import type { PlannedCell } from '../plan/plan-cell.js'
 import type { Stdio, Stream } from '../plan/plan.js'
 import type { OpenedCell } from './ready-cell.js'
-import type { WatchedRun } from '../watch/watched-run.js'
+import type { WatchedRun } from './watched-run.js'
 import type { CellSettings } from '../sandbox.js'
 
 /** What the caller can do while the command runs. */

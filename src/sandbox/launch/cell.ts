@@ -6,7 +6,7 @@ import type { CordonError } from '../../errors/index.js'
 import { encodeCommand } from '../plan/encode-plan.js'
 import { parseCellEvent } from '../result/events.js'
 import type { CellEvent, ExitEvent, OpenEvent, ReportedViolation } from '../result/events.js'
-import { FROM_CELL, TO_CELL, createFrameReader, encodeFrame, encodeInput } from './frames.js'
+import { FROM_CELL, TO_CELL, createFrameReader, encodeFrame, encodeInput } from '../frames.js'
 import type { Command } from '../plan/plan.js'
 import { setupFailure } from '../result/setup-failure.js'
 

@@ -1,6 +1,6 @@
 import { fail } from '../../errors/index.js'
 
-import type { CallResult } from '../result/call-result.js'
+import type { CallResult } from '../call-result.js'
 import type { ReadyCell } from './ready-cell.js'
 import type { RunInput } from '../sandbox.js'
 

@@ -9,7 +9,7 @@ import type { LayoutInput } from './layout.js'
 import { objectAt } from '../grants/object-at.js'
 import type { Access, Plan, Rule } from './plan.js'
 import type { Place } from '../grants/object-at.js'
-import { quotedWord } from '../result/quoted-word.js'
+import { quotedWord } from '../grants/quoted-word.js'
 
 const MOST_RULES = 4_000
 

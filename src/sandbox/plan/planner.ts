@@ -1,6 +1,6 @@
 import type { Boundary } from '../../policy/index.js'
 
-import type { HostFacts } from '../host/host.js'
+import type { HostFacts } from '../host.js'
 import { planAgain, planCell } from './plan-cell.js'
 import type { CellRequest, PlannedCell } from './plan-cell.js'
 import type { Place } from '../grants/object-at.js'

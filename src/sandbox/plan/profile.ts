@@ -1,6 +1,6 @@
 import type { Boundary } from '../../policy/index.js'
 
-import type { HostFacts } from '../host/host.js'
+import type { HostFacts } from '../host.js'
 import { PLAN_LIMITS, brokeredOf } from './plan.js'
 import type { Plan, PlanLimit } from './plan.js'
 import { renderReach } from './reaches.js'

@@ -2,7 +2,7 @@ import { fail } from '../../errors/index.js'
 import type { Boundary, Mechanism } from '../../policy/index.js'
 import { MECHANISMS } from '../../policy/index.js'
 
-import type { Attempt, HostFacts } from '../host/host.js'
+import type { Attempt, HostFacts } from '../host.js'
 import type { Form } from './plan.js'
 
 /** Refuses a call whose policy requires a mechanism that its cell would not have. */

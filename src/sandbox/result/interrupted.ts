@@ -1,6 +1,6 @@
 import type { CordonError } from '../../errors/index.js'
 
-import type { CallResult } from './call-result.js'
+import type { CallResult } from '../call-result.js'
 
 // Beside the error, not in it: what a call did is no part of what is told about why it was ended.
 const results = new WeakMap<CordonError, CallResult>()

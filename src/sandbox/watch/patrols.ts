@@ -3,7 +3,7 @@ import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { PROTECTED_NAMES, isNamedBy, isWithinPath } from '../../policy/index.js'
 
 import { realBoundary } from '../grants/carve-outs.js'
-import { createRedirects } from '../grants/git-redirects.js'
+import { createRedirects } from './git-redirects.js'
 import { objectAt, placeAt } from '../grants/object-at.js'
 import type { Place } from '../grants/object-at.js'
 import { createOtherNames } from './other-names.js'

@@ -4,7 +4,7 @@ import type { AbsolutePath } from '../../policy/index.js'
 import { isWithinPath } from '../../policy/index.js'
 
 import type { Place } from '../grants/object-at.js'
-import { quotedWord } from '../result/quoted-word.js'
+import { quotedWord } from '../grants/quoted-word.js'
 
 const MOST_SEALED = 1_000
 

@@ -6,11 +6,11 @@ import type { AbsolutePath, Boundary, PathPattern, ProtectedName } from '../../p
 import { PROTECTED_NAMES, isNamedBy, isWithinPath } from '../../policy/index.js'
 
 import { bytesOfName, textOfName } from '../grants/file-names.js'
-import { FROM_SCOUT, TO_SCOUT, createFrameReader, encodeFrame } from '../launch/frames.js'
-import type { FrameToScout } from '../launch/frames.js'
+import { FROM_SCOUT, TO_SCOUT, createFrameReader, encodeFrame } from '../frames.js'
+import type { FrameToScout } from '../frames.js'
 import { objectAt } from '../grants/object-at.js'
 import type { ObjectKind } from '../grants/object-at.js'
-import { quotedWord } from '../result/quoted-word.js'
+import { quotedWord } from '../grants/quoted-word.js'
 import type { Violation } from '../result/violations.js'
 
 export interface FoundName {

@@ -8,11 +8,11 @@ import { fail } from '../../errors/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 import { PROTECTED_NAMES, parentOf } from '../../policy/index.js'
 
-import { futurePathOf } from './carve-outs.js'
-import { pathFor } from './file-names.js'
-import { objectAt, placeAt, realPathOf } from './object-at.js'
-import type { Place } from './object-at.js'
-import type { FoundName } from '../watch/watcher.js'
+import { futurePathOf } from '../grants/carve-outs.js'
+import { pathFor } from '../grants/file-names.js'
+import { objectAt, placeAt, realPathOf } from '../grants/object-at.js'
+import type { Place } from '../grants/object-at.js'
+import type { FoundName } from './watcher.js'
 
 const LARGEST = 16 << 20
 const MOST_REMEMBERED = 1_000

@@ -1,11 +1,11 @@
 // Questions of one caller, answered by the database, here or for a server.
 import { createHash } from 'node:crypto'
 
-import { watchChanges } from './changes.js'
-import type { Changes } from './changes.js'
-import type { Engine } from '../engine.js'
-import type { AnyOperation } from '../operations/index.js'
-import { speakingAs } from '../speaker.js'
+import { watchChanges } from './changes/changes.js'
+import type { Changes } from './changes/changes.js'
+import type { Engine } from './engine.js'
+import type { AnyOperation } from './operations/index.js'
+import { speakingAs } from './speaker.js'
 
 /** An answer and a mark of it: another mark is another answer. */
 export interface Marked<Answer> {

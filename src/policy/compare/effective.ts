@@ -1,11 +1,11 @@
 import { ROOT_PATH } from '../glob/absolute-path.js'
 import type { Boundary } from '../boundary.js'
-import type { WriteGrants } from '../compare/files-within.js'
+import type { WriteGrants } from './files-within.js'
 import { isSandboxedKind } from '../model.js'
 import type { ToolKind, ToolPolicy } from '../model.js'
 import type { Places } from '../glob/path-pattern.js'
 import { literalPattern } from '../glob/path-pattern.js'
-import { resolvePolicy } from './resolve-policy.js'
+import { resolvePolicy } from '../resolve/resolve-policy.js'
 import { resolveStance } from '../stance.js'
 import type { Stance, StanceSection } from '../stance.js'
 

@@ -1,21 +1,21 @@
 // The first half of the path, which every input takes, also one that was changed on the way:
 // parse, copy, constraints, argument gate.
-import { fail } from '../../errors/index.js'
-import type { CordonError } from '../../errors/index.js'
-import { describeValue } from '../../policy/index.js'
+import { fail } from '../errors/index.js'
+import type { CordonError } from '../errors/index.js'
+import { describeValue } from '../policy/index.js'
 
-import type { ArgumentGate } from '../arguments/argument-gate.js'
-import type { CallFacts } from '../call-facts.js'
-import { factsOf } from '../call-facts.js'
-import { sizeOf } from './canonical-json.js'
-import type { DecisionSource } from '../record/decision.js'
-import { withStep } from '../draft.js'
-import type { Draft } from '../draft.js'
-import { takeSnapshot } from './json-value.js'
-import type { JsonValue } from './json-value.js'
-import { messageOf } from '../hooks/message-of.js'
-import type { ParsedInput } from './parse-input.js'
-import type { GateTool } from '../tool.js'
+import type { ArgumentGate } from './arguments/argument-gate.js'
+import type { CallFacts } from './call-facts.js'
+import { factsOf } from './call-facts.js'
+import { sizeOf } from './input/canonical-json.js'
+import type { DecisionSource } from './record/decision.js'
+import { withStep } from './draft.js'
+import type { Draft } from './draft.js'
+import { takeSnapshot } from './input/json-value.js'
+import type { JsonValue } from './input/json-value.js'
+import { messageOf } from './message-of.js'
+import type { ParsedInput } from './input/parse-input.js'
+import type { GateTool } from './tool.js'
 
 export type GatedInput =
   | { readonly kind: 'gated'; readonly draft: Draft; readonly facts: CallFacts }

@@ -1,7 +1,7 @@
 import type { Boundary } from '../boundary.js'
-import { coversHost } from './covers-host.js'
-import { nearestKey } from '../parse/nearest-key.js'
-import { parseRequestHost } from './network-request.js'
+import { coversHost } from '../network/covers-host.js'
+import { nearestKey } from '../nearest-key.js'
+import { parseRequestHost } from '../network/network-request.js'
 
 /**
  * A name that nobody may reach, among those for which an address is given: most likely a slip, because of which the name

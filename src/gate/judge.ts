@@ -1,21 +1,21 @@
 // The second half of the path: what rules, hooks, the mode and, where it comes to that, the
 // classifier say about a call that has passed the gate.
-import { fail } from '../../errors/index.js'
-import type { CordonError } from '../../errors/index.js'
-import { mappingOf, oneOf, rootNode, textOf } from '../../policy/index.js'
+import { fail } from '../errors/index.js'
+import type { CordonError } from '../errors/index.js'
+import { mappingOf, oneOf, rootNode, textOf } from '../policy/index.js'
 
-import type { CallFacts } from '../call-facts.js'
-import type { DecisionSource } from '../record/decision.js'
-import { withStep } from '../draft.js'
-import type { Draft } from '../draft.js'
-import { LIFETIMES } from '../gate-settings.js'
-import type { GateSettings } from '../gate-settings.js'
-import { messageOf } from '../hooks/message-of.js'
-import { answerOfMode } from './modes.js'
-import type { ModeAnswer, ModeQuestion } from './modes.js'
-import type { Effect, Rule } from './rule.js'
-import type { RuleIndex } from './rule-index.js'
-import type { DestructiveFacts, GateTool } from '../tool.js'
+import type { CallFacts } from './call-facts.js'
+import type { DecisionSource } from './record/decision.js'
+import { withStep } from './draft.js'
+import type { Draft } from './draft.js'
+import { LIFETIMES } from './gate-settings.js'
+import type { GateSettings } from './gate-settings.js'
+import { messageOf } from './message-of.js'
+import { answerOfMode } from './rules/modes.js'
+import type { ModeAnswer, ModeQuestion } from './rules/modes.js'
+import type { Effect, Rule } from './rules/rule.js'
+import type { RuleIndex } from './rules/rule-index.js'
+import type { DestructiveFacts, GateTool } from './tool.js'
 
 /** What hooks said, gathered over all rounds: an ask stays one although the input was changed after it. */
 export interface HookStance {

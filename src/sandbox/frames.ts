@@ -1,6 +1,6 @@
 // Frames on the connection to a launcher: a byte of kind, four of length (little endian), the payload.
 // docs/protocol.md says what each carries.
-import { bug } from '../../errors/index.js'
+import { bug } from '../errors/index.js'
 
 export const TO_CELL = { headStart: 'H', plan: 'P', command: 'C', input: 'I', kill: 'K', signal: 'S', window: 'W', takeTerminal: 'T', begin: 'B' } as const
 export const FROM_CELL = { event: 'E', stdout: 'o', stderr: 'e' } as const

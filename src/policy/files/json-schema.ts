@@ -1,12 +1,12 @@
 // The JSON Schema of policy files, made from the tables that the parser reads by, for editors and other
 // programs. It says as much as a schema can; what only the parser can tell is listed in docs/policy.md.
 import { EGRESS_CLASSES, MECHANISMS, PRESET_NAMES, RISKS, SAFE_METHODS } from '../model.js'
-import { BASIC_USER, CREDENTIAL_ID, HEADER_FORMAT, HEADER_NAME, PARAMETER, RESERVED_HEADERS, STAND_IN, VARIABLE_NAME, WORD } from './parse-credentials.js'
-import type { INJECTION_KEYS } from './parse-credentials.js'
-import { LIMIT_FORMS } from './parse-limits.js'
-import type { LimitForm } from './parse-limits.js'
-import { CLIENTS } from '../files/policy-file.js'
-import { parseSize } from './quantities.js'
+import { BASIC_USER, CREDENTIAL_ID, HEADER_FORMAT, HEADER_NAME, PARAMETER, RESERVED_HEADERS, STAND_IN, VARIABLE_NAME, WORD } from '../parse/parse-credentials.js'
+import type { INJECTION_KEYS } from '../parse/parse-credentials.js'
+import { LIMIT_FORMS } from '../parse/parse-limits.js'
+import type { LimitForm } from '../parse/parse-limits.js'
+import { CLIENTS } from './policy-file.js'
+import { parseSize } from '../parse/quantities.js'
 
 type Schema = Readonly<Record<string, unknown>>
 

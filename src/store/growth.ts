@@ -1,5 +1,5 @@
 import type { Caller, Desk, Turn } from './desk.js'
-import type { AnyOperation } from '../operations/index.js'
+import type { AnyOperation } from './operations/index.js'
 
 /** What is told of an answer that grows: something new with its mark; that nothing more comes; that one still waits. */
 export type GrowthNews = { readonly kind: 'item'; readonly mark: string; readonly item: object } | { readonly kind: 'end'; readonly item: object } | { readonly kind: 'waiting' }

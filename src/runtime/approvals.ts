@@ -1,6 +1,6 @@
-import type { ApprovalAnswer, Evaluation, Gate, JsonValue, PermissionDecision } from '../../gate/index.js'
+import type { ApprovalAnswer, Evaluation, Gate, JsonValue, PermissionDecision } from '../gate/index.js'
 
-import type { EventStream } from '../events/event-stream.js'
+import type { EventStream } from './events/event-stream.js'
 
 /** What an approver is asked. */
 export interface ApprovalRequest {

@@ -1,8 +1,8 @@
-import type { ApprovalGrant } from '../../gate/index.js'
+import type { ApprovalGrant } from '../gate/index.js'
 
-import type { EgressSummary } from '../events/egress-tally.js'
-import type { AskedWith } from '../registry/asked-with.js'
-import type { Execution, RegisteredFacts, ToolOutput } from './tool-result.js'
+import type { EgressSummary } from './events/egress-tally.js'
+import type { AskedWith } from './registry/asked-with.js'
+import type { Execution, RegisteredFacts, ToolOutput } from './result/tool-result.js'
 
 /** What one call brings along. */
 export interface CallHandlers {

@@ -1,12 +1,12 @@
-import type { Boundary } from '../../policy/index.js'
+import type { Boundary } from '../policy/index.js'
 
-import type { CellEnd } from '../launch/cell.js'
-import type { ExitEvent } from './events.js'
-import { findRealPath } from '../grants/object-at.js'
-import { refusedOpens } from './observed-files.js'
-import type { PlannedCell } from '../plan/plan-cell.js'
-import type { SandboxProfile } from '../plan/profile.js'
-import type { LimitKind, Violation } from './violations.js'
+import type { CellEnd } from './launch/cell.js'
+import type { ExitEvent } from './result/events.js'
+import { findRealPath } from './grants/object-at.js'
+import { refusedOpens } from './result/observed-files.js'
+import type { PlannedCell } from './plan/plan-cell.js'
+import type { SandboxProfile } from './plan/profile.js'
+import type { LimitKind, Violation } from './result/violations.js'
 
 export interface Usage {
   readonly wallMs: number

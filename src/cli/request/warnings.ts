@@ -3,8 +3,8 @@ import { renderDestination } from '../../policy/index.js'
 import type { Boundary } from '../../policy/index.js'
 import { unmatchedReads } from '../../sandbox/index.js'
 
-import { unusedPins } from './egress-order.js'
-import type { EgressOrder } from './egress-order.js'
+import { unusedPins } from '../settings/egress-order.js'
+import type { EgressOrder } from '../settings/egress-order.js'
 import { asWord } from '../text/shell-word.js'
 
 export interface TypedWords {

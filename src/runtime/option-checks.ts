@@ -1,8 +1,8 @@
 // Options are checked by tables of what each may be. What is misspelt or of another kind is refused with
 // the way out: an option that is passed over in silence may be all that was meant to hold a tool.
-import { fail } from '../../errors/index.js'
-import type { CordonError } from '../../errors/index.js'
-import { describeValue, nearestKey } from '../../policy/index.js'
+import { fail } from '../errors/index.js'
+import type { CordonError } from '../errors/index.js'
+import { describeValue, nearestKey } from '../policy/index.js'
 
 /** Whose option it is, and which: `createCordon` and `hooks[0].points`. */
 export interface OptionPlace {

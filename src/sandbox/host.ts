@@ -1,15 +1,15 @@
-import type { CordonError } from '../../errors/index.js'
-import type { AbsolutePath } from '../../policy/index.js'
+import type { CordonError } from '../errors/index.js'
+import type { AbsolutePath } from '../policy/index.js'
 
-import { openCell } from '../launch/cell.js'
-import { findCgroupPlace } from './cgroup.js'
-import { encodePlan } from '../plan/encode-plan.js'
-import { BORROWED_PROC_RULES } from '../plan/layout.js'
-import { spawnLauncher } from '../launch/nursery.js'
-import { objectAt } from '../grants/object-at.js'
-import { ALL_FRAMES } from '../plan/plan.js'
-import type { Form, Plan, Rule, Step, Trap } from '../plan/plan.js'
-import type { Identity } from '../plan/workspace-owner.js'
+import { openCell } from './launch/cell.js'
+import { findCgroupPlace } from './host/cgroup.js'
+import { encodePlan } from './plan/encode-plan.js'
+import { BORROWED_PROC_RULES } from './plan/layout.js'
+import { spawnLauncher } from './launch/nursery.js'
+import { objectAt } from './grants/object-at.js'
+import { ALL_FRAMES } from './plan/plan.js'
+import type { Form, Plan, Rule, Step, Trap } from './plan/plan.js'
+import type { Identity } from './plan/workspace-owner.js'
 
 /** What this host can hold, found by building small cells, never by reading settings. */
 export interface HostFacts {
