@@ -65,7 +65,7 @@ except OSError as error: print("refused")`
 
 describeForms('a pipe of the caller', (cell) => {
   const run = (script: string) =>
-    spawnSync('/bin/bash', ['-c', script], { encoding: 'utf8', timeout: 50_000, env: { PATH: '/usr/bin:/bin', ...OWN_FOLDERS, CORDON: `${process.execPath} ${CORDON} run --form ${cell.form}` } }).stdout
+    spawnSync('/bin/bash', ['-c', script], { encoding: 'utf8', timeout: 200_000, env: { PATH: '/usr/bin:/bin', ...OWN_FOLDERS, CORDON: `${process.execPath} ${CORDON} run --form ${cell.form}` } }).stdout
 
   test('cannot be read back by who may only write it', () => {
     const { file, inside } = playground()
@@ -97,9 +97,9 @@ describeForms('a connection of the caller as input', (cell) => {
     const { file, inside } = playground()
     const program = file('inside/leave.py', leave)
     const script = `exec 5<>/dev/tcp/127.0.0.1/${given ?? ''}; ${process.execPath} ${CORDON} run --form ${cell.form} --read ${inside} -- /usr/bin/python3 ${program} <&5`
-    await promisify(execFile)('/bin/bash', ['-c', script], { timeout: 50_000 }).catch(() => undefined)
+    await promisify(execFile)('/bin/bash', ['-c', script], { timeout: 200_000 }).catch(() => undefined)
     expect(servers[1]?.reached).toEqual([])
-    const read = await promisify(execFile)('/bin/bash', ['-c', script.replace(`/usr/bin/python3 ${program}`, 'cat')], { timeout: 50_000 })
+    const read = await promisify(execFile)('/bin/bash', ['-c', script.replace(`/usr/bin/python3 ${program}`, 'cat')], { timeout: 200_000 })
     expect(read.stdout).toBe('hello\n')
     for (const { server } of servers) server.close()
   })

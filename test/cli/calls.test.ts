@@ -23,7 +23,7 @@ const endedWhenTold = async (id: string, ...words: readonly string[]): Promise<u
   const { fence } = await team.claim(id)
   const typed = spawn(process.execPath, [CORDON, ...words, '--server', team.server, '--as', 'anna'], { stdio: ['ignore', 'pipe', 'inherit'] })
   const said = once(typed.stdout.setEncoding('utf8'), 'data')
-  await expect.poll(async () => (await team.by('bot').ask('findInvocation', { id })).isCancelRequested, { timeout: 20_000 }).toBe(true)
+  await expect.poll(async () => (await team.by('bot').ask('findInvocation', { id })).isCancelRequested).toBe(true)
   await complete(id, fence, 'failed', { error: 'cancelled' })
   return (await said)[0]
 }

@@ -32,7 +32,7 @@ export interface RunOptions {
 
 export const cordon = (words: readonly string[], { input, cwd, environment, stdio }: RunOptions = {}): Ran => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [CORDON, ...words], {
-    timeout: 50_000,
+    timeout: 200_000,
     maxBuffer: 256 * 1024 * 1024,
     env: { ...ENVIRONMENT, ...environment },
     ...(input === undefined ? {} : { input }),

@@ -1,6 +1,6 @@
 // What a stranger gets: the package as npm packs it, installed into an empty folder, with and without a compiler.
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -38,7 +38,7 @@ const npm = (words: readonly string[], cwd: string, path: string) => {
     cwd,
     env: { PATH: path, HOME: folder, npm_config_cache: join(folder, 'cache'), npm_config_loglevel: 'error' },
     encoding: 'utf8',
-    timeout: 240_000,
+    timeout: 600_000,
   })
   return { status, output: `${stdout}${stderr}` }
 }
@@ -97,7 +97,7 @@ const run = (place: string) => {
   return { status, stdout, stderr }
 }
 
-describe('npm install of the packed package', { timeout: 300_000 }, () => {
+describe('npm install of the packed package', { timeout: 900_000 }, () => {
   // `cordon run` uses no store: where its packages are empty, an installation takes a fraction of the time.
   const withoutStore = npmProgram === undefined ? [] : pack([...ofTheStore].map(emptied))
 
@@ -109,31 +109,43 @@ describe('npm install of the packed package', { timeout: 300_000 }, () => {
     expect(spawnSync(process.execPath, ['use.mjs'], { cwd: place, encoding: 'utf8' }).stdout).toBe('function function function\n')
   })
 
-  test('without one uses the prebuilt launcher', (context) => {
-    const launcher = join(folder, 'launcher')
-    mkdirSync(join(launcher, 'bin'), { recursive: true })
-    copyFileSync(join(ROOT, 'build', 'cordon-cell'), join(launcher, 'bin', 'cordon-cell'))
-    writeFileSync(join(launcher, 'package.json'), JSON.stringify({ name: LAUNCHER_PACKAGE, version: '0.1.0', files: ['bin'] }))
-    const { place, status, output } = install(context, 'prebuilt', bare, withoutStore, ...pack([launcher]))
-    expect(status, output).toBe(0)
-    expect(readdirSync(join(place, 'node_modules', 'cordon'))).not.toContain('build')
-    expect(run(place)).toEqual({ status: 0, stdout: 'ran\n', stderr: '' })
-  })
+  // One installation without its script, which is then run by hand (npm rebuild) as npm install would run it.
+  describe('where install scripts are switched off', () => {
+    let place = ''
+    const rebuild = (path: string) => npm(['rebuild', 'cordon'], place, path)
 
-  test('without either says what is missing and what to do', (context) => {
-    const { status, output } = install(context, 'neither', bare, withoutStore)
-    expect(status).not.toBe(0)
-    expect(output).toContain(`no working C compiler and no prebuilt launcher for ${process.arch}`)
-    expect(output).toContain(`install a compiler (apt-get install gcc libc6-dev) or the prebuilt launcher (npm install ${LAUNCHER_PACKAGE}), then run this again`)
-  })
+    test('the first run says how to build the launcher', (context) => {
+      const installed = install(context, 'no-scripts', SYSTEM, withoutStore, '--ignore-scripts')
+      expect(installed.status, installed.output).toBe(0)
+      place = installed.place
+      const refused = run(place)
+      expect(refused.status).toBe(125)
+      expect(refused.stderr).toMatch(/^cordon: launcher-missing: .*\nfix: install a C compiler .*npm rebuild cordon/)
+    })
 
-  test('where install scripts are switched off, the first run says how to build the launcher, and that works', (context) => {
-    const { place, status, output } = install(context, 'no-scripts', SYSTEM, withoutStore, '--ignore-scripts')
-    expect(status, output).toBe(0)
-    const refused = run(place)
-    expect(refused.status).toBe(125)
-    expect(refused.stderr).toMatch(/^cordon: launcher-missing: .*\nfix: install a C compiler .*npm rebuild cordon/)
-    expect(npm(['rebuild', 'cordon'], place, SYSTEM).status).toBe(0)
-    expect(run(place).status).toBe(0)
+    test('the script without compiler and prebuilt launcher says what is missing and what to do', () => {
+      const { status, output } = rebuild(bare)
+      expect(status).not.toBe(0)
+      expect(output).toContain(`no working C compiler and no prebuilt launcher for ${process.arch}`)
+      expect(output).toContain(`install a compiler (apt-get install gcc libc6-dev) or the prebuilt launcher (npm install ${LAUNCHER_PACKAGE}), then run this again`)
+    })
+
+    test('the script without a compiler uses the prebuilt launcher', () => {
+      const launcher = join(place, 'node_modules', LAUNCHER_PACKAGE)
+      mkdirSync(join(launcher, 'bin'), { recursive: true })
+      copyFileSync(join(ROOT, 'build', 'cordon-cell'), join(launcher, 'bin', 'cordon-cell'))
+      writeFileSync(join(launcher, 'package.json'), JSON.stringify({ name: LAUNCHER_PACKAGE, version: '0.1.0' }))
+      const { status, output } = rebuild(bare)
+      expect(status, output).toBe(0)
+      expect(readdirSync(join(place, 'node_modules', 'cordon'))).not.toContain('build')
+      expect(run(place)).toEqual({ status: 0, stdout: 'ran\n', stderr: '' })
+      rmSync(launcher, { recursive: true })
+    })
+
+    test('the script with a compiler builds the launcher', () => {
+      const { status, output } = rebuild(SYSTEM)
+      expect(status, output).toBe(0)
+      expect(run(place)).toEqual({ status: 0, stdout: 'ran\n', stderr: '' })
+    })
   })
 })

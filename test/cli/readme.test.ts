@@ -27,7 +27,7 @@ const project = (name: string): string => {
 const runExample = (name: string, source: string) => {
   const place = project(name)
   writeFileSync(join(place, 'example.mjs'), source)
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['example.mjs'], { cwd: place, encoding: 'utf8', timeout: 50_000 })
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['example.mjs'], { cwd: place, encoding: 'utf8', timeout: 200_000 })
   return { place, status, stdout, stderr }
 }
 
@@ -53,7 +53,7 @@ test('the example of docs/runtime.md runs as printed', () => {
   const place = project('runtime')
   writeFileSync(join(place, 'README.md'), 'four words are here\n')
   writeFileSync(join(place, 'example.mjs'), source)
-  const { status, stdout } = spawnSync(process.execPath, ['example.mjs'], { cwd: place, encoding: 'utf8', timeout: 50_000 })
+  const { status, stdout } = spawnSync(process.execPath, ['example.mjs'], { cwd: place, encoding: 'utf8', timeout: 200_000 })
   expect({ status, lines: stdout.split('\n').slice(0, 2) }).toEqual({ status: 0, lines: ['ok 4', expect.stringMatching(/^denied /)] })
 })
 
@@ -66,7 +66,7 @@ test('the command line runs as printed', () => {
   const commands = README.split('## On the command line')[1]?.split('\n\n')[1]?.split('\n').map((line) => line.trim()) ?? []
   expect(commands).toHaveLength(4)
   const script = commands.map((line) => line.replaceAll('npx cordon', `'${process.execPath}' '${CORDON}'`)).join(' && ')
-  const { status, stdout, stderr } = spawnSync('sh', ['-c', script], { cwd: place, env: { ...process.env, XDG_STATE_HOME: join(folder, 'state') }, encoding: 'utf8', timeout: 50_000 })
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', script], { cwd: place, env: { ...process.env, XDG_STATE_HOME: join(folder, 'state') }, encoding: 'utf8', timeout: 200_000 })
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   expect(stdout).toMatch(/^apple\npear\nended because it exited with 0, which counts as ok\n\ncommand +sh -c 'cat data\/\* \| sort'\ndecision +allow/)
   expect(readFileSync(join(place, 'out', 'sorted'), 'utf8')).toBe('apple\npear\n')
@@ -79,7 +79,7 @@ test('the policy serves the command that is printed below it', () => {
   writeFileSync(join(place, 'data', 'words'), 'pear\napple\n')
   writeFileSync(join(place, 'policy.yaml'), block('yaml'))
   const script = /`npx (cordon run --policy .*)`/.exec(README)?.[1]?.replace('cordon', `'${process.execPath}' '${CORDON}'`) ?? ''
-  const { status, stdout } = spawnSync('sh', ['-c', script], { cwd: place, encoding: 'utf8', timeout: 50_000 })
+  const { status, stdout } = spawnSync('sh', ['-c', script], { cwd: place, encoding: 'utf8', timeout: 200_000 })
   expect({ status, stdout }).toEqual({ status: 0, stdout: 'apple\npear\n' })
 })
 

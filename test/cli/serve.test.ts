@@ -101,7 +101,7 @@ interface Listed {
 
 const onlyQuestion = async (): Promise<Listed> => {
   let found: readonly Listed[] = []
-  await expect.poll(() => (found = json(as('anna', 'approvals', 'list', '--json')) as readonly Listed[]).length, { timeout: 40_000, interval: 300 }).toBe(1)
+  await expect.poll(() => (found = json(as('anna', 'approvals', 'list', '--json')) as readonly Listed[]).length, { interval: 300 }).toBe(1)
   return found[0] ?? expect.fail('nothing is asked')
 }
 
@@ -257,7 +257,7 @@ test('the four commands of docs/serve.md lead from an empty folder to an approve
     const agent = start(2)
     const ended = saidBy(agent, /\n/)
     const cordonHere = (...given: readonly string[]) => ['env', '-u', 'XDG_STATE_HOME', `HOME=${home}`, process.execPath, CORDON, ...given]
-    await expect.poll(() => spawnSync(process.execPath, [CORDON, 'approvals', 'list'], { env: environment, encoding: 'utf8' }).stdout, { timeout: 40_000, interval: 500 }).toContain('note 1')
+    await expect.poll(() => spawnSync(process.execPath, [CORDON, 'approvals', 'list'], { env: environment, encoding: 'utf8' }).stdout, { interval: 500 }).toContain('note 1')
     atTerminal(cordonHere(...(commands[3] ?? []).slice(1)), [{ expect: 'yes or no?' }, { send: 'yes\r' }, { expect: 'approved' }])
     expect(await ended).toBe('ok\n')
     expect(readFileSync(join(work, 'a.txt'), 'utf8')).toBe('noted\n')

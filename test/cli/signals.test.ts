@@ -99,6 +99,6 @@ describeForms('signals to cordon', (_, form) => {
     expect(isRunning(mark)).toBe(true)
     child.kill('SIGKILL')
     await ended
-    await expect.poll(() => isRunning(mark), { timeout: 10_000, interval: 20 }).toBe(false)
+    await expect.poll(() => isRunning(mark), { interval: 20 }).toBe(false)
   })
 })

@@ -46,7 +46,7 @@ describeForms('the standard streams', (run, form) => {
   test.each([[], ['--output', '1G']])('a reader that goes away ends the command as usual %j', (...limit) => {
     const line = '"$0" "$1" run "$@" 2>&1'
     const script = `set -o pipefail; first=$1; second=$2; shift 2; "$first" "$second" run "$@" | head -n 1; echo "status $?"`
-    const { stdout } = spawnSync('bash', ['-c', script, line, process.execPath, CORDON, '--form', form, ...limit, '--', 'yes'], { encoding: 'utf8', timeout: 50_000 })
+    const { stdout } = spawnSync('bash', ['-c', script, line, process.execPath, CORDON, '--form', form, ...limit, '--', 'yes'], { encoding: 'utf8', timeout: 200_000 })
     expect(stdout).toBe('y\nstatus 141\n')
   })
 

@@ -89,7 +89,7 @@ tools:
     },
   })
   const call = await invokeTool(as('cordon_agent', 'agent-1'), { toolId: id, agent: 'agent-1', input: {} })
-  await expect.poll(async () => (await findInvocation(engine, call))?.status, { timeout: 30_000 }).toBe('completed')
+  await expect.poll(async () => (await findInvocation(engine, call))?.status).toBe('completed')
   expect(heard).toEqual([`Bearer ${VALUE}`])
   expect(JSON.stringify(await findInvocation(engine, call))).not.toContain(VALUE)
   expect(await engine.query(`select line::jsonb -> 'details' ->> 'invocation' as call from agents.audit_events where type = 'credential.resolved'`)).toEqual([{ call }])
@@ -138,7 +138,7 @@ test('cordon runner says which request went without its credential and which too
     ])
     const call = async (tool: string, status: string): Promise<string> => {
       const id = await invokeTool(as('cordon_agent', 'agent-1'), { toolId: ids.get(tool) ?? '', agent: 'agent-1', input: {} })
-      await expect.poll(async () => (await findInvocation(engine, id))?.status, { timeout: 60_000 }).toBe(status)
+      await expect.poll(async () => (await findInvocation(engine, id))?.status).toBe(status)
       return id
     }
     const whole = await call('whole', 'completed')

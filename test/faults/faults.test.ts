@@ -40,11 +40,11 @@ test('a server that is killed and started again in the midst of 200 calls: each 
   const ids = Array.from({ length: 200 }, (_, at) => `call-${String(at)}`)
   const asked = await Promise.all(ids.map((id, at) => team.ask(at % 4 === 0 ? 'pay' : 'look', { id, seconds: 0 })))
   await Promise.all(asked.map(async (id, at) => { if (at % 4 === 0) await team.approve(id) }))
-  await expect.poll(() => team.ledger().length, { timeout: 30_000, interval: 10 }).toBeGreaterThan(10)
+  await expect.poll(() => team.ledger().length, { interval: 10 }).toBeGreaterThan(10)
   team.server.stop('immediate')
   team.server.start()
   const open = async () => (await team.engine.query<{ count: number }>(`select count(*)::int as count from agents.tool_invocations where id = any ($1) and status <> 'completed'`, [asked]))[0]?.count
-  await expect.poll(() => open().catch(() => -1), { timeout: 60_000, interval: 100 }).toBe(0)
+  await expect.poll(() => open().catch(() => -1), { interval: 100 }).toBe(0)
   expect(ids.flatMap((id, at) => (timesOf(`${at % 4 === 0 ? 'pay' : 'look'} ${id}`) === 1 ? [] : [`${id}: ${String(timesOf(`${at % 4 === 0 ? 'pay' : 'look'} ${id}`))}`]))).toEqual([])
   await recordIsWhole()
 }, 120_000)
@@ -54,17 +54,17 @@ test('a runner that is killed in the midst of calls: what reads is run by anothe
   const reads = await team.ask('look', { id: 'reads', seconds: 4 })
   const writes = await team.ask('pay', { id: 'writes', seconds: 4 })
   await team.approve(writes)
-  await expect.poll(() => [timesOf('look reads'), timesOf('pay writes')], { timeout: 20_000 }).toEqual([1, 1])
+  await expect.poll(() => [timesOf('look reads'), timesOf('pay writes')]).toEqual([1, 1])
   first?.process.kill('SIGKILL')
   await begin('survivor')
-  await expect.poll(() => statusOf(writes), { timeout: 30_000 }).toBe('pending')
-  await expect.poll(() => statusOf(reads), { timeout: 30_000 }).toBe('completed')
+  await expect.poll(() => statusOf(writes)).toBe('pending')
+  await expect.poll(() => statusOf(reads)).toBe('completed')
   // Its cell went with it.
   expect([timesOf('look reads'), timesOf('pay writes'), timesOf('done writes')]).toEqual([2, 1, 0])
   expect((await team.engine.query<{ why: string }>(`select why from agents.approvals where subject_id = $1 and status = 'pending'`, [writes]))[0]?.why).toContain('may have happened')
   // A person who looked says that it has to be done.
   await team.approve(writes)
-  await expect.poll(() => statusOf(writes), { timeout: 20_000 }).toBe('completed')
+  await expect.poll(() => statusOf(writes)).toBe('completed')
   expect(timesOf('done writes')).toBe(1)
   await recordIsWhole()
 }, 90_000)
@@ -93,7 +93,7 @@ test('two who approve at the same moment: one decides, and the call runs once', 
     const outcomes = await Promise.allSettled(people.map((person) => approveInvocation(person, id, inputHash)))
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
   }
-  await expect.poll(async () => new Set(await Promise.all(asked.map(statusOf))), { timeout: 30_000 }).toEqual(new Set(['completed']))
+  await expect.poll(async () => new Set(await Promise.all(asked.map(statusOf)))).toEqual(new Set(['completed']))
   for (const id of ids) expect(timesOf(`pay ${id}`)).toBe(1)
   await Promise.all(people.map((person) => person.close()))
 }, 60_000)
@@ -109,7 +109,7 @@ test('hosts whose clocks are a month apart: only the clock of the database count
   const ids = Array.from({ length: 12 }, (_, at) => `skewed-${String(at)}`)
   const asked = await Promise.all(ids.map((id) => team.ask('pay', { id, seconds: 0.5 })))
   for (const id of asked) await team.approve(id)
-  await expect.poll(async () => new Set(await Promise.all(asked.map(statusOf))), { timeout: 30_000 }).toEqual(new Set(['completed']))
+  await expect.poll(async () => new Set(await Promise.all(asked.map(statusOf)))).toEqual(new Set(['completed']))
   for (const id of ids) expect(timesOf(`pay ${id}`)).toBe(1)
   // Both took some, and neither was taken for silent.
   expect(new Set((await Promise.all(asked.map(team.find))).map(({ runner }) => runner?.split('/')[0]))).toEqual(new Set(['early', 'late']))
@@ -140,7 +140,7 @@ test('a disk that is full where the record is written: nothing is run that is no
     const [host] = await begin('full')
     const before = await team.ask('pay', { id: 'before', seconds: 2 })
     await team.approve(before)
-    await expect.poll(() => timesOf('pay before'), { timeout: 20_000 }).toBe(1)
+    await expect.poll(() => timesOf('pay before')).toBe(1)
     const waiting = await team.ask('pay', { id: 'waiting', seconds: 0 })
     // To the last byte: what the tables have already is theirs, so that they are full as well.
     try {
@@ -148,16 +148,16 @@ test('a disk that is full where the record is written: nothing is run that is no
     } catch {
       // That is what it is for.
     }
-    await expect.poll(() => team.ask('look', { id: 'unrecorded', seconds: 0 }).then(() => 'asked', (error: unknown) => (error as { code?: string }).code), { timeout: 20_000, interval: 5 }).toBe('store-full')
+    await expect.poll(() => team.ask('look', { id: 'unrecorded', seconds: 0 }).then(() => 'asked', (error: unknown) => (error as { code?: string }).code), { interval: 5 }).toBe('store-full')
     const { inputHash } = await team.find(waiting)
     const approve = () => approveInvocation(team.as('cordon_operator', 'anna'), waiting, inputHash)
     await approve().catch(() => undefined)
-    await expect.poll(() => timesOf('done before'), { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => timesOf('done before')).toBe(1)
     expect(host?.news.some((news) => news.kind === 'ended' && news.invocation === before)).toBe(false)
     rmSync(fill)
-    await expect.poll(() => statusOf(before), { timeout: 20_000 }).toBe('completed')
+    await expect.poll(() => statusOf(before)).toBe('completed')
     if ((await statusOf(waiting)) === 'pending') await approve()
-    await expect.poll(() => statusOf(waiting), { timeout: 20_000 }).toBe('completed')
+    await expect.poll(() => statusOf(waiting)).toBe('completed')
     expect([timesOf('pay before'), timesOf('pay waiting')]).toEqual([1, 1])
     await recordIsWhole()
   } finally {

@@ -21,7 +21,7 @@ test('a process that is killed while it runs its call, and started again by the 
   const input = { id: 'reads', seconds: 6 }
   const first = team.startOwnCaller('look', input)
   const id = await first.invocation
-  await expect.poll(() => timesOf('look reads'), { timeout: 30_000 }).toBe(1)
+  await expect.poll(() => timesOf('look reads')).toBe(1)
   const before = await team.find(id)
   expect(before).toMatchObject({ status: 'running', runner: expect.stringMatching(/^laptop\/[0-9a-f]{8}$/) as string })
   first.process.kill('SIGKILL')
@@ -42,11 +42,11 @@ test.concurrent('what writes is asked about again, and runs when a person says s
   const [id, twinId] = await Promise.all([first.invocation, twin.invocation])
   await team.approve(id)
   await team.approve(twinId)
-  await expect.poll(() => timesOf('pay writes'), { timeout: 30_000 }).toBe(1)
+  await expect.poll(() => timesOf('pay writes')).toBe(1)
   first.process.kill('SIGKILL')
   const second = team.startOwnCaller('pay', input, { invocation: id })
   await second.invocation
-  await expect.poll(() => doubtOf(id), { timeout: 30_000 }).toContain('may have happened')
+  await expect.poll(() => doubtOf(id)).toContain('may have happened')
   expect([timesOf('pay writes'), timesOf('done writes')]).toEqual([1, 0])
   await team.approve(id)
   expect(await second.result).toMatchObject({ status: 'ok' })
@@ -62,12 +62,12 @@ test.concurrent('a process that is cut off ends what it runs before others may r
     const far = team.startOwnCaller('pay', input, { url: `postgres://laptop@127.0.0.1:${String(relay.port)}/postgres` })
     const id = await far.invocation
     await team.approve(id)
-    await expect.poll(() => timesOf('pay cut'), { timeout: 30_000 }).toBe(1)
+    await expect.poll(() => timesOf('pay cut')).toBe(1)
     relay.cut()
     await expect.poll(async () => {
       await keepUp(team.engine)
       return doubtOf(id)
-    }, { timeout: 30_000 }).toContain('may have happened')
+    }).toContain('may have happened')
     const near = team.startOwnCaller('pay', input, { invocation: id })
     await near.invocation
     await team.approve(id)

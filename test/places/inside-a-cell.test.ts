@@ -138,7 +138,7 @@ const NESTS: readonly Place[] = [
 
 test.each(NESTS)('the command line works in $title', ({ enter }) => {
   const [program = '', ...args] = enter(['/bin/sh', '-c', 'echo nested; exit 7'])
-  const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', timeout: 60_000 })
+  const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', timeout: 200_000 })
   expect({ status, stdout, stderr }).toEqual({ status: 7, stdout: 'nested\n', stderr: '' })
 })
 
@@ -151,8 +151,8 @@ test('a cell inside one that writes for its tool cannot have that done for itsel
   const inner = [process.execPath, join(CHECKOUT, 'bin', 'cordon.js'), 'run', '--read', kept, '--write', own, '--cwd', kept, '--', '/bin/sh', '-c', script, 'sh', own]
   const [program = '', ...args] = insideCell('landlock', ['--write', kept, '--write', own]).enter(inner)
   const before = snapshot(kept)
-  expect(spawnSync(program, args, { encoding: 'utf8', timeout: 60_000 }).stdout).toBe('own\n')
+  expect(spawnSync(program, args, { encoding: 'utf8', timeout: 200_000 }).stdout).toBe('own\n')
   expect(snapshot(kept)).toEqual(before)
   const [outer = '', ...words] = insideCell('landlock', ['--write', kept, '--cwd', kept]).enter(['/bin/sh', '-c', 'echo outer > file && cat file'])
-  expect(spawnSync(outer, words, { encoding: 'utf8', timeout: 60_000 }).stdout).toBe('outer\n')
+  expect(spawnSync(outer, words, { encoding: 'utf8', timeout: 200_000 }).stdout).toBe('outer\n')
 })

@@ -70,7 +70,7 @@ const compiled = (name: string): string => {
 /** Why a place cannot be entered here, or undefined. */
 export const obstacleTo = ({ enter }: Place): string | undefined => {
   const [program = '', ...args] = enter(['/bin/true'])
-  const { status, stderr, error } = spawnSync(program, args, { encoding: 'utf8', timeout: 60_000 })
+  const { status, stderr, error } = spawnSync(program, args, { encoding: 'utf8', timeout: 200_000 })
   return status === 0 ? undefined : (error?.message ?? (stderr.trim() || `it ended with ${String(status)}`))
 }
 

@@ -77,7 +77,7 @@ export interface OtherProcess {
 export const otherProcess = (body: string, words: readonly string[], prefix: readonly string[] = []): OtherProcess => {
   const program = `import * as runtime from ${JSON.stringify(BUILT)};\nconst words = process.argv.slice(1);\n${body}`
   const [command = '', ...args] = [...prefix, process.execPath, '--input-type=module', '-e', program, ...words]
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], timeout: 50_000 })
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], timeout: 200_000 })
   let output = ''
   child.stdout.on('data', (bytes: Buffer) => (output += bytes.toString()))
   child.stderr.on('data', (bytes: Buffer) => (output += bytes.toString()))

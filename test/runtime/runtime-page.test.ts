@@ -27,7 +27,7 @@ const project = (): string => {
 test('the whole agent of docs/runtime.md runs as printed', () => {
   const place = project()
   writeFileSync(join(place, 'agent.mjs'), blockAfter(PAGE, '## A whole agent'))
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['agent.mjs'], { cwd: place, encoding: 'utf8', timeout: 50_000 })
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['agent.mjs'], { cwd: place, encoding: 'utf8', timeout: 200_000 })
   expect({ status, stderr, lines: stdout.trim().split('\n') }).toEqual({
     status: 0,
     stderr: '',

@@ -170,7 +170,7 @@ describe('requests that are open', () => {
       }
       last = await ask(witness, 'GET', FREE)
       return [last.status, (last.json as { readonly params?: { readonly who: string } }).params?.who, live.size]
-    }, { timeout: 20_000 }).toEqual([429, whose, most])
+    }).toEqual([429, whose, most])
     await fill('agent-1', 5, 'agent-1', 'agent-1')
     expect(last).toMatchObject({ headers: { 'retry-after': '1' }, json: { code: 'request-too-many', params: { who: 'agent-1', open: 5 }, fix: expect.stringContaining('Retry-After') as string } })
     expect(await ask('anna', 'GET', FREE)).toMatchObject({ status: 200 })
@@ -224,10 +224,10 @@ describe('what the server cannot read or does not take', () => {
     await owner.query(`update agents.tool_invocations set output = to_jsonb(repeat('x', 1400000)) where id = $1`, [large])
     // More than the kernel keeps for who does not read: what is behind it stays with the server.
     const lazy = Array.from({ length: 8 }, () => raw(`GET /v1/invocations/${large} HTTP/1.1\r\nHost: 127.0.0.1:${String(port)}\r\nAuthorization: Bearer ${tokens.anna}\r\n\r\n`.repeat(6)).pause())
-    await expect.poll(async () => (await ask('anna', 'GET', `/v1/invocations/${large}`)).json, { timeout: 20_000 }).toMatchObject({ code: 'store-busy', detail: expect.stringContaining('on their way') as string })
+    await expect.poll(async () => (await ask('anna', 'GET', `/v1/invocations/${large}`)).json).toMatchObject({ code: 'store-busy', detail: expect.stringContaining('on their way') as string })
     expect(await ask('agent-1', 'GET', `/v1/invocations/${large}`)).toMatchObject({ status: 200 })
     for (const each of lazy) each.destroy()
-    await expect.poll(async () => (await ask('anna', 'GET', `/v1/invocations/${large}`)).status, { timeout: 20_000 }).toBe(200)
+    await expect.poll(async () => (await ask('anna', 'GET', `/v1/invocations/${large}`)).status).toBe(200)
   }, 60_000)
 
   test('bodies that are on their way are bounded for each; who sends one that fits is answered', async () => {

@@ -40,14 +40,14 @@ test('a process that was killed and that nobody reaped does not hold a folder; o
   const script = (then: string) => `"$0" --input-type=module -e "$1" & exec sleep 60 # ${then}`
   const holderOf = async (then: string) => {
     const parent = spawn('sh', ['-c', script(then), process.execPath, program(folder, then)[2] ?? ''], { stdio: 'ignore' })
-    await expect.poll(() => readdirSync(home).includes('e.hold'), { timeout: 20_000 }).toBe(true)
+    await expect.poll(() => readdirSync(home).includes('e.hold')).toBe(true)
     return parent
   }
   const living = await holderOf('setTimeout(() => undefined, 60_000)')
   expect(() => holdFolder(folder)).toThrow(/open elsewhere/)
   const pid = Number(readlinkSync(`${folder}.hold`).split(':')[0])
   process.kill(pid, 'SIGKILL')
-  await expect.poll(() => readFileSync(`/proc/${String(pid)}/stat`, 'utf8').split(') ').at(-1)?.slice(0, 1), { timeout: 10_000 }).toBe('Z')
+  await expect.poll(() => readFileSync(`/proc/${String(pid)}/stat`, 'utf8').split(') ').at(-1)?.slice(0, 1)).toBe('Z')
   holdFolder(folder)()
   living.kill('SIGKILL')
 })

@@ -186,7 +186,7 @@ test('retention that waits for somebody who reads lets the others through meanwh
   await whileIdle(open('neighbour'), (query) => query('select count(*) from agents.tool_invocations'), async () => {
     dropping = ours.service.query(`select agents.fn_drop_old_partitions('30 days')`)
     dropping.catch(() => undefined)
-    await expect.poll(async () => (await engine.query(`select from pg_locks where not granted and relation = 'agents.tool_invocations'::regclass and mode = 'AccessExclusiveLock'`)).length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(async () => (await engine.query(`select from pg_locks where not granted and relation = 'agents.tool_invocations'::regclass and mode = 'AccessExclusiveLock'`)).length).toBe(1)
     expect(await ours.statusOf(await ours.invoke(tool))).toBe('approved')
     expect((await engine.query(`select from pg_stat_activity where query like '%fn_drop_old_partitions%' and state = 'active' and pid <> pg_backend_pid()`)).length).toBe(1)
   })

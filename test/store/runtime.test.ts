@@ -259,7 +259,7 @@ describe.each(ENGINES)('calls in the books of a team, on %s', (name) => {
     await withCordon(async (cordon) => {
       const ids: string[] = []
       const result = cordon.call('wait', { file: 'lost', seconds: 50 }, { onInvocation: (id) => ids.push(id) })
-      await expect.poll(() => existsSync(join(workspace, 'lost')), { timeout: 20_000 }).toBe(true)
+      await expect.poll(() => existsSync(join(workspace, 'lost'))).toBe(true)
       await loseRunners()
       expect(await result).toMatchObject({ status: 'failed' })
       expect(existsSync(join(workspace, 'lost.done'))).toBe(false)
@@ -273,7 +273,7 @@ describe.each(ENGINES)('calls in the books of a team, on %s', (name) => {
     const first = await open()
     const ids: string[] = []
     const running = first.call('wait', { file: 'shared', seconds: 2 }, { onInvocation: (id) => ids.push(id) })
-    await expect.poll(() => existsSync(join(workspace, 'shared')), { timeout: 20_000 }).toBe(true)
+    await expect.poll(() => existsSync(join(workspace, 'shared'))).toBe(true)
     await withCordon(async (second) => {
       expect(await second.call('wait', { file: 'shared', seconds: 2 }, { invocation: ids[0] ?? '' })).toMatchObject({ status: 'ok' })
     })
@@ -316,7 +316,7 @@ describe.each(ENGINES)('calls in the books of a team, on %s', (name) => {
     await claimInvocations(runner, 'gone/1', { id })
     expect(await requireInvocation(anna(), id)).toMatchObject({ status: 'running' })
     await withCordon(async () => {
-      await expect.poll(async () => (await requireInvocation(anna(), id)).status, { timeout: 20_000 }).toBe('approved')
+      await expect.poll(async () => (await requireInvocation(anna(), id)).status).toBe('approved')
     }, { silentMs: SILENT_MS })
   }, 60_000)
 
