@@ -10,12 +10,14 @@
 #include "keeper/notify.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static bool lies_in_any(const char *path, const char **folders, size_t count)
 {
@@ -77,15 +79,20 @@ bool is_second_name(const struct plan *plan, int object, bool reads)
 	return is_one_of(&status, plan->hidden, plan->hidden_count) || (!reads && is_one_of(&status, plan->sealed, plan->sealed_count));
 }
 
-/* The folder in which the last name of a path lies, opened (O_PATH). False with errno; EINVAL for what is no plain name. */
-bool find_place(const struct notification *call, int at, uint64_t pointer, struct place *place)
+/* `from`: our own descriptor of the folder that a relative path begins in, or -1: then it is the tool's `at`. */
+static int open_folder(const struct notification *call, int at, int from, const char *path)
 {
-	char path[PATH_MAX], folder[PATH_MAX];
+	if (from < 0 || (path && path[0] == '/'))
+		return path ? open_tool_path(call, at, path, O_DIRECTORY) : open_tool_directory(call, at);
+	return path ? open_how(from, path, O_PATH | O_DIRECTORY, CORDON_RESOLVE_NO_MAGICLINKS) : fcntl(from, F_DUPFD_CLOEXEC, 0);
+}
+
+/* Cuts the path in two. */
+static bool split_place(const struct notification *call, int at, int from, char *path, struct place *place)
+{
+	char folder[PATH_MAX];
 
 	*place = (struct place){ .folder = -1 };
-	errno = EFAULT;
-	if (!read_tool_string(call, pointer, path, sizeof path))
-		return false;
 	size_t length = strlen(path);
 	place->names_folder = length > 1 && path[length - 1] == '/';
 	while (length > 1 && path[length - 1] == '/')
@@ -98,11 +105,45 @@ bool find_place(const struct notification *call, int at, uint64_t pointer, struc
 	strcpy(place->name, name);
 	if (slash)
 		slash[slash == path] = '\0';
-	place->folder = slash ? open_tool_path(call, at, path, O_DIRECTORY) : open_tool_directory(call, at);
+	place->folder = open_folder(call, at, from, slash ? path : NULL);
 	if (place->folder < 0 || !path_of_descriptor(place->folder, folder, sizeof folder))
 		return false;
 	errno = ENAMETOOLONG;
-	return snprintf(place->path, sizeof place->path, "%s/%s", strcmp(folder, "/") == 0 ? "" : folder, name) < (int)sizeof place->path;
+	return snprintf(place->path, sizeof place->path, "%s/%s", strcmp(folder, "/") == 0 ? "" : folder, place->name) < (int)sizeof place->path;
+}
+
+/* The folder in which the last name of a path lies, opened (O_PATH). False with errno; EINVAL for what is no plain name. */
+bool find_place(const struct notification *call, int at, uint64_t pointer, struct place *place)
+{
+	char path[PATH_MAX];
+
+	*place = (struct place){ .folder = -1 };
+	errno = EFAULT;
+	return read_tool_string(call, pointer, path, sizeof path) && split_place(call, at, -1, path, place);
+}
+
+/* As many as the kernel follows. */
+#define MOST_LINKS 40
+
+bool find_place_to_make(const struct notification *call, int at, const char *path, bool follows, struct place *place)
+{
+	char rest[PATH_MAX];
+
+	snprintf(rest, sizeof rest, "%s", path);
+	if (!split_place(call, at, -1, rest, place))
+		return false;
+	for (int links = 0; follows && !place->names_folder; links++) {
+		ssize_t length = readlinkat(place->folder, place->name, rest, sizeof rest - 1);
+		if (length < 0)
+			return errno == EINVAL || errno == ENOENT; /* no link */
+		rest[length] = '\0';
+		CLOSE_ON_RETURN int from = place->folder;
+		errno = ELOOP;
+		place->folder = -1;
+		if (links == MOST_LINKS || !split_place(call, AT_FDCWD, from, rest, place))
+			return false;
+	}
+	return true;
 }
 
 /* What the tool would have taken away from the mode of what it makes. */

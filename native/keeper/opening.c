@@ -10,10 +10,12 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #ifndef SECCOMP_ADDFD_FLAG_SEND
@@ -47,6 +49,30 @@ static void answer_with(const struct notification *call, int opened, int flags)
 		hand_over(call, descriptor, flags);
 }
 
+static void wake(int signal)
+{
+	(void)signal;
+}
+
+/* Waits no longer than the tool does: a tool that was killed or interrupted is not told to us, so we ask now and then. */
+static _Noreturn void wait_for_other_end(const struct notification *call, const char *descriptor, int flags)
+{
+	struct sigaction interrupts = { .sa_handler = wake };
+	struct itimerval often = { { .tv_usec = 100000 }, { .tv_usec = 100000 } };
+	sigset_t alarm;
+	int opened;
+
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	if (sigaction(SIGALRM, &interrupts, NULL) < 0 || sigprocmask(SIG_UNBLOCK, &alarm, NULL) < 0 || setitimer(ITIMER_REAL, &often, NULL) < 0)
+		_exit(EXIT_REFUSED);
+	do
+		opened = open(descriptor, flags | O_CLOEXEC);
+	while (opened < 0 && errno == EINTR && still_waiting(call));
+	answer_with(call, opened, flags);
+	_exit(0);
+}
+
 /* A pipe waits for its other end, for which the tool's other threads must not: a child of ours does it. */
 static void open_pipe(const struct notification *call, const char *descriptor, int flags)
 {
@@ -54,10 +80,8 @@ static void open_pipe(const struct notification *call, const char *descriptor, i
 
 	if (child < 0)
 		respond(call, 0, EAGAIN);
-	if (child == 0) {
-		answer_with(call, open(descriptor, flags | O_CLOEXEC), flags);
-		_exit(0);
-	}
+	if (child == 0)
+		wait_for_other_end(call, descriptor, flags);
 }
 
 static bool open_existing(const struct notification *call, int object, const struct opening *opening)
@@ -90,23 +114,31 @@ static bool open_existing(const struct notification *call, int object, const str
 	return true;
 }
 
-static bool open_new(const struct notification *call, const struct opening *opening)
+enum making { NOT_OURS, ANSWERED, EXISTS_BY_NOW };
+
+/* Always a new file (O_EXCL): what exists was judged by nobody. */
+static enum making open_new(const struct notification *call, const struct opening *opening, const char *path)
 {
 	struct place place;
-	bool found = find_place(call, opening->at, opening->pointer, &place);
+	bool found = find_place_to_make(call, opening->at, path, !(opening->flags & (O_EXCL | O_NOFOLLOW)), &place);
 	CLOSE_ON_RETURN int folder = place.folder;
 
 	if (!found || place.names_folder || !is_kept(call->plan, place.path))
-		return false;
+		return NOT_OURS;
 	if (!may_write(call->plan, place.path)) {
 		respond(call, 0, EACCES);
-		return true;
+		return ANSWERED;
 	}
-	/* A link there now leads to nothing, and what it leads to was not judged. */
-	int flags = opening->flags | O_NOFOLLOW;
-	answer_with(call, openat(folder, place.name, flags | O_CLOEXEC, without_umask(call, opening->mode)), opening->flags);
-	return true;
+	int flags = opening->flags | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+	int opened = openat(folder, place.name, flags, without_umask(call, opening->mode));
+	if (opened < 0 && errno == EEXIST && !(opening->flags & O_EXCL))
+		return EXISTS_BY_NOW;
+	answer_with(call, opened, opening->flags);
+	return ANSWERED;
 }
+
+/* How often a file may appear and vanish between two looks at it. */
+#define MOST_TRIES 64
 
 bool carry_out_open(const struct notification *call, const struct opening *opening)
 {
@@ -115,10 +147,17 @@ bool carry_out_open(const struct notification *call, const struct opening *openi
 	/* What is not opened at all (O_PATH) needs no right. */
 	if (!(call->plan->traps & TRAP_WRITE) || opening->flags & O_PATH || (!is_writing(opening->flags) && !call->plan->hidden_count))
 		return false;
+	/* Read once: the tool can change it between two looks. */
 	if (!read_tool_string(call, opening->pointer, path, sizeof path))
 		return false;
-	CLOSE_ON_RETURN int object = open_tool_path(call, opening->at, path, opening->flags & O_NOFOLLOW);
-	if (object >= 0)
-		return open_existing(call, object, opening);
-	return errno == ENOENT && opening->flags & O_CREAT && open_new(call, opening);
+	for (int tries = 0; tries < MOST_TRIES; tries++) {
+		CLOSE_ON_RETURN int object = open_tool_path(call, opening->at, path, opening->flags & O_NOFOLLOW);
+		if (object >= 0)
+			return open_existing(call, object, opening);
+		enum making made = errno == ENOENT && opening->flags & O_CREAT ? open_new(call, opening, path) : NOT_OURS;
+		if (made != EXISTS_BY_NOW)
+			return made == ANSWERED;
+	}
+	respond(call, 0, EAGAIN);
+	return true;
 }

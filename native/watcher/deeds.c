@@ -150,32 +150,26 @@ static void on_own_copy(const char *path, bool could, void *context)
 }
 
 /*
- * Whatever the tool made under a protected name has that name alone. Otherwise a later call could write to it by
- * another one, also one whose write roots hold only that.
+ * Whatever the tool made under a protected name has that name alone, and so has what the policy permits if a name was made
+ * for it during the call. Otherwise a later call could write to it by another name, also one whose write roots hold only
+ * that. What its user linked before stays linked.
  */
-static void end_other_names(struct scout *scout, const struct watch_order *order, const struct found *found)
+static void end_other_names(struct scout *scout, const struct watch_order *order, const struct found *found, const struct identities *linked)
 {
-	struct statx status;
+	bool is_permitted = is_exempt(order, found->path);
 
-	if (scout->territories.several.made == order->made)
+	if (scout->territories.several.made == order->made || (found->seen <= order->since && !is_permitted))
 		return;
-	if (found->seen <= order->since) {
-		/* Permitted by the policy, and given one more name; what its user linked before stays linked. */
-		if (found->kind != 'f' || !is_exempt(order, found->path) || !status_at(order->territory, found->path, &status) || status.stx_nlink <= found->names)
-			return;
-	} else if (is_exempt(order, found->path) && found->kind != 'f') {
-		return;
-	}
 	FREE_ON_RETURN char *path = strdup(found->path);
-	give_own_copies(order->territory, path, on_own_copy, &(struct disarming){ scout, order });
+	give_own_copies(order->territory, path, is_permitted ? linked : NULL, on_own_copy, &(struct disarming){ scout, order });
 }
 
-static void look_at_found(struct scout *scout, struct watch_order *order, const struct found *found)
+static void look_at_found(struct scout *scout, struct watch_order *order, const struct found *found, const struct identities *linked)
 {
 	if (found->seen > order->since && (is_out_of_reach(order, found->path) || was_sealed_elsewhere(order, found)))
 		return;
 	if (!must_not_appear(&scout->names, order, found->path, found->kind))
-		end_other_names(scout, order, found);
+		end_other_names(scout, order, found, linked);
 	if (is_exempt(order, found->path))
 		return;
 	if (found->seen <= order->since) {
@@ -211,12 +205,18 @@ void look_at_what_is_left(struct scout *scout, struct watch_order *order)
 	struct territory *territory = order->territory;
 
 	keep_root_open(territory);
+	/* A file of this root may have got a name in another one. */
+	for (size_t i = 0; i < scout->territories.count; i++)
+		if (scout->territories.list[i] != territory && scout->territories.list[i]->calls)
+			refresh(scout, scout->territories.list[i], WHAT_HAPPENED);
 	refresh(scout, territory, EVERYTHING);
+	struct identities linked = linked_since(&scout->territories.several, order->linked, order->lost);
 	for (size_t i = 0; i < order->word_count; i++)
 		if (order->words[i][0] == '!')
 			remove_carved_out(scout, order, order->words[i] + 1);
 	for (size_t i = 0; i < territory->found.count; i++)
-		look_at_found(scout, order, &territory->found.list[i]);
+		look_at_found(scout, order, &territory->found.list[i], &linked);
+	free(linked.list);
 	forget_vanished(territory);
 	if (territory->too_large)
 		tell(order, UNSEEN, "", NULL);

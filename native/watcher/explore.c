@@ -175,7 +175,7 @@ static void look_for_other_name(struct walk *walk, int folder, const struct dire
 	if (walk->territory->turn == 1 || entry->d_type == DT_LNK)
 		return;
 	if (statx(folder, entry->d_name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_BASIC_STATS, &status) == 0 && has_other_names(&status))
-		note_other_name(walk->territory, path);
+		note_other_name(walk->territory, path, &status);
 }
 
 static void look_into(struct walk *walk, const char *path)

@@ -167,10 +167,8 @@ static void note_object(struct territory *territory, struct found *found)
 {
 	struct statx status;
 
-	if (!status_at(territory, found->path, &status))
-		return;
-	found->identity = identity_of(&status);
-	found->names = status.stx_nlink;
+	if (status_at(territory, found->path, &status))
+		found->identity = identity_of(&status);
 }
 
 static void build_index(struct findings *found)
@@ -261,10 +259,8 @@ static bool is_there(struct territory *territory, struct found *found)
 		found->kind = kind;
 	if (territory->calls)
 		return kind || found->target;
-	if (kind) {
+	if (kind)
 		found->identity = identity_of(&status);
-		found->names = status.stx_nlink;
-	}
 	/* Nobody but its user changed it: that is what it is now. */
 	free(found->target);
 	found->target = kind == 'l' ? read_link(territory, found->path) : NULL;

@@ -14,67 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
-/* Names that are looked at again one by one; with more, everything is. */
-#define MOST_NOTED 1024
 /* A call with more seals is refused. */
 #define MOST_LISTED 1024
 /* What is copied for one protected name, a folder with all that is in it. */
 #define MOST_COPIED (64 << 20)
 #define MOST_COPIES 1024
-
-bool has_other_names(const struct statx *status)
-{
-	return S_ISREG(status->stx_mode) && status->stx_nlink > 1;
-}
-
-struct identity identity_of(const struct statx *status)
-{
-	int64_t born = status->stx_mask & STATX_BTIME ? status->stx_btime.tv_sec * 1000000000 + status->stx_btime.tv_nsec : 0;
-
-	return (struct identity){ status->stx_dev_major, status->stx_dev_minor, status->stx_ino, born };
-}
-
-static int by_identity(const void *left, const void *right)
-{
-	const struct identity *a = left, *b = right;
-
-	if (a->inode != b->inode)
-		return a->inode < b->inode ? -1 : 1;
-	if (a->device_major != b->device_major)
-		return a->device_major < b->device_major ? -1 : 1;
-	return a->device_minor == b->device_minor ? 0 : a->device_minor < b->device_minor ? -1 : 1;
-}
-
-bool is_same_object(const struct identity *left, const struct identity *right)
-{
-	return left->born && left->born == right->born && by_identity(left, right) == 0;
-}
-
-void note_other_name(struct territory *territory, const char *path)
-{
-	territory->several->made++;
-	if (territory->linked.count < MOST_NOTED) {
-		add_path(&territory->linked, path);
-		return;
-	}
-	territory->several->changes++;
-	free_paths(&territory->linked);
-}
-
-void settle_other_names(struct territory *territory)
-{
-	struct statx status;
-
-	/* git makes every object by a second name, and removes the first: that leaves nothing. */
-	for (size_t i = 0; i < territory->linked.count; i++) {
-		if (!status_at(territory, territory->linked.list[i], &status) || !has_other_names(&status))
-			continue;
-		territory->several->changes++;
-		break;
-	}
-	free_paths(&territory->linked);
-}
 
 /* ---- every file in a folder ------------------------------------------------- */
 
@@ -84,6 +30,7 @@ struct visit {
 	size_t skipped_count;
 	void (*file)(struct visit *visit, const char *path, const struct statx *status);
 	void *context;
+	bool passes_over_objects; /* of git */
 	struct paths folders;
 };
 
@@ -97,15 +44,25 @@ static bool is_skipped(const struct visit *visit, const char *path)
 	return visit->skipped_count && bsearch(&path, visit->skipped, visit->skipped_count, sizeof path, by_text);
 }
 
+/* Whether a path leads into the objects of a repository, or of a submodule in it. */
+static bool is_in_git_objects(const char *path)
+{
+	for (const char *git = path; (git = strstr(git, ".git/")); git += 5)
+		if (git == path || git[-1] == '/')
+			return strncmp(git + 5, "objects/", 8) == 0 || strncmp(git + 5, "modules/", 8) == 0;
+	return false;
+}
+
 /*
- * Objects of git have other names wherever a repository was cloned from a folder beside it. They are named by what is in
- * them, and no name of theirs is run: `objects/ab/0123…` and `objects/pack/pack-…`.
+ * Objects of git have other names wherever a repository was cloned from a folder beside it. They are named by their
+ * content, and nothing runs them: `.git/objects/ab/0123…` and `.git/objects/pack/pack-…`. So nobody asks for the other
+ * names of an object. But any file can be given the name of one: where names are looked for, objects count as well.
  */
 static bool is_git_object(const char *path)
 {
 	const char *name = strrchr(path, '/');
 
-	if (!name || name - path < 13)
+	if (!name || name - path < 13 || !is_in_git_objects(path))
 		return false;
 	if (strncmp(name - 13, "/objects/pack/pack-", 19) == 0)
 		return true;
@@ -134,7 +91,7 @@ static void visit_folder(struct visit *visit, const char *path)
 			continue;
 		if (S_ISDIR(status.stx_mode))
 			add_path(&visit->folders, below);
-		else if (has_other_names(&status) && !is_git_object(below))
+		else if (has_other_names(&status) && !(visit->passes_over_objects && is_git_object(below)))
 			visit->file(visit, below, &status);
 	}
 	if (entries)
@@ -169,6 +126,7 @@ struct search {
 	size_t count, room;
 	FILE *list;
 	size_t listed;
+	const char *unseen; /* a root that holds more than is looked through, or NULL */
 };
 
 static void want(struct search *search, const struct statx *status)
@@ -192,7 +150,7 @@ static void list_name(struct search *search, const char *root, const char *path,
 {
 	struct identity identity = identity_of(status);
 
-	if (!bsearch(&identity, search->wanted, search->count, sizeof identity, by_identity) || search->listed++ >= MOST_LISTED)
+	if (!bsearch(&identity, search->wanted, search->count, sizeof identity, compare_identities) || search->listed++ >= MOST_LISTED)
 		return;
 	fprintf(search->list, "f%s%s%s", root, *path ? "/" : "", path);
 	fputc(0, search->list);
@@ -234,7 +192,7 @@ static void search_root(struct search *search, struct territory *territory, cons
 
 static void want_sealed(struct search *search, struct territory *territory, const char **sealed, size_t count)
 {
-	struct visit visit = { .territory = territory, .file = want_file, .context = search };
+	struct visit visit = { .territory = territory, .file = want_file, .context = search, .passes_over_objects = true };
 
 	for (size_t i = 0; i < count; i++)
 		visit_files(&visit, sealed[i]);
@@ -248,27 +206,55 @@ static void search_file(struct search *search, const char *path)
 		list_name(search, path, "", &status);
 }
 
+/* A root of the call, to be looked through: one that is watched (`r`), or one that its tool may only read (`R`). */
+static struct territory *open_root(struct territories *all, const char *word, struct territory *unwatched)
+{
+	if (*word == 'r')
+		return territory_of(all, word + 1);
+	if (*word != 'R')
+		return NULL;
+	*unwatched = (struct territory){ .root = (char *)word + 1, .fd = open_how(AT_FDCWD, word + 1, O_PATH | O_DIRECTORY, CORDON_RESOLVE_NO_SYMLINKS) };
+	return unwatched->fd >= 0 ? unwatched : NULL;
+}
+
+static void close_root(struct search *search, const char *word, struct territory *territory, const struct territory *unwatched)
+{
+	if (territory != unwatched)
+		return;
+	close(territory->fd);
+	/* A watched one was measured when the call began. */
+	if (territory->too_large && !search->unseen)
+		search->unseen = word + 1;
+}
+
 void list_other_names(FILE *list, struct territories *all, const char *words, const char *end)
 {
 	struct search search = { .list = list };
+	struct territory unwatched, *territory;
 	const char **sealed = calloc(end - words + 1, sizeof *sealed);
 
 	if (!sealed)
 		abort();
 	for (const char *root = words; root < end; root += strlen(root) + 1) {
-		struct territory *territory = *root == 'r' ? territory_of(all, root + 1) : NULL;
-		if (territory)
-			want_sealed(&search, territory, sealed, sealed_in(root + 1, words, end, sealed));
+		if (!(territory = open_root(all, root, &unwatched)))
+			continue;
+		want_sealed(&search, territory, sealed, sealed_in(root + 1, words, end, sealed));
+		close_root(&search, root, territory, &unwatched);
 	}
 	if (search.count)
-		qsort(search.wanted, search.count, sizeof *search.wanted, by_identity);
+		qsort(search.wanted, search.count, sizeof *search.wanted, compare_identities);
 	/* Only where something has other names is everything looked through. */
 	for (const char *root = words; root < end && search.count; root += strlen(root) + 1) {
-		struct territory *territory = *root == 'r' ? territory_of(all, root + 1) : NULL;
-		if (territory)
+		if ((territory = open_root(all, root, &unwatched))) {
 			search_root(&search, territory, sealed, sealed_in(root + 1, words, end, sealed));
-		else if (*root == 'r')
+			close_root(&search, root, territory, &unwatched);
+		} else if (*root != 's') {
 			search_file(&search, root + 1);
+		}
+	}
+	if (search.unseen) {
+		fprintf(list, "!%s", search.unseen);
+		fputc(0, list);
 	}
 	free(search.wanted);
 	free(sealed);
@@ -311,6 +297,7 @@ static bool give_own_copy(struct territory *territory, const char *path, const s
 }
 
 struct giving {
+	const struct identities *only; /* or NULL: every file with another name */
 	gave_copy *gave;
 	void *context;
 	uint64_t bytes, files;
@@ -320,15 +307,17 @@ static void give_one(struct visit *visit, const char *path, const struct statx *
 {
 	struct giving *giving = visit->context;
 
+	if (giving->only && !is_among(giving->only, status))
+		return;
 	giving->bytes += status->stx_size;
 	if (giving->files++ < MOST_COPIES && giving->bytes <= MOST_COPIED)
 		giving->gave(path, give_own_copy(visit->territory, path, status), giving->context);
 }
 
-void give_own_copies(struct territory *territory, const char *path, gave_copy *gave, void *context)
+void give_own_copies(struct territory *territory, const char *path, const struct identities *only, gave_copy *gave, void *context)
 {
-	struct giving giving = { .gave = gave, .context = context };
-	struct visit visit = { .territory = territory, .file = give_one, .context = &giving };
+	struct giving giving = { .only = only, .gave = gave, .context = context };
+	struct visit visit = { .territory = territory, .file = give_one, .context = &giving, .passes_over_objects = true };
 
 	visit_files(&visit, path);
 	/* A tool decides how much there is to copy: what goes beyond goes aside as a whole. */

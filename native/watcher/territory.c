@@ -58,7 +58,7 @@ static void take_other_name(struct territory *territory, const char *path, const
 {
 	const struct found *sealed = find_object(&territory->found, status);
 
-	note_other_name(territory, path);
+	note_other_name(territory, path, status);
 	if (sealed && strcmp(sealed->path, path) != 0)
 		observer->replaced(territory, sealed->path, observer->context);
 }

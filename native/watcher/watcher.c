@@ -9,8 +9,8 @@
  *      does not exist yet (`!PATH` below the root) -> F, what is protected there
  *   H  a call begins: its number, then paths anywhere that it must not get at
  *      when somebody replaces them -> D
- *   L  the call's roots (`r` before each) and what is sealed in them (`s`) -> F, the
- *      other names that files of these have there
+ *   L  the call's roots (`r` before those to write in, `R` before those to read) and
+ *      what is sealed in them (`s`) -> F, the other names that files of these have there
  *   G  from now on the tool runs: the call's number, then folders in which it can
  *      make nothing (`-PATH` below the root), and more that is carved out (`!PATH`);
  *      no answer. What appears before this
@@ -73,9 +73,13 @@ static void answer_begin(struct scout *scout, unsigned long number, const char *
 		fputc(0, list);
 		free(order);
 	} else {
+		struct several_names *several = &scout->territories.several;
 		territory->used = ++scout->requests;
 		territory->calls++;
-		*order = (struct watch_order){ .number = number, .territory = territory, .since = territory->turn, .made = scout->territories.several.made, .next = scout->orders };
+		if (!scout->orders)
+			several->linked.count = 0;
+		*order = (struct watch_order){ .number = number, .territory = territory, .since = territory->turn, .made = several->made,
+					       .lost = several->linked.lost, .linked = several->linked.count, .next = scout->orders };
 		for (; exempt < end; exempt += strlen(exempt) + 1)
 			add_word(order, exempt);
 		scout->orders = order;

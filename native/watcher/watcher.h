@@ -67,7 +67,6 @@ struct found {
 	char *target;  /* of a link: a link cannot be sealed by a mount, so it is put back when it was changed */
 	bool on_the_way; /* no protected name itself, but a link that is one leads through it, or there */
 	struct identity identity;
-	uint32_t names; /* of a file: how many it had */
 	uint64_t seen; /* the turn in which it was found */
 };
 
@@ -84,6 +83,13 @@ struct paths {
 	size_t count, room;
 };
 
+/* Objects, by their identity. */
+struct identities {
+	struct identity *list;
+	size_t count, room;
+	uint64_t lost; /* how many were not remembered: then every object counts as one of them */
+};
+
 /*
  * Files with several names, of all write roots together: such a file may have a name in each. `made` counts names that
  * were made for a file that had one already. `changes` counts those that stayed, and looks at what nobody had watched:
@@ -91,6 +97,7 @@ struct paths {
  */
 struct several_names {
 	uint64_t made, changes;
+	struct identities linked; /* the files that names were made for, in order, since a time in which no call ran */
 };
 
 /* One write root: its folders under watch, and the protected names found in them. */
@@ -174,19 +181,31 @@ void explore(struct territory *territory, const char *from, const struct names *
 void add_path(struct paths *paths, const char *path);
 void free_paths(struct paths *paths);
 
-/* other-names.c: hard links to what is protected */
+/* several-names.c */
 bool has_other_names(const struct statx *status);
 struct identity identity_of(const struct statx *status);
+int compare_identities(const void *left, const void *right);
 bool is_same_object(const struct identity *left, const struct identity *right);
 /* A name was made for a file that has another. */
-void note_other_name(struct territory *territory, const char *path);
+void note_other_name(struct territory *territory, const char *path, const struct statx *status);
 /* Which of the noted names are still there. */
 void settle_other_names(struct territory *territory);
-/* The names, in the roots, of files that are sealed by another name. `words`: `r` or `s` before the path of a root or of what is sealed in one. */
+/* The files that names were made for since there were `count` of them, sorted. The caller frees the list. */
+struct identities linked_since(const struct several_names *several, size_t count, uint64_t lost);
+bool is_among(const struct identities *sorted, const struct statx *status);
+
+/* other-names.c: hard links to what is protected */
+/*
+ * The names, in the roots, of files that are sealed by another name. `words`: `r` before a write root, `R` before a root that
+ * is only read, `s` before what is sealed in one. `!ROOT` is listed for a root that is too large.
+ */
 void list_other_names(FILE *list, struct territories *all, const char *words, const char *end);
-/* Puts a copy into the place of a file that has other names. Calls `gave` for each file at `path`, or in the folder there. */
+/*
+ * Puts a copy into the place of a file that has other names. Calls `gave` for each file at `path`, or in the folder there.
+ * `only`: or NULL, the files that this is for.
+ */
 typedef void gave_copy(const char *path, bool could, void *context);
-void give_own_copies(struct territory *territory, const char *path, gave_copy *gave, void *context);
+void give_own_copies(struct territory *territory, const char *path, const struct identities *only, gave_copy *gave, void *context);
 
 /* found.c */
 void add_ending(struct names *names, const char *name);
@@ -248,7 +267,8 @@ struct watch_order {
 	unsigned long number;
 	struct territory *territory;
 	uint64_t since; /* what was found in later turns appeared during the call */
-	uint64_t made; /* of several_names, when it began */
+	uint64_t made, lost; /* of several_names, when it began */
+	size_t linked;
 	bool running; /* before that, nothing that happens is the tool's doing */
 	char **words; /* of the policy: exemptions and carve-outs */
 	size_t word_count;

@@ -1,6 +1,6 @@
 // Hard links: another name of a protected file, made by the tool in an earlier call, or by its user.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, linkSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, linkSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
@@ -96,12 +96,73 @@ for name in ("r/.git/config", "c2"): os.link(f"/proc/self/fd/{fd}", name, src_di
     expect(statSync(rc).nlink).toBe(1)
   })
 
+  test.each(['data/objects/ab/0123456789abcdef0123456789abcdef012345', 'data/objects/pack/pack-x', '.git/objects/ab/0123456789abcdef0123456789abcdef012345'])('cannot be written to under the name of a git object, %s', async (object) => {
+    const { inside, folder } = playground()
+    const hook = join(folder('inside/.git/hooks'), 'pre-commit')
+    folder('inside/.git/objects')
+    await shell(cell, [inside], `mkdir -p $(dirname ${object}); echo original > hook.sh; ln hook.sh ${object}`)
+    renameSync(join(inside, 'hook.sh'), hook)
+    // A process with the mark of an inner cell is left to Landlock by the keeper.
+    const call = await shell(cell, [inside], `echo evil >> ${object}; bash -c 'ulimit -x 7; echo evil >> ${object}'; echo fine > $(dirname ${object})/other && echo made`)
+    expect(readFileSync(hook, 'utf8')).toBe('original\n')
+    expect(mustRun(call).stdout).toBe('made\n')
+  })
+
+  test('cannot outlast the call that was permitted the file, also when another name was removed', async () => {
+    const { inside, file, folder } = playground()
+    const [rc, unrelated] = [file('inside/.bashrc', 'original\n'), file('inside/.envrc', 'original\n')]
+    linkSync(rc, join(folder('inside/dot'), 'linked'))
+    linkSync(unrelated, join(inside, 'dot/envrc'))
+    const call = await shell(cell, [inside, rc, unrelated], 'rm dot/linked; ln .bashrc dot/evil', inside)
+    expect(deedsOf(call)).toEqual(['separated'])
+    await shell(cell, [join(inside, 'dot')], 'echo evil >> evil')
+    expect(readFileSync(rc, 'utf8')).toBe('original\n')
+    expect(statSync(unrelated).nlink, 'what its user linked').toBe(2)
+  })
+
+  test('cannot outlast the call that was permitted its folder', async () => {
+    const { inside, file, folder } = playground()
+    const [hook, tasks] = [file('inside/.git/hooks/pre-commit', 'original\n'), join(inside, '.vscode/tasks.json')]
+    folder('inside/sub')
+    const script = 'mkdir .vscode; echo original > .vscode/tasks.json; ln .vscode/tasks.json sub/tasks; ln .git/hooks/pre-commit sub/hook; echo new > .git/hooks/post-commit'
+    expect(deedsOf(await shell(cell, [inside, join(inside, '.git/hooks'), join(inside, '.vscode')], script, inside))).toContain('separated')
+    await shell(cell, [join(inside, 'sub')], 'echo evil >> tasks; echo evil >> hook')
+    for (const path of [hook, tasks]) expect(readFileSync(path, 'utf8'), path).toBe('original\n')
+    expect(readFileSync(join(inside, '.git/hooks/post-commit'), 'utf8')).toBe('new\n')
+  })
+
   test('to what a policy carves out refuses the call, with the name', async () => {
     const { inside, file } = playground()
     linkSync(file('inside/data/secret.key'), join(inside, 'copy'))
     const call = await cell.call(['/bin/cat', 'copy'], { policy: { filesystem: { write: [inside, `!${inside}/data/secret.key`] } }, workspace: inside, cwd: inside })
     expect(call).toMatchObject({ kind: 'refused', error: { code: 'plan-rejected' } })
     expect(call.kind === 'refused' && call.error.message).toContain(join(inside, 'copy'))
+  })
+})
+
+describeForms('a hard link to what is carved out of a read grant', (cell) => {
+  const read = (inside: string, carved: readonly string[], path: string) =>
+    cell.call(['/bin/cat', path], { policy: { filesystem: { read: [inside, ...carved.map((name) => `!${join(inside, name)}`)] } }, workspace: inside, cwd: inside })
+
+  test.each([['a file', 'conf/key'], ['a folder', 'conf']])('cannot be used to read %s, nor opens it', async (_, carved) => {
+    const { inside, file, folder } = playground()
+    linkSync(file('inside/conf/key'), join(inside, 'copy'))
+    linkSync(join(inside, 'copy'), join(folder('inside/a/b'), 'copy'))
+    for (const path of ['copy', 'conf/key']) {
+      const call = await read(inside, [carved], path)
+      expect(call).toMatchObject({ kind: 'refused', error: { code: 'plan-rejected' } })
+      expect(call.kind === 'refused' && call.error.message).toContain('another name')
+    }
+    for (const path of ['copy', 'conf/key']) expect(mustRun(await read(inside, [carved, 'copy', 'a/b/copy'], path)).stdout, path).toBe('')
+  })
+
+  test('does not matter outside of the grants, nor for what has one name', async () => {
+    const { inside, outside, file } = playground()
+    linkSync(file('inside/conf/key'), join(outside, 'copy'))
+    file('inside/conf/other')
+    file('inside/open', 'open\n')
+    expect(mustRun(await read(inside, ['conf/key', 'conf/other'], 'open')).stdout).toBe('open\n')
+    expect(mustRun(await read(inside, ['conf/key'], 'conf/key')).stdout).toBe('')
   })
 })
 

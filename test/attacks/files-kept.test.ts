@@ -1,8 +1,8 @@
 // A write root that holds something protected. Where Landlock alone holds the cell, the keeper writes there for the tool: it must not
 // be talked into writing anywhere else, nor into what is protected.
 import { execFileSync } from 'node:child_process'
-import { linkSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, linkSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
@@ -92,4 +92,43 @@ open('other', 'w').write('planted'); tried(lambda: os.rename('other', '.envrc'))
     const call = mustRun(await cell.call(['/bin/sh', '-c', 'mkdir d && echo own > d/f && mv d/f d/g && cat d/g && ls && cat .envrc'], { policy: { filesystem: { write: [inside, `!${secret}`] } }, cwd: inside }))
     expect(call.stdout).toBe('own\nd\nkey\noriginal\n')
   })
+
+  test('lets a file be made through a link, but nothing protected and nothing elsewhere', async () => {
+    const { file, inside, outside } = kept()
+    const settings = dirname(file('inside/.vscode/settings.json'))
+    const before = [snapshot(outside), snapshot(settings)]
+    const script = `mkdir sub; ln -s ../real sub/second; ln -s sub/second first; echo made > first; cat real
+ln -s .vscode/tasks.json tasks; ln -s ${outside}/out out; ln -s loop loop; ln -s nowhere/x missing
+for link in tasks out loop missing; do (echo planted > $link) && echo $link; done
+(set -C; echo planted > first); echo more >> first; cat real; ls`
+    const call = await cell.call(['/bin/sh', '-c', script], { policy: { filesystem: { write: [inside] } }, workspace: inside, cwd: inside })
+    expect(mustRun(call).stdout).toBe('made\nmade\nmore\nfirst\nloop\nmissing\nout\nreal\nsub\ntasks\n')
+    expect([snapshot(outside), snapshot(settings)]).toEqual(before)
+  })
+
+  test('leaves no process behind for a pipe whose opener was killed', async () => {
+    const { inside } = kept()
+    const script = 'mkfifo p; for i in $(seq 20); do (: > p) & done; sleep 1; kill $(jobs -p); wait; touch killed; while [ ! -e seen ]; do sleep 0.1; done; (echo through > p &); cat p'
+    const running = cell.call(['/bin/bash', '-c', script], { policy: { filesystem: { write: [inside] } }, workspace: inside, cwd: inside })
+    await expect.poll(() => existsSync(join(inside, 'killed')), { timeout: 20_000 }).toBe(true)
+    await expect.poll(() => mostChildren(process.pid), { timeout: 20_000 }).toBeLessThan(15)
+    writeFileSync(join(inside, 'seen'), '')
+    expect(mustRun(await running).stdout).toBe('through\n')
+  })
 })
+
+/** Of one process among the descendants of this one. */
+const mostChildren = (process: number): number => {
+  const children = childrenOf(process)
+  return Math.max(children.length, ...children.map(mostChildren))
+}
+
+const childrenOf = (process: number): readonly number[] => {
+  try {
+    return readdirSync(`/proc/${String(process)}/task`)
+      .flatMap((task) => readFileSync(`/proc/${String(process)}/task/${task}/children`, 'utf8').split(' '))
+      .flatMap((child) => (child === '' ? [] : [Number(child)]))
+  } catch {
+    return []
+  }
+}

@@ -12,6 +12,15 @@ export interface CarveOuts {
   readonly sealed: readonly Place[]
 }
 
+/** What a policy takes out of what it grants, as the watcher needs to know it. */
+export interface CarvedOut {
+  readonly paths: readonly AbsolutePath[]
+  /** Those of them that may not be read either. */
+  readonly hidden: readonly AbsolutePath[]
+  /** Granted for reading. */
+  readonly readable: readonly AbsolutePath[]
+}
+
 /** What exists now of that which the boundary takes out of the granted places. */
 export const surveyCarveOuts = (boundary: Boundary, granted: readonly Place[]): CarveOuts => {
   const real = realBoundary(boundary)

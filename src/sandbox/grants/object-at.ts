@@ -51,7 +51,8 @@ export const findRealPath = async (path: string): Promise<AbsolutePath | undefin
   }
 }
 
-const statusOf = (path: AbsolutePath): Stats | undefined => {
+/** Without following a link; undefined when nothing is there, or it cannot be seen. */
+export const statusOf = (path: AbsolutePath): Stats | undefined => {
   try {
     return lstatSync(pathFor(path), { throwIfNoEntry: false })
   } catch {

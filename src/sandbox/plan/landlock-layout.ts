@@ -1,4 +1,6 @@
 // The same boundary as Landlock rules alone, for where no mount namespace can be had.
+import type { Stats } from 'node:fs'
+
 import { fail } from '../../errors/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 import { isWithinPath, parentOf } from '../../policy/index.js'
@@ -6,7 +8,7 @@ import { isWithinPath, parentOf } from '../../policy/index.js'
 import { entriesIn } from '../grants/file-names.js'
 import { BORROWED_PROC_RULES, outermost } from './layout.js'
 import type { LayoutInput } from './layout.js'
-import { objectAt } from '../grants/object-at.js'
+import { objectAt, statusOf } from '../grants/object-at.js'
 import type { Access, Plan, Rule } from './plan.js'
 import type { Place } from '../grants/object-at.js'
 import { quotedWord } from '../grants/quoted-word.js'
@@ -79,18 +81,27 @@ const fullestFolder = (rules: readonly Rule[]): AbsolutePath => {
 /** Inside another cell /dev/random, for one, is a link to what has a rule already. */
 const isThere = (path: AbsolutePath): boolean => !['link', undefined].includes(objectAt(path))
 
+/** The files among these that have several names, however they are named. */
+const linkedFiles = (paths: readonly AbsolutePath[]): ReadonlySet<string> =>
+  new Set(paths.map(statusOf).flatMap((status) => (status?.isFile() === true && status.nlink > 1 ? [identityOf(status)] : [])))
+
+const identityOf = ({ dev, ino }: Stats): string => `${String(dev)}:${String(ino)}`
+
 /**
  * Rules for a folder but for what is carved out of it. Landlock rules add up and cannot subtract, so
  * the folder's other entries are granted one by one; directly in the folder nothing new can be made.
  */
-const around = (root: Place, carved: readonly AbsolutePath[], access: Access): readonly Rule[] => {
+const around = (root: Place, carved: readonly AbsolutePath[], access: Access, linked = linkedFiles(carved)): readonly Rule[] => {
   if (carved.some((path) => isWithinPath(root.path, path))) return []
+  // A rule is on a file, whatever its name: one for another name of what is carved out would open that, too.
+  const status = linked.size > 0 && root.object === 'file' ? statusOf(root.path) : undefined
+  if (status !== undefined && linked.has(identityOf(status))) return []
   if (root.object === 'device') return [{ access: access.includes('w') ? 'rwd' : 'rd', path: root.path }]
   const inside = carved.filter((path) => isWithinPath(path, root.path))
   if (inside.length === 0) return [{ access, path: root.path }]
   return entriesIn(root.path).flatMap(({ name }) => {
     const path = `${root.path}/${name}` as AbsolutePath
     const object = objectAt(path)
-    return object === undefined || object === 'link' ? [] : around({ path, object }, inside, access)
+    return object === undefined || object === 'link' ? [] : around({ path, object }, inside, access, linked)
   })
 }

@@ -5,6 +5,7 @@ import { fail } from '../../errors/index.js'
 import type { AbsolutePath, Boundary, HostGrant } from '../../policy/index.js'
 import { isReadable, isWithinPath } from '../../policy/index.js'
 
+import type { CarvedOut } from '../grants/carve-outs.js'
 import { refuseCarvedOutProgram } from '../grants/carved-out-program.js'
 import { closedFolders } from './closed-folders.js'
 import { encodePlan } from './encode-plan.js'
@@ -13,7 +14,7 @@ import type { Environment } from './environment.js'
 import { formVariables } from './form-environment.js'
 import type { Attempt, HostFacts } from '../host.js'
 import { layOutLandlock } from './landlock-layout.js'
-import { layOutNamespaces } from './layout.js'
+import { layOutNamespaces, outermost } from './layout.js'
 import type { LayoutInput } from './layout.js'
 import { networkVariables } from './network-environment.js'
 import { NO_NETWORK_FILES, networkFiles, withFiles } from './network-files.js'
@@ -61,7 +62,7 @@ export interface PlannedCell {
   /** The objects that the boundary stands on, but for the system's own. */
   readonly ground: readonly AbsolutePath[]
   /** What the policy takes out of what it grants, and is there. */
-  readonly carved: readonly AbsolutePath[]
+  readonly carved: CarvedOut
   /** Folders of the write roots in which the tool can make nothing. */
   readonly closed: readonly AbsolutePath[]
 }
@@ -124,7 +125,7 @@ export const planCell = (request: CellRequest, host: HostFacts, wholeSystem: Sys
     closed: form === 'landlock' && !host.listener.held ? closedFolders(survey.write, [...sealed, ...survey.hidden].map(({ path }) => path)) : [],
   }
   const ground = paths([...granted.read, ...granted.write, ...granted.hidden, ...granted.sealed, ...protectedPlaces, ...input.loaded])
-  return { plan, encoded: encodedOnce(plan), program, profile: describeProfile(plan, host, roots, variables), ground: [...ground, cwd], carved: paths([...granted.hidden, ...granted.sealed]), closed: roots.closed }
+  return { plan, encoded: encodedOnce(plan), program, profile: describeProfile(plan, host, roots, variables), ground: [...ground, cwd], carved: { paths: paths([...granted.hidden, ...granted.sealed]), hidden: paths(granted.hidden), readable: paths(outermost(granted.read)) }, closed: roots.closed }
 }
 
 /** Presets show what is there; a user who is not root may not get as far. */

@@ -4,7 +4,8 @@ import { fail } from '../../errors/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 import { isWithinPath } from '../../policy/index.js'
 
-import { placeAt } from '../grants/object-at.js'
+import type { CarvedOut } from '../grants/carve-outs.js'
+import { placeAt, statusOf } from '../grants/object-at.js'
 import type { Place } from '../grants/object-at.js'
 import type { Scout } from './watcher.js'
 
@@ -12,7 +13,7 @@ export interface OtherNames {
   /** Other names in the write roots of files that are sealed. `links`: as long as that is the same, so is the answer. */
   readonly of: (scout: Scout, links: string, roots: readonly AbsolutePath[], sealed: readonly Place[]) => Promise<readonly Place[]>
   /** Refuses a call that could get at what its policy carves out by another name of it. */
-  readonly refuse: (scout: Scout, links: string, roots: readonly AbsolutePath[], carved: readonly AbsolutePath[], sealed: readonly Place[]) => Promise<void>
+  readonly refuse: (scout: Scout, links: string, roots: readonly AbsolutePath[], carved: CarvedOut, sealed: readonly Place[]) => Promise<void>
 }
 
 const MOST_REMEMBERED = 256
@@ -25,7 +26,7 @@ export const createOtherNames = (): OtherNames => {
     const key = [links, ...roots, '', ...sealed].join('\0')
     const known = remembered.get(key)
     if (known !== undefined) return known
-    const names = (await scout.otherNames(roots, sealed)).map(({ path }) => path)
+    const names = (await scout.otherNames(roots, sealed, [])).map(({ path }) => path)
     if (remembered.size >= MOST_REMEMBERED) remembered.clear()
     remembered.set(key, names)
     return names
@@ -37,10 +38,23 @@ export const createOtherNames = (): OtherNames => {
       return names.flatMap(placeAt)
     },
     refuse: async (scout, links, roots, carved, sealed) => {
-      const out = [...carved, ...sealed.map(({ path }) => path)]
-      const names = await ask(scout, links, roots, carved.filter((path) => roots.some((root) => isWithinPath(path, root))))
-      const open = names.find((name) => !out.some((path) => isWithinPath(name, path)))
+      const out = [...carved.paths, ...sealed.map(({ path }) => path)]
+      const inRoots = carved.paths.filter((path) => isIn(path, roots))
+      const readable = carved.readable.filter((path) => !isIn(path, roots))
+      const hidden = carved.hidden.filter((path) => (readable.length > 0 || !isIn(path, roots)) && mayHaveOtherNames(path))
+      const names = inRoots.length === 0 ? [] : await ask(scout, links, roots, inRoots)
+      // Nobody watches what is only read, so that this is looked up for each call.
+      const readNames = hidden.length === 0 ? [] : await scout.otherNames(roots, hidden, readable)
+      const open = [...names, ...readNames.map(({ path }) => path)].find((name) => !isIn(name, out))
       if (open !== undefined) throw fail('plan-rejected', { problem: `${open} is another name (a hard link) of a file that the policy takes out; carve it out as well, or remove it` })
     },
   }
+}
+
+const isIn = (path: AbsolutePath, folders: readonly AbsolutePath[]): boolean => folders.some((folder) => isWithinPath(path, folder))
+
+/** A folder may hold files that have. */
+const mayHaveOtherNames = (path: AbsolutePath): boolean => {
+  const status = statusOf(path)
+  return status?.isDirectory() === true || (status?.isFile() === true && status.nlink > 1)
 }

@@ -3,6 +3,7 @@ import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { PROTECTED_NAMES, isNamedBy, isWithinPath } from '../../policy/index.js'
 
 import { realBoundary } from '../grants/carve-outs.js'
+import type { CarvedOut } from '../grants/carve-outs.js'
 import { createRedirects } from './git-redirects.js'
 import { objectAt, placeAt } from '../grants/object-at.js'
 import type { Place } from '../grants/object-at.js'
@@ -17,7 +18,7 @@ export interface CallPatrol {
   /** Protected and there: to be sealed. */
   readonly sealed: readonly Place[]
   /** Also watches what the policy carves out, there already or not. */
-  readonly hold: (carved: readonly AbsolutePath[]) => Promise<void>
+  readonly hold: (carved: CarvedOut) => Promise<void>
   /** The tool runs from now on. `closed`: folders in which it can make nothing. */
   readonly go: (closed: readonly AbsolutePath[]) => void
   readonly end: () => Promise<EndedPatrol>
@@ -86,10 +87,10 @@ export const beginPatrol = async (scout: Scout, boundary: Boundary, onAppearance
     const others = await otherNames.of(scout, links, [...folders, ...files], named)
     const sealed = others.length === 0 ? named : withoutRepeats([...named, ...others])
     refuseTooManySeals(sealed, folders)
-    const hold = async (carved: readonly AbsolutePath[]) => {
-      if (carved.length > 0) await otherNames.refuse(scout, links, [...folders, ...files], carved, sealed)
+    const hold = async (carved: CarvedOut) => {
+      if (carved.paths.length > 0) await otherNames.refuse(scout, links, [...folders, ...files], carved, sealed)
       // The scout knows the protected names, and what their links lead to; the rest it must be told.
-      const names = [...carved, ...[...redirected, ...others].map(({ path }) => path), ...missingElsewhere(real, folders)]
+      const names = [...carved.paths, ...[...redirected, ...others].map(({ path }) => path), ...missingElsewhere(real, folders)]
       if (names.length > 0) held = await scout.hold(names, onAppearance)
     }
     const go = (closed: readonly AbsolutePath[]) => {

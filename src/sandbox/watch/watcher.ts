@@ -44,8 +44,8 @@ export interface Scout {
   readonly begin: (root: AbsolutePath, boundary: Pick<Boundary, 'read' | 'write'>, onAppearance: () => void) => Promise<Patrol>
   /** Watches single names that a call must not get at when somebody replaces or makes them. */
   readonly hold: (names: readonly AbsolutePath[], onReplacement: () => void) => Promise<Pick<Patrol, 'end'>>
-  /** The other names that files of what is sealed have in the write roots. */
-  readonly otherNames: (roots: readonly AbsolutePath[], sealed: readonly AbsolutePath[]) => Promise<readonly FoundName[]>
+  /** The other names that files of what is sealed have in the write roots, and in `readable` folders. */
+  readonly otherNames: (roots: readonly AbsolutePath[], sealed: readonly AbsolutePath[], readable: readonly AbsolutePath[]) => Promise<readonly FoundName[]>
   readonly isAlive: () => boolean
   readonly close: () => void
 }
@@ -169,7 +169,12 @@ export const startScout = (launcher: string): Scout => {
         end,
       }
     },
-    otherNames: async (roots, sealed) => (await ask(TO_SCOUT.linked, ['0', ...roots.map((path) => `r${path}`), ...sealed.map((path) => `s${path}`)])).map(foundName),
+    otherNames: async (roots, sealed, readable) => {
+      const words = await ask(TO_SCOUT.linked, ['0', ...roots.map((path) => `r${path}`), ...readable.map((path) => `R${path}`), ...sealed.map((path) => `s${path}`)])
+      const unseen = words.find((word) => word.startsWith('!'))
+      if (unseen !== undefined) throw fail('plan-rejected', { problem: `a file that the policy takes out has another name (a hard link), and ${unseen.slice(1)} holds too many folders to look for it; grant smaller folders` })
+      return words.map(foundName)
+    },
     hold: async (names, onReplacement) => order(TO_SCOUT.hold, 'what is carved out cannot be watched', names, onReplacement),
     isAlive: () => !gone,
     close: () => {
