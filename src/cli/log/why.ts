@@ -40,13 +40,13 @@ const explainCall = async ({ given: { rest: words }, environment }: CommandLine)
     return 0
   }
   const [wanted, ...more] = given.rest
-  if (wanted === undefined || wanted === '' || more.length > 0) throw usage('name one call, such as: cordon why last', 'cordon why')
+  if (wanted === undefined || wanted === '' || more.length > 0) throw usage('no call is named, or more than one', 'cordon why', 'name one call, such as: cordon why last')
   if (isStored(wanted, given)) return (await import('./why-stored.js')).whyStored(wanted, given, environment)
   const path = given.values.get('log')?.[0] ?? auditPathOf(environment, homedir())
-  if (!existsSync(path)) throw fail('file-unreadable', { path, problem: 'there is no such log', fix: 'name it with --log, or set CORDON_AUDIT' })
+  if (!existsSync(path)) throw fail('file-unreadable', { path, problem: 'there is no such log', fix: `name it with --log, or set CORDON_AUDIT${(await import('./why-stored.js')).teamHint(given, environment)}` })
   const events = await eventsOf(path, wanted)
   if (events.length === 0) {
-    writeText(STDERR, `cordon: there is no call ${oneLine(wanted)} in ${oneLine(path)}; see: cordon log show; of a call of a team, name the store: cordon why CALL --store DIR (or --server URL, --database URL)\n`)
+    writeText(STDERR, `cordon: there is no call ${oneLine(wanted)} in ${oneLine(path)}; see: cordon log show; for a call of a team: cordon why ID (cordon calls list has them), with --store DIR, --server URL or --database URL where it is not the default store\n`)
     return EXIT_UNKNOWN
   }
   const paint = paintFor(STDOUT, environment)
