@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 
 import { CordonError, fail } from '../../errors/index.js'
 import type { PermissionDecision } from '../../gate/index.js'
-import { LIMIT_FORMS, LIMIT_NAMES } from '../../policy/index.js'
+import { LIMIT_FORMS, LIMIT_NAMES, renderSize, renderTime } from '../../policy/index.js'
 import type { Limits } from '../../policy/index.js'
 import { createLogReader, readLine } from '../../runtime/index.js'
 import type { CordonEvent } from '../../runtime/index.js'
@@ -19,6 +19,7 @@ import { renderHelp } from '../help.js'
 import { commandIn, renderEvent } from './log-text.js'
 import { auditPathOf } from '../run/own-folders.js'
 import { networkLines } from './reached-text.js'
+import { mechanismsText } from './usage-text.js'
 import { namesStore } from '../store/store-help.js'
 import { WHY_HELP } from './why-help.js'
 
@@ -114,13 +115,13 @@ const boundaryLines = (profile: SandboxProfile): readonly Line[] => [
   ['network', typeof profile.network === 'string' ? profile.network : profile.network.join(' ')],
   ['variables', profile.environment_ref.join(' ') || 'none'],
   ['limits', LIMIT_NAMES.flatMap((name) => limitText(name, profile.process_limits[name])).join(', ') || 'none'],
-  ['held by', Object.entries(profile.enforced).map(([boundary, mechanisms]) => `${boundary}: ${mechanisms.join(', ') || 'nothing'}`).join('; ')],
+  ['held by', Object.entries(profile.enforced).map(([boundary, mechanisms]) => `${boundary}: ${mechanismsText(boundary, mechanisms)}`).join('; ')],
 ]
 
-const UNITS = { size: ' bytes', duration: ' ms', count: '' } as const
+const QUANTITIES = { size: renderSize, duration: renderTime, count: String } as const
 
 const limitText = (name: keyof Limits, limit: number | undefined): readonly string[] =>
-  limit === undefined ? [] : [`${name} ${String(limit)}${UNITS[LIMIT_FORMS[name].quantity]}`]
+  limit === undefined ? [] : [`${name} ${QUANTITIES[LIMIT_FORMS[name].quantity](limit)}`]
 
 const PERMITTED: ReadonlySet<PermissionDecision['decision']> = new Set(['allow', 'sandboxed'])
 

@@ -60,7 +60,7 @@ const perform = async ({ switches, values, rest }: Arguments, environment: Comma
   if (action === undefined) throw unknownAction(word, Object.keys(ACTIONS), COMMAND)
   const { HOME: own } = environment
   const home = parseAbsolutePath(own?.startsWith('/') === true ? own : homedir(), 'HOME')
-  const places = { workspace: parseAbsolutePath(process.cwd(), 'the working directory'), home, configFolder: configFolderOf(environment, home), ruleFiles: values.get('rules') ?? [] }
+  const places = { workspace: parseAbsolutePath(process.cwd(), 'the working directory'), home, configFolder: configFolderOf(environment, home), ruleFiles: values.get('rules') ?? [], askedBy: `${COMMAND} ${word ?? ''}` }
   return action({ words, requests: values.get('request') ?? [], places, environment, json: switches.has('json'), paint: paintFor(STDOUT, environment) })
 }
 
@@ -155,7 +155,7 @@ const check = ({ words, places, json, paint }: Question): number => {
   const all = [...results, ...together]
   if (json) printJson(all.map(({ name, problem, fix }) => ({ name, problem, fix })))
   else {
-    for (const { name, problem, fix } of all) print(problem === null ? `${paint('green', 'right')}  ${oneLine(name)}` : `${paint('red', 'wrong')}  ${oneLine(name)}: ${oneLine(problem)}${fix === null ? '' : ` (${oneLine(fix)})`}`)
+    for (const { name, problem, fix } of all) print(problem === null ? `${paint('green', 'right')}  ${oneLine(name)}` : `${paint('red', 'wrong')}  ${problem.startsWith(`${name}:`) ? '' : `${oneLine(name)}: `}${oneLine(problem)}${fix === null ? '' : ` (${oneLine(fix)})`}`)
   }
   return all.every(({ problem }) => problem === null) ? 0 : EXIT_WRONG
 }
