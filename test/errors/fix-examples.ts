@@ -6,7 +6,7 @@ type Placed<Code extends ErrorCode> = (typeof ERRORS)[Code] extends { readonly f
 /** The compiler demands exactly the codes whose way out is nothing but a parameter. */
 export const FIX_EXAMPLES: Readonly<Record<{ [Code in ErrorCode]: Placed<Code> }[ErrorCode], string>> = {
   'policy-unknown-key': 'did you mean "network"?',
-  'policy-invalid-value': 'write [data]',
+  'policy-invalid-value': 'use one of these, spelt as they are here',
   'policy-conflict': 'keep one of the two entries',
   'policy-unsafe': 'see who may write there: ls -ld /home/me/.config/cordon/policies /home/me/.config/cordon/policies/mine.yaml',
   'own-file-exposed': 'grant something else, or keep the value elsewhere: the proxy puts it into requests, and no tool needs the file',
@@ -21,7 +21,7 @@ export const FIX_EXAMPLES: Readonly<Record<{ [Code in ErrorCode]: Placed<Code> }
   'backend-unavailable': 'use --backend native',
   'setup-failed': 'check that the path still exists and was not replaced by a symbolic link while the call began',
   'program-not-found': 'install it, or give its path; looked in /usr/local/bin:/usr/bin:/bin',
-  'program-not-executable': 'chmod +x /home/me/build.sh',
+  'program-not-executable': 'name a program in it',
   'protected-name-touched': 'look at it before you use it',
   'usage-error': 'did you mean: cordon policy show github?',
   'file-unreadable': 'relative paths start at the current directory, /home/me/project',
