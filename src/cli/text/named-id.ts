@@ -23,7 +23,7 @@ export const idAmong = (word: string, candidates: readonly (readonly string[])[]
   if (word.length < FEWEST_LETTERS) throw wrong(`"${oneLine(word)}" is too short for the id of one ${what}`, `write at least ${String(FEWEST_LETTERS)} letters of it; ${listedBy} has them`)
   const found = candidates.filter((ids) => ids.some((id) => id.startsWith(word) || id.endsWith(word)))
   const [only, ...more] = found
-  if (only?.[0] === undefined) throw wrong(`no ${what} has the id ${oneLine(word)}`, `take an id of: ${listedBy}`)
+  if (only?.[0] === undefined) throw wrong(`no ${what} has the id ${oneLine(word)}`, `${listedBy} has them`)
   if (more.length > 0) throw wrong(`the ids of ${String(found.length)} ${what}s are like ${oneLine(word)}`, 'write more of it')
   return only[0]
 }
