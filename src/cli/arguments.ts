@@ -71,7 +71,15 @@ export const parseScattered = (words: readonly string[], { groups }: { readonly 
   return { switches, values, rest }
 }
 
-export const usage = (problem: string, command: string): CordonError => fail('usage-error', { problem, fix: `see: ${command} --help` })
+/** `fix`: the way out, where a shorter one than the help is known. */
+export const usage = (problem: string, command: string, fix = `see: ${command} --help`): CordonError => fail('usage-error', { problem, fix })
+
+/** The first word after a command that has actions is none of them. */
+export const unknownAction = (word: string | undefined, known: readonly string[], command: string): CordonError => {
+  if (word === undefined) return usage('no action is named', command, `say what to do: ${command} ${known.join('|')}`)
+  const near = nearestKey(word, known)
+  return usage(`there is no "${command} ${word}"`, command, near === undefined ? `say what to do: ${command} ${known.join('|')}` : `did you mean: ${command} ${near}?`)
+}
 
 const splitOnce = (word: string): readonly [string, string?] => {
   const equals = word.indexOf('=')

@@ -14,6 +14,12 @@ export const STORE_ERRORS = {
     agent: 'It does not exist: {problem}.',
     fix: '{fix}',
   },
+  'store-not-found': {
+    when: 'A command names a folder that has no store, or none is named and the default folder has none. Only `cordon serve` and `cordon team create` make one.',
+    message: 'there is no store in {folder}',
+    agent: 'The registry of tools cannot be used.',
+    fix: 'see that the folder is right (--store, CORDON_STORE); a new store is made by: cordon serve --store {folder} --init TEAM',
+  },
   'store-state': {
     when: 'What was asked for does not fit the state of the row, or its input does not fit its schema.',
     message: 'not possible: {problem}',

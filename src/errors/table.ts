@@ -105,7 +105,7 @@ export const ERRORS = {
     when: 'A granted path does not exist, so nothing can be bound there.',
     message: 'the granted path {path} does not exist',
     agent: 'A path that this tool needs does not exist.',
-    fix: 'create it first, or remove the grant',
+    fix: '{fix}',
   },
   'path-denied': {
     when: 'A granted path cannot be looked at by the user that runs Cordon, so whether it exists is not known.',

@@ -58,8 +58,46 @@ describe('cordon calls', () => {
     expect(await endedWhenTold(another, 'calls', 'cancel', another)).toBe(`ended ${another}: failed\n`)
   })
 
-  test.each([[['list', '--state', 'open'], '--state is one of'], [['list', '--limit', 'many'], '--limit is a number'], [['show'], 'name one call'], [['cancel'], 'name calls'], [['cancel', 'x', '--wait', 'long'], '--wait needs a time'], [['show', 'ffff'], 'no call has the id ffff'], [['cancel', ''], 'write at least 4 letters'], [['cancel', '019'], 'write at least 4 letters']])('cannot be understood: %j', (words, problem) => {
+  test.each([[['list', '--state', 'open'], '--state is one of'], [['list', '--limit', 'many'], '--limit is a number'], [['show'], 'no call is named'], [['cancel'], 'name calls'], [['cancel', 'x', '--wait', 'long'], '--wait needs a time'], [['show', 'ffff'], 'no call has the id ffff'], [['cancel', ''], 'write at least 4 letters'], [['cancel', '019'], 'write at least 4 letters']])('cannot be understood: %j', (words, problem) => {
     expect(team.as('anna', 'calls', ...words)).toMatchObject({ status: 2, stderr: expect.stringContaining(problem) as string })
+  })
+})
+
+describe('a question whose caller is gone', () => {
+  const ask = async (agent: string): Promise<string> => (await team.by(agent).ask('invoke', { team: 'acme', tool: 'send', agent, input: {}, dispatch: 'caller' })).id
+  const goneOf = async (id: string) => (await team.by('anna').ask('showQuestion', { id })).question.callerGoneSince
+
+  test('is marked, and without an ID it is passed over for one whose caller is alive', async () => {
+    // Questions of other tests would be first.
+    for (const { id } of await team.by('anna').ask('listInvocations', { team: 'acme', status: 'pending' })) await team.by('anna').ask('cancelInvocation', { id })
+    await team.by('ada').ask('addMember', { team: 'acme', actor: 'courier', kind: 'agent' })
+    await team.by('ada').ask('assignTool', { team: 'acme', agent: 'courier', tool: 'send' })
+    await team.by('courier').ask('heartbeat', { runner: 'first', leaseMs: 1000 })
+    const dead = await ask('courier')
+    // Nobody has to wait for a call that runners run.
+    const forRunners = await team.invoke('send')
+    await expect.poll(() => goneOf(dead), { timeout: 20_000 }).not.toBeNull()
+    expect(await goneOf(forRunners)).toBeNull()
+    await team.by('bot').ask('cancelInvocation', { id: forRunners })
+
+    const refused = team.as('anna', 'approvals', 'approve')
+    expect(refused.stderr).toMatch(new RegExp(`no caller waits for an answer: the process that asked about ${dead} is gone, not heard for \\d+[sm]\n`))
+    expect(refused.stderr).toContain(`fix: cancel the call: cordon calls cancel ${dead} --server ${team.server} --as anna; `)
+    expect(refused.status).toBe(2)
+
+    await team.by('courier').ask('heartbeat', { runner: 'second', leaseMs: 3_600_000 })
+    const living = await ask('courier')
+    expect(await goneOf(living)).toBeNull()
+    expect(team.as('anna', 'approvals', 'list').stdout).toMatch(new RegExp(`${dead} .* gone, not heard for \\d+[sm]\n${living} .*[sm] +\n`))
+    expect(team.as('anna', 'approvals', 'show', dead).stdout).toMatch(/ caller +gone, not heard for/)
+    expect(team.as('anna', 'approvals', 'show').stdout).toContain(`call       ${living}`)
+    expect(team.as('anna', 'approvals', 'approve').stderr).toContain(`fix: look at it: cordon approvals show ${living} `)
+
+    // By its ID it can be approved: another process may resume it.
+    const { question: { argumentsHash } } = await team.by('anna').ask('showQuestion', { id: dead })
+    expect(team.as('anna', 'approvals', 'approve', dead, '--hash', argumentsHash)).toMatchObject({ status: 0, stdout: `approved ${dead}\n` })
+    for (const id of [dead, living]) await team.by('courier').ask('cancelInvocation', { id })
+    expect(team.as('anna', 'approvals', 'approve')).toMatchObject({ status: 2, stderr: expect.stringContaining('fix: wait for a question: cordon approvals watch ') as string })
   })
 })
 

@@ -20,6 +20,9 @@ describe('cordon doctor', () => {
     expect(diagnosis).toMatchObject({ holds: true, backend: 'native', form: expect.stringMatching(/^(namespaces|landlock)$/) as string })
     const { landlock, namespaces } = diagnosis.forms ?? {}
     expect(landlock?.enforced).toMatchObject({ filesystem_read: [expect.stringMatching(/^landlock:\d+$/) as string], syscalls: ['seccomp'], file_names: [] })
+    // What `cordon why` names of a run without --processes is in the table too.
+    const usual = JSON.parse(cordon(['run', '--json', '--form', 'landlock', '--', 'true']).stderr.trim().split('\n').at(-1) ?? '') as { sandbox_profile: { enforced: Readonly<Record<string, readonly string[]>> } }
+    expect(landlock?.enforced?.['limits.processes.default']).toEqual(usual.sandbox_profile.enforced['limits.processes'])
     if (namespaces?.held === true) expect(namespaces.enforced).toMatchObject({ file_names: ['mount-namespace'], network: expect.arrayContaining(['network-namespace']) as string[] })
   })
 

@@ -4,6 +4,8 @@ import { join } from 'node:path'
 
 import { afterAll, describe, expect, test } from 'vitest'
 
+import { upstreamProblems } from '../../src/cli/log/upstream-problems.js'
+import type { EgressSummary } from '../../src/runtime/events/index.js'
 import { echo, serverAuthority, startHttps } from '../egress/servers.js'
 
 import { cordon, cordonBeside, temporaryFolder } from './cordon.js'
@@ -63,11 +65,17 @@ describe('a granted server that cannot be used', () => {
   test.each([
     ['whose authority is not known', ['--resolve', `${HOST}=127.0.0.1`], place, /the certificate of api\.test:\d+ is not trusted: .* add --upstream-ca FILE/],
     ['whose name has no address', ['--net', 'nowhere.invalid'], 'nowhere.invalid', /the name nowhere\.invalid has no address .*--resolve nowhere\.invalid=ADDRESS/],
-    ['that does not answer', ['--net', `${HOST}:9`, '--resolve', `${HOST}=127.0.0.1`], `${HOST}:9`, /api\.test:9 cannot be reached from here/],
+    ['that does not answer', ['--net', `${HOST}:9`, '--resolve', `${HOST}=127.0.0.1`], `${HOST}:9`, /api\.test:9 cannot be reached from here: see whether anybody answers there, or say where it is: --resolve api\.test=ADDRESS/],
   ])('%s is told with the option that helps, whatever the command makes of it', async (_, words, at, told) => {
     const ran = await run(['--net', place, ...words, '--', 'curl', '-s', '-o', '/dev/null', `https://${at}/`])
     expect(ran).toMatchObject({ status: 0, stderr: expect.stringMatching(told) as string })
     expect(why()).toMatch(new RegExp(`^problem +${told.source}`, 'm'))
+  })
+
+  test('that is an address is told without --resolve, which is for names', () => {
+    const reached = (host: string) => upstreamProblems({ hosts: [{ host, port: 9, problems: ['upstream-unreachable'] }] } as unknown as EgressSummary)
+    expect([...reached('127.0.0.1'), ...reached('[::1]')]).toEqual(['127.0.0.1:9', '[::1]:9'].map((place) => `${place} cannot be reached from here: see whether anybody answers there`))
+    expect(reached('api.test')[0]).toContain('--resolve api.test=ADDRESS')
   })
 
   test('is no trouble any more with what was advised', async () => {

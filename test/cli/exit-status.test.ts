@@ -30,8 +30,13 @@ describeForms('the exit status', (run) => {
   })
 
   test('is 127 for a program that does not exist', () => {
-    expect(run(['--', 'no-such-program'])).toMatchObject({ status: 127, stderr: expect.stringMatching(/^cordon: program-not-found: .*no-such-program\nfix: looked in \/usr/) as string })
+    expect(run(['--', 'no-such-program'])).toMatchObject({ status: 127, stderr: expect.stringMatching(/^cordon: program-not-found: .*no-such-program\nfix: install it, or give its path; looked in \/usr/) as string })
     expect(run(['--', join(folder, 'absent')]).status).toBe(127)
+  })
+
+  test('is 125 for a program that only --exec names: the command was there', () => {
+    expect(run(['--exec', 'no-such-program', '--', 'true'])).toMatchObject({ status: 125, stderr: expect.stringMatching(/^cordon: grant-inexpressible: the exec grant "no-such-program" .*: program not found: no-such-program\nfix: install it, or give its path; looked in .*; or remove it: --exec no-such-program\n$/) as string })
+    expect(run(['--exec', 'sh', '--', 'true']).status).toBe(0)
   })
 
   test('is 126 for a file that is no program', () => {
@@ -47,6 +52,8 @@ describeForms('the exit status', (run) => {
     const { status, stdout, stderr } = run(['--read', join(folder, 'absent'), '--', 'true'])
     expect({ status, stdout }).toEqual({ status: 125, stdout: '' })
     expect(stderr).toBe(`cordon: path-missing: the granted path ${folder}/absent does not exist\nfix: create it first, or remove the grant\n`)
+    // A file that the command is to make: its folder has to be granted.
+    expect(run(['--write', join(folder, 'new.txt'), '--', 'true']).stderr).toContain(`or remove the grant; or grant its folder: --write ${folder}\n`)
   })
 })
 

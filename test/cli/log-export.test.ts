@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -8,7 +9,7 @@ import { migrate, openPglite } from '../../src/store/index.js'
 import { DRAFTS } from '../runtime/events-drafts.js'
 import { newRegistry } from '../store/registry.js'
 
-import { cordon, temporaryFolder } from './cordon.js'
+import { CORDON, cordon, temporaryFolder } from './cordon.js'
 
 const folder = temporaryFolder()
 let made = 0
@@ -32,6 +33,19 @@ describe('cordon log export', () => {
     expect(cordon(['log', 'export', '--cursor', cursor, path]).stdout).toBe('')
     await record(path)
     expect(`${first.stdout}${cordon(['log', 'export', path, '--cursor', cursor]).stdout}`).toBe(readFileSync(path, 'utf8'))
+  })
+
+  it('does not move its mark when the reader goes away: the next export repeats everything', async () => {
+    const path = join(folder, 'broken', 'audit.jsonl')
+    const cursor = join(folder, 'broken.cursor')
+    // More than a pipe holds.
+    for (let times = 0; times < 8; times += 1) await record(path)
+    expect(readFileSync(path).length).toBeGreaterThan(100_000)
+    const broken = spawnSync('sh', ['-c', `'${process.execPath}' '${CORDON}' log export --cursor '${cursor}' '${path}' | head -c 100`], { encoding: 'utf8' })
+    expect([broken.stdout.length, broken.stderr]).toEqual([100, expect.stringContaining('the mark of --cursor was not moved')])
+    expect(existsSync(cursor)).toBe(false)
+    expect(cordon(['log', 'export', '--cursor', cursor, path]).stdout).toBe(readFileSync(path, 'utf8'))
+    expect(existsSync(cursor)).toBe(true)
   })
 
   it('writes events that other systems take, each with an id of its own', async () => {

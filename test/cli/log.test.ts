@@ -124,7 +124,8 @@ it('cordon log follow prints what is written from then on, across files', async 
 describe('what cannot be understood is told, with 2', () => {
   it.each([
     [['log'], 'say what to do'],
-    [['log', 'shwo'], 'there is no "cordon log shwo"'],
+    [['log', 'shwo'], 'there is no "cordon log shwo"\nfix: did you mean: cordon log show?\n'],
+    [['log', 'show', '--type', 'tool.dneied', '/dev/null'], 'fix: did you mean --type tool.denied?\n'],
     [['log', '--jsn', 'show'], 'did you mean --json?'],
     [['log', 'show', '--type', 'tool.invented', '/dev/null'], 'there is no event type tool.invented'],
     [['log', 'show', '--since', 'yesterday', '/dev/null'], '--since needs a time'],

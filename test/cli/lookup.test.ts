@@ -29,7 +29,7 @@ test.each<readonly [readonly string[], number, string]>([
   [['here'], 127, 'it is not in PATH, but here: name it with its folder, ./here'],
   [['closed'], 126, `chmod +x ${folder}/bin/closed`],
   [['frobnicat'], 127, `did you mean frobnicate? Looked in ${PATH}`],
-  [['no-such-program'], 127, `looked in ${PATH}`],
+  [['no-such-program'], 127, `install it, or give its path; looked in ${PATH}`],
 ])('%j: %i, and %s', (command, status, fix) => {
   expect(advised(...command)).toEqual({ status, fix })
 })

@@ -110,6 +110,8 @@ describe('the value of a credential', () => {
     ofUser('mine', POLICY)
     expect(run(['--policy', 'mine'])).toEqual(refusal('credential-missing: the credential "my-token" has no value: the variable MY_TOKEN is not set', 'fix: set MY_TOKEN here, or say where it comes from: --secret my-token=SOURCE'))
     expect(run(['--policy', 'mine', '--secret', 'my-token=file:/nonexistent/token'])).toEqual(refusal('credential-missing', 'the file /nonexistent/token does not exist'))
+    // A relative path is told whole, so that it is clear in which folder it was looked for.
+    expect(run(['--policy', 'mine', '--secret', 'my-token=file:token'])).toEqual(refusal('credential-missing', `the file ${join(project, 'token')} does not exist`, `put the value into ${join(project, 'token')}`))
     expect(run(['--policy', 'mine', '--secret', 'my-tokne=env:A'])).toEqual(refusal('usage-error', 'did you mean my-token?'))
     const typed = run(['--policy', 'mine', '--secret', `my-token=${SECRET}`])
     expect(typed).toEqual(refusal('secret-source-invalid'))
@@ -124,7 +126,7 @@ describe('the value of a credential', () => {
     expect(stdout).not.toContain(SECRET)
     expect(run(['--policy', 'mine', '--env', 'OTHER'], env).stdout).not.toContain(SECRET)
     expect(run(['--policy', 'mine', '--env', 'MY_TOKEN'], env)).toEqual(refusal('usage-error: --env MY_TOKEN would give the command what stands for the credential "my-token"'))
-    expect(run(['--policy', 'mine', '--secret', 'my-token=env:OTHER', '--env', 'OTHER'], env)).toEqual(refusal('usage-error: OTHER holds the credential "my-token", and would be passed on'))
+    expect(run(['--policy', 'mine', '--secret', 'my-token=env:OTHER', '--env', 'OTHER'], env)).toEqual(refusal('credential-exposed: the variable OTHER contains the value of the credential "my-token"'))
   })
 
   test('comes from secrets.yaml of the user, and from what is typed before that', () => {

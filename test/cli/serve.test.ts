@@ -2,7 +2,7 @@
 // person at a terminal.
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -229,11 +229,11 @@ test('a server that is not there is told with what to do', () => {
   expect(cordon(['approvals', 'list', '--server', `unix:${join(folder, 'nowhere')}`, '--team', 'acme'])).toMatchObject({ status: 1, stderr: expect.stringMatching(/server-unavailable[^]*fix: see that cordon serve runs/) as string })
 })
 
-test('the four commands of docs/serve.md lead from an empty folder to an approved call, of an agent that is no runner', async () => {
+test('the five commands of docs/serve.md lead from an empty folder to an approved call, of an agent that is no runner', async () => {
   const page = readFileSync(join(ROOT, 'docs', 'serve.md'), 'utf8').split('## From nothing to an approved call')[1] ?? ''
   const printed = (language: string): string => new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(page)?.[1] ?? expect.fail(language)
   const commands = printed('console').split('\n').flatMap((line) => (line.startsWith('$ ') ? [line.slice(2).replace(/\s+#.*$/, '').split(' ')] : []))
-  expect(commands.map(([program, ...words]) => [program, words[0]])).toEqual([['cordon', 'serve'], ['cordon', 'tools'], ['node', 'agent.mjs'], ['cordon', 'approvals']])
+  expect(commands.map(([program, ...words]) => [program, words[0]])).toEqual([['cordon', 'serve'], ['cordon', 'tools'], ['node', 'agent.mjs'], ['cordon', 'approvals'], ['cordon', 'why']])
   const place = temporaryFolder()
   const environment = { PATH: process.env['PATH'] ?? '', HOME: join(place, 'home') }
   const [work, home] = [join(place, 'work'), join(place, 'home')]
@@ -254,12 +254,22 @@ test('the four commands of docs/serve.md lead from an empty folder to an approve
     writeFileSync(join(work, 'note.yaml'), printed('yaml'))
     writeFileSync(join(work, 'agent.mjs'), printed('js').replace('http://127.0.0.1:7070', address))
     expect(await saidBy(start(1), /assigned/)).toContain('assigned note to agent-1')
+    const waiting = () => spawnSync(process.execPath, [CORDON, 'approvals', 'list'], { env: environment, encoding: 'utf8' }).stdout
+    // An agent that is stopped takes its question back.
+    const stopped = start(2)
+    await expect.poll(waiting, { timeout: 40_000, interval: 500 }).toContain('note 1')
+    stopped.kill('SIGTERM')
+    await expect.poll(waiting, { timeout: 40_000, interval: 500 }).toBe('nobody waits for an approval\n')
     const agent = start(2)
     const ended = saidBy(agent, /\n/)
     const cordonHere = (...given: readonly string[]) => ['env', '-u', 'XDG_STATE_HOME', `HOME=${home}`, process.execPath, CORDON, ...given]
-    await expect.poll(() => spawnSync(process.execPath, [CORDON, 'approvals', 'list'], { env: environment, encoding: 'utf8' }).stdout, { interval: 500 }).toContain('note 1')
+    await expect.poll(waiting, { interval: 500 }).toContain('note 1')
     atTerminal(cordonHere(...(commands[3] ?? []).slice(1)), [{ expect: 'yes or no?' }, { send: 'yes\r' }, { expect: 'approved' }])
-    expect(await ended).toBe('ok\n')
+    expect(await ended).toBe('ok \n')
+    const explained = spawnSync(words(4)[0] ?? '', words(4).slice(1), { cwd: work, env: environment, encoding: 'utf8' })
+    expect(explained).toMatchObject({ status: 0, stdout: expect.stringMatching(/^note is completed; approved by /) as string })
+    // Without the team it is the log of this host that is asked, which has none of it.
+    expect(spawnSync(process.execPath, [CORDON, 'why', 'last', '--log', join(place, 'absent')], { env: environment, encoding: 'utf8' }).stderr).toContain('for a call of a team: cordon why ID (cordon calls list has them)')
     expect(readFileSync(join(work, 'a.txt'), 'utf8')).toBe('noted\n')
     const { members } = JSON.parse(spawnSync(process.execPath, [CORDON, 'team', 'show', '--json'], { env: environment, encoding: 'utf8' }).stdout) as { members: readonly { actor: string; kinds: readonly string[] }[] }
     expect(members.find(({ actor }) => actor === 'agent-1')?.kinds).toEqual(['agent'])
@@ -268,4 +278,17 @@ test('the four commands of docs/serve.md lead from an empty folder to an approve
     served.kill('SIGTERM')
     await new Promise((resolve) => { served.once('exit', resolve) })
   }
+  const token = join(home, '.local', 'state', 'cordon', 'agent-1.token')
+  const againSaid = (isWithToken: boolean): Promise<string> => {
+    if (!isWithToken) rmSync(token)
+    const again = spawn(words(0)[0] ?? '', words(0).slice(1), { cwd: work, env: environment, stdio: ['ignore', 'ignore', 'pipe'], timeout: 100_000 })
+    return new Promise((resolve) => {
+      again.stderr.setEncoding('utf8').once('data', (text: string) => {
+        again.kill('SIGTERM')
+        again.once('exit', () => { resolve(text) })
+      })
+    })
+  }
+  expect(await againSaid(true)).toBe(`cordon: the team acme is there already, and is left as it is; the token of agent-1 is in ${token}\n`)
+  expect(await againSaid(false)).toBe(`cordon: the team acme is there already, and is left as it is; a new token: cordon tokens create agent-1 --out ${token}\n`)
 }, 120_000)

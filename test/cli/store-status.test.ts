@@ -1,6 +1,6 @@
 // One rule of exit statuses for all commands that run nothing themselves: 1 is what was understood and refused, 2 is
 // what could not be understood, or a file that is not there.
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -27,6 +27,15 @@ describe('the exit status is', () => {
   ])('2 when the command line cannot be understood, or names a file that is not there: %j', (words) => {
     expect(cordon(words)).toMatchObject({ status: 2, stdout: '', stderr: expect.stringMatching(/^fix: /m) as string })
   })
+})
+
+test('a slip in --store makes no store: only serve and team create make one', () => {
+  const slip = join(folder, 'slip')
+  for (const words of [['team', 'show'], ['approvals', 'list'], ['tools', 'list'], ['tokens', 'create', 'anna'], ['log', 'verify'], ['why', id]])
+    expect(cordon([...words, '--store', slip])).toMatchObject({ status: 1, stdout: '', stderr: expect.stringMatching(new RegExp(`^cordon: store-not-found: there is no store in ${slip}\nfix: .*cordon serve --store ${slip} --init TEAM\n$`)) as string })
+  expect(existsSync(slip)).toBe(false)
+  expect(cordon(['team', 'create', 'acme', '--store', slip, '--as', 'ada']).status).toBe(0)
+  expect(cordon(['team', 'show', '--store', slip, '--as', 'ada'])).toMatchObject({ status: 0, stdout: expect.stringMatching(/^acme\n/) as string })
 })
 
 describe('tools of a host, as the registry has to know them', () => {

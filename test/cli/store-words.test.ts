@@ -67,7 +67,7 @@ test('cordon why says what a call used in words, and breaks lines between words'
   await team.by('bot').ask('complete', { id, fence, status: 'completed', usage: { 'a\u001b[2K': 1, 'something that is long': 'x', status: 'ok', duration_ms: 7, wall_ms: 61_000, cpu_ms: 1500, max_rss_bytes: 2_500_000, boundary: { mode: 'sandbox', form: 'namespaces', network: 'none', enforced: { files: ['mount-namespace', 'landlock'], network: [] }, violations: ['it tried to connect'] } } })
   for (const words of [[id], [id.slice(-12), '--team', 'acme'], ['last']]) {
     const { stdout } = team.as('anna', 'why', ...words)
-    for (const text of ['used       1 min 1 s wall, 1.5 s cpu, 2.5 MB memory\n', 'cell       namespaces, network none\n', 'held by    files: mount-namespace, landlock\n', 'network: nothing', 'refused    it tried to connect']) expect(stdout).toContain(text)
+    for (const text of ['used       1 min 1 s wall, 1.5 s cpu, 2.5 MB memory\n', 'cell       namespaces, network none\n', 'held by    files: mount-namespace, landlock\n', 'network: not restricted', 'refused    it tried to connect']) expect(stdout).toContain(text)
     expect(stdout).not.toMatch(/\{"|\u001b/)
     expect(stdout).toContain('other      something that is long: x\n')
     expect(stdout.split('\n').filter((line) => line.length > 120)).toEqual([])

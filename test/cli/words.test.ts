@@ -60,6 +60,7 @@ describe('words that make no sense', () => {
     [['run', '--policy', 'nothing-like-it', '--', 'true'], 'there is no policy named "nothing-like-it"', 'see: cordon policy list; a file is named by its path, such as --policy ./nothing-like-it.yaml'],
     [['run', '--secret', 'a=env:B', '--', 'true'], '--secret a: no policy of this run has a credential by that name', 'name a policy that has credentials: --policy NAME'],
     [['doctor', '--jsno'], 'unknown option --jsno', 'did you mean --json?'],
+    [['doctor', 'extra'], 'doctor takes options only: extra', 'see: cordon doctor --help'],
   ])('%j: %s', (words, problem, fix) => {
     expect(cordon(words)).toEqual({ status: 125, stdout: '', stderr: `cordon: usage-error: ${problem}\nfix: ${fix}\n` })
   })
@@ -111,6 +112,17 @@ describe('words that make no sense', () => {
     expect(fixOf('other.yaml')).toBe(`fix: files are looked for from the current directory, ${folder}`)
     expect(fixOf('absent/other.yaml')).toBe('fix: there is no folder absent here')
     expect(fixOf('./')).toBe('fix: name a file in it')
+  })
+
+  test('cordon policy names what was probably meant as it is typed there', () => {
+    writeFileSync(join(folder, 'mine.yaml'), 'network: none\n')
+    writeFileSync(join(folder, 'ty.yaml'), 'filesystem: { read: data }\n')
+    const said = (...words: readonly string[]) => cordon(['policy', ...words], { cwd: folder })
+    expect(said('show', 'githb').stderr).toContain('fix: did you mean: cordon policy show github?\n')
+    expect(said('test', 'mine').stderr).toContain('fix: did you mean: cordon policy test ./mine.yaml?\n')
+    expect(said('show', './mien.yaml').stderr).toContain('fix: did you mean: cordon policy show ./mine.yaml?\n')
+    expect(said('chek')).toMatchObject({ status: 2, stderr: 'cordon: usage-error: there is no "cordon policy chek"\nfix: did you mean: cordon policy check?\n' })
+    expect(said('check', 'ty.yaml', './mine.yaml').stdout).toBe('wrong  ty.yaml:1: filesystem.read must be "none" or a list of path patterns, not "data" (write [data])\nright  ./mine.yaml\n')
   })
 
   test('a name with control characters cannot write to the terminal', () => {

@@ -57,7 +57,7 @@ describe('a value comes from', () => {
     ['file:DIR/empty', 'is empty', 'put the value there'],
     ['command:pass fail secret-argument', 'pass ended with status 3', 'run pass by hand'],
     ['command:absent x', 'absent cannot be started', 'install absent'],
-    ['keyring:git/you', 'the keyring entry git/you is not there', 'secret-tool'],
+    ['keyring:git/you', 'the keyring entry git/you is not there', 'store it: secret-tool store --label=git service git account you'],
     ['vault:kv/a#b', 'Vault, whose address is not known', 'VAULT_ADDR'],
   ])('%s, or the error says what is missing and what to do', async (source, text, fix) => {
     const { code, message, fix: advice, agentMessage } = await problem(source)

@@ -12,7 +12,7 @@ describe('fail', () => {
   })
 
   it('keeps host paths out of what a model sees', () => {
-    expect(fail('path-missing', { path: '/home/alice/.ssh' }).agentMessage).not.toContain('alice')
+    expect(fail('path-missing', { path: '/home/alice/.ssh', fix: '' }).agentMessage).not.toContain('alice')
   })
 
   it('does not fill in a parameter that looks like a placeholder again', () => {

@@ -8,7 +8,7 @@ import type { Diagnosis, FormDiagnosis } from './diagnosis.js'
 
 const LIMIT_LABELS: Readonly<Record<keyof Limits, string>> = {
   memory: 'memory',
-  processes: 'processes',
+  processes: 'processes (of a policy)',
   cpu: 'processor time',
   wall: 'wall clock',
   output: 'output',
@@ -16,6 +16,8 @@ const LIMIT_LABELS: Readonly<Record<keyof Limits, string>> = {
   fileSize: 'file size',
   scratch: 'private /tmp',
 }
+
+export const DEFAULT_PROCESSES = 'limits.processes.default'
 
 /** The boundaries in the words of whoever reads the table. */
 const LABELS: Readonly<Record<string, string>> = {
@@ -35,6 +37,7 @@ const LABELS: Readonly<Record<string, string>> = {
   syscalls: 'system calls',
   privileges: 'privileges',
   end_of_call: 'nothing left running',
+  [DEFAULT_PROCESSES]: 'limit: processes (default)',
   ...Object.fromEntries(LIMIT_NAMES.map((name) => [`limits.${name}`, `limit: ${LIMIT_LABELS[name]}`])),
 }
 

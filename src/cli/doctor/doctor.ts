@@ -6,15 +6,17 @@ import type { Limits } from '../../policy/index.js'
 import { describeEnding, openSandbox } from '../../sandbox/index.js'
 import type { Form, Sandbox } from '../../sandbox/index.js'
 
+import { usage } from '../arguments.js'
 import type { CommandLine } from '../command-line.js'
 import { STDOUT, paintFor, writeText } from '../text/console-text.js'
 import { diagnose } from './diagnose.js'
 import type { Diagnosis, FormDiagnosis } from './diagnosis.js'
-import { renderDiagnosis } from './doctor-table.js'
+import { DEFAULT_PROCESSES, renderDiagnosis } from './doctor-table.js'
 import { readHostSettings } from './host-settings.js'
 import type { HostSettings } from './host-settings.js'
 
 export const doctor = async ({ given, environment }: CommandLine): Promise<number> => {
+  if (given.rest.length > 0) throw usage(`doctor takes options only: ${given.rest.join(' ')}`, 'cordon doctor')
   const { PATH: searchPath = '' } = environment
   const settings = readHostSettings(searchPath)
   const diagnosis = await examine(settings, searchPath)
@@ -79,10 +81,14 @@ const withoutRefused = ({ exec, limits }: Demands, { code, params }: CordonError
 const tryForm = async (sandbox: Sandbox, form: Form, searchPath: string, demands: Demands = EVERYTHING): Promise<FormDiagnosis> => {
   const cwd = parseAbsolutePath(tmpdir(), 'the temporary folder')
   try {
-    const boundary = resolvePolicy(parsePolicy(demands, 'cordon doctor'), { workspace: cwd, home: cwd, kind: 'process' })
-    const result = await sandbox.run({ boundary, cwd: '/', form, searchPath, argv: ['true'] })
+    const run = (wanted: Partial<Demands>) =>
+      sandbox.run({ boundary: resolvePolicy(parsePolicy(wanted, 'cordon doctor'), { workspace: cwd, home: cwd, kind: 'process' }), cwd: '/', form, searchPath, argv: ['true'] })
+    const result = await run(demands)
     const held = result.status === 'exited' && result.exitCode === 0
-    return { held, problem: held ? null : `a program that does nothing ended with ${describeEnding(result)}`, enforced: result.profile.enforced }
+    if (!held) return { held, problem: `a program that does nothing ended with ${describeEnding(result)}`, enforced: result.profile.enforced }
+    // The default is enforced by other means than a limit of a policy, and is what most calls have.
+    const { 'limits.processes': byDefault = [] } = (await run({})).profile.enforced
+    return { held, problem: null, enforced: { ...result.profile.enforced, [DEFAULT_PROCESSES]: byDefault } }
   } catch (error) {
     if (!(error instanceof CordonError)) throw error
     const less = withoutRefused(demands, error)

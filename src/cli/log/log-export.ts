@@ -37,7 +37,10 @@ export const exportLog = async (path: string, { format, cursor }: ExportSettings
       if (sequence === known.sequence && hash !== known.hash) throw fail('file-unreadable', { path, problem: `line ${String(sequence)} is another than when ${cursor ?? ''} was written`, fix: 'see what became of the log: cordon log verify; to export it from the beginning, remove the file of --cursor' })
       continue
     }
-    if (filter(event) && !write(fromLogLine(read.line, text), format)) break
+    if (filter(event) && !write(fromLogLine(read.line, text), format)) {
+      await reader.close()
+      return brokenOff()
+    }
     end = { sequence, hash }
   }
   await reader.close()
@@ -52,16 +55,29 @@ export interface StoreFilter {
 }
 
 export const exportStored = async (store: StoreAccess, { format, cursor }: ExportSettings, { team, since, isWanted }: StoreFilter): Promise<number> => {
-  let after = readCursor(cursor, isStoreMark)?.after ?? ''
+  const known = readCursor(cursor, isStoreMark)?.after ?? ''
+  let after = known
   for (;;) {
     const page = await store.ask('readRecord', { team, after, ...(since === undefined ? {} : { since }) })
-    if (page.entries.length === 0) return 0
+    if (page.entries.length === 0) {
+      if (after !== known) keepCursor(cursor, { after })
+      return 0
+    }
     const wanted = page.entries.filter(({ type }) => isWanted(type)).map(fromStored).sort((left, right) => left.time.localeCompare(right.time))
-    // Nobody reads any more: what was not taken is exported again.
-    if (!wanted.every((exported) => write(exported, format))) return 0
+    if (!wanted.every((exported) => write(exported, format))) return brokenOff()
     after = page.after
-    keepCursor(cursor, { after })
   }
+}
+
+const EXIT_BROKEN_OFF = 1
+
+/**
+ * The reader is gone. A pipe takes entries that its reader never reads, so which of them arrived is not known: the mark
+ * stays where it was, and the next export repeats them all.
+ */
+const brokenOff = (): number => {
+  writeText(STDERR, 'cordon: the reader closed the pipe before the export was complete; the mark of --cursor was not moved\n')
+  return EXIT_BROKEN_OFF
 }
 
 const write = (exported: Exported, format: ExportFormat): boolean => writeFully(STDOUT, Buffer.from(`${renderExported(exported, format)}\n`))

@@ -3,10 +3,11 @@ import { homedir } from 'node:os'
 import { dirname } from 'node:path'
 
 import { CordonError, fail } from '../../errors/index.js'
+import { nearestKey } from '../../policy/index.js'
 import { EVENT_TYPES, anchorOf, createLogReader, listFullFiles, readLine, verifyAudit } from '../../runtime/index.js'
 import type { AuditReport, CordonEvent, LogLine } from '../../runtime/index.js'
 
-import { parseScattered, usage } from '../arguments.js'
+import { parseScattered, unknownAction, usage } from '../arguments.js'
 import type { Arguments } from '../arguments.js'
 import type { CommandLine } from '../command-line.js'
 import { STDERR, STDOUT, oneLine, paintFor, writeFully, writeText } from '../text/console-text.js'
@@ -44,13 +45,13 @@ const perform = async (given: Arguments, environment: CommandLine['environment']
   }
   const [word, file, ...more] = rest
   const action = ACTIONS.find((each) => each === word)
-  if (action === undefined) throw usage(word === undefined ? `say what to do: ${ACTIONS.join(', ')}` : `there is no "${COMMAND} ${word}"; there are ${ACTIONS.join(', ')}`, COMMAND)
+  if (action === undefined) throw unknownAction(word, ACTIONS, COMMAND)
   if (more.length > 0) throw usage(`one file at a time: ${more.join(' ')}`, COMMAND)
   const settings = exportSettings(values)
-  if (action === 'prune' && !STORE_PLACES.some((name) => values.has(name))) throw usage('say of which store what is old is dropped: --store DIR, --server URL or --database URL', COMMAND)
+  if (action === 'prune' && !STORE_PLACES.some((name) => values.has(name))) throw usage('prune needs a store', COMMAND, 'name the store from which old entries are dropped: --store DIR, --server URL or --database URL')
   if (namesStore(values)) {
-    if (file !== undefined) throw usage(`${file} is a file; --store, --server and --database name a store`, COMMAND)
-    if (action === 'show' || action === 'follow') throw usage(`of a store there are export, verify and prune; for one call: cordon why ID`, COMMAND)
+    if (file !== undefined) throw usage(`${file} is a file, and another option names a store`, COMMAND, 'name one of them: the file, or --store, --server or --database')
+    if (action === 'show' || action === 'follow') throw usage(`${action} is for a file, not for a store`, COMMAND, 'use cordon log export, verify or prune; for one call: cordon why ID')
     return (await import('./log-stored.js')).logStored(action, { given, environment, settings, since: sinceOf(values) })
   }
   const path = file ?? auditPathOf(environment, homedir())
@@ -99,14 +100,19 @@ const sinceOf = (values: Arguments['values']): number | undefined => {
 const exportSettings = (values: Arguments['values']): ExportSettings => {
   const [named = 'jsonl'] = values.get('format') ?? []
   const format = EXPORT_FORMATS.find((each) => each === named)
-  if (format === undefined) throw usage(`there is no format ${named}; there are ${EXPORT_FORMATS.join(', ')}`, COMMAND)
+  if (format === undefined) throw usage(`there is no format ${named}`, COMMAND, `there are: ${EXPORT_FORMATS.join(', ')}`)
   return { format, cursor: values.get('cursor')?.[0] }
 }
 
 const typesOf = (text: string): readonly string[] => {
   const found = EVENT_TYPES.filter((type) => type === text || type.startsWith(`${text}.`))
-  if (found.length === 0) throw usage(`there is no event type ${text}; there are ${EVENT_TYPES.join(', ')}`, COMMAND)
+  if (found.length === 0) throw usage(`there is no event type ${text}`, COMMAND, unknownTypeFix(text))
   return found
+}
+
+const unknownTypeFix = (text: string): string => {
+  const near = nearestKey(text, EVENT_TYPES)
+  return near === undefined ? `there are: ${EVENT_TYPES.join(', ')}` : `did you mean --type ${near}?`
 }
 
 /** False when nobody reads any more. */

@@ -8,7 +8,7 @@ import type { CommandLine } from '../command-line.js'
 import type { Paint } from '../text/console-text.js'
 import { STDOUT, jsonLine, paintFor, writeText } from '../text/console-text.js'
 import { renderBoundary, voterOf } from '../team/question-text.js'
-import { openStore, teamOf } from '../store/store-options.js'
+import { isStore, openStore, placeOf, teamOf } from '../store/store-options.js'
 import { renderFacts, renderHash, renderQuoted } from '../text/table-text.js'
 import { renderUsage } from '../text/usage-text.js'
 import { visible, wrapped } from '../text/visible-text.js'
@@ -20,13 +20,19 @@ export const whyStored = async (wanted: string, given: Arguments, environment: C
   try {
     const team = () => teamOf(store, given, environment, COMMAND)
     const [last] = wanted === 'last' ? await store.ask('listInvocations', { team: await team(), most: 1 }) : []
-    const id = last?.id ?? (await callIdOf({ store, team, wrong: (problem) => usage(problem, COMMAND) }, wanted))
+    const id = last?.id ?? (await callIdOf({ store, team, wrong: (problem, fix) => usage(problem, COMMAND, fix) }, wanted))
     const explained = await store.ask('explainInvocation', { id })
     writeText(STDOUT, given.switches.has('json') ? jsonLine(explained) : renderExplanation(explained, paintFor(STDOUT, environment)))
     return 0
   } finally {
     await store.close()
   }
+}
+
+/** For a reader without a local log: calls of a team are in its store, where there is one. */
+export const teamHint = (given: Arguments, environment: CommandLine['environment']): string => {
+  const place = placeOf(given, environment, COMMAND)
+  return place.kind === 'folder' && !isStore(place.folder) ? '' : '; for a call of a team: cordon why ID (cordon calls list has them), or cordon why last --team TEAM'
 }
 
 type Explained = AnswerOf<'explainInvocation'>

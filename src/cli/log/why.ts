@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 
 import { CordonError, fail } from '../../errors/index.js'
 import type { PermissionDecision } from '../../gate/index.js'
-import { LIMIT_FORMS, LIMIT_NAMES } from '../../policy/index.js'
+import { LIMIT_FORMS, LIMIT_NAMES, renderSize, renderTime } from '../../policy/index.js'
 import type { Limits } from '../../policy/index.js'
 import { createLogReader, readLine } from '../../runtime/index.js'
 import type { CordonEvent } from '../../runtime/index.js'
@@ -19,6 +19,7 @@ import { renderHelp } from '../help.js'
 import { commandIn, renderEvent } from './log-text.js'
 import { auditPathOf } from '../settings/own-folders.js'
 import { networkLines } from './reached-text.js'
+import { mechanismsText } from './usage-text.js'
 import { namesStore } from '../store/store-help.js'
 import { WHY_HELP } from './why-help.js'
 
@@ -40,13 +41,13 @@ const explainCall = async ({ given: { rest: words }, environment }: CommandLine)
     return 0
   }
   const [wanted, ...more] = given.rest
-  if (wanted === undefined || wanted === '' || more.length > 0) throw usage('name one call, such as: cordon why last', 'cordon why')
+  if (wanted === undefined || wanted === '' || more.length > 0) throw usage('no call is named, or more than one', 'cordon why', 'name one call, such as: cordon why last')
   if (isStored(wanted, given)) return (await import('./why-stored.js')).whyStored(wanted, given, environment)
   const path = given.values.get('log')?.[0] ?? auditPathOf(environment, homedir())
-  if (!existsSync(path)) throw fail('file-unreadable', { path, problem: 'there is no such log', fix: 'name it with --log, or set CORDON_AUDIT' })
+  if (!existsSync(path)) throw fail('file-unreadable', { path, problem: 'there is no such log', fix: `name it with --log, or set CORDON_AUDIT${(await import('./why-stored.js')).teamHint(given, environment)}` })
   const events = await eventsOf(path, wanted)
   if (events.length === 0) {
-    writeText(STDERR, `cordon: there is no call ${oneLine(wanted)} in ${oneLine(path)}; see: cordon log show; of a call of a team, name the store: cordon why CALL --store DIR (or --server URL, --database URL)\n`)
+    writeText(STDERR, `cordon: there is no call ${oneLine(wanted)} in ${oneLine(path)}; see: cordon log show; for a call of a team: cordon why ID (cordon calls list has them), with --store DIR, --server URL or --database URL where it is not the default store\n`)
     return EXIT_UNKNOWN
   }
   const paint = paintFor(STDOUT, environment)
@@ -114,13 +115,13 @@ const boundaryLines = (profile: SandboxProfile): readonly Line[] => [
   ['network', typeof profile.network === 'string' ? profile.network : profile.network.join(' ')],
   ['variables', profile.environment_ref.join(' ') || 'none'],
   ['limits', LIMIT_NAMES.flatMap((name) => limitText(name, profile.process_limits[name])).join(', ') || 'none'],
-  ['held by', Object.entries(profile.enforced).map(([boundary, mechanisms]) => `${boundary}: ${mechanisms.join(', ') || 'nothing'}`).join('; ')],
+  ['held by', Object.entries(profile.enforced).map(([boundary, mechanisms]) => `${boundary}: ${mechanismsText(boundary, mechanisms)}`).join('; ')],
 ]
 
-const UNITS = { size: ' bytes', duration: ' ms', count: '' } as const
+const QUANTITIES = { size: renderSize, duration: renderTime, count: String } as const
 
 const limitText = (name: keyof Limits, limit: number | undefined): readonly string[] =>
-  limit === undefined ? [] : [`${name} ${String(limit)}${UNITS[LIMIT_FORMS[name].quantity]}`]
+  limit === undefined ? [] : [`${name} ${QUANTITIES[LIMIT_FORMS[name].quantity](limit)}`]
 
 const PERMITTED: ReadonlySet<PermissionDecision['decision']> = new Set(['allow', 'sandboxed'])
 

@@ -41,16 +41,16 @@ export interface PolicyText {
 }
 
 export const readPolicy = (word: string, places: PolicyPlaces): PolicyText => {
-  if (word.includes('/') || POLICY_ENDING.test(word)) return { text: readNamed(word), source: word, found: undefined }
+  if (word.includes('/') || POLICY_ENDING.test(word)) return { text: readNamed(word, places), source: word, found: undefined }
   const found = findNamed(word, places)
   return { text: readFound(found), source: shownAs(found), found }
 }
 
-const readNamed = (path: string): string => {
+const readNamed = (path: string, places: PolicyPlaces): string => {
   try {
     return readFileSync(path, 'utf8')
   } catch (cause) {
-    throw fail('file-unreadable', { path, problem: reasonOf(cause), fix: wayOut(path, cause) }, cause)
+    throw fail('file-unreadable', { path, problem: reasonOf(cause), fix: wayOut(path, cause, places) }, cause)
   }
 }
 
@@ -60,17 +60,22 @@ const findNamed = (word: string, places: PolicyPlaces): FoundPolicy => {
   const { source, name = word } = QUALIFIED.exec(word)?.groups ?? {}
   const known = findPolicies(places).filter((policy) => source === undefined || policy.source === source)
   const [first, second] = known.filter((policy) => policy.name === name)
-  if (first === undefined) throw unknownName(word, known)
+  if (first === undefined) throw unknownName(word, known, places)
   // Which of two is meant must not depend on what a project puts beside the other.
-  if (second !== undefined) throw fail('usage-error', { problem: `there are two policies named ${name}: ${shownAs(first)} and ${shownAs(second)}`, fix: `say which: --policy ${first.source}:${name}, --policy ${second.source}:${name}, or the path of the file` })
+  if (second !== undefined) throw fail('usage-error', { problem: `there are two policies named ${name}: ${shownAs(first)} and ${shownAs(second)}`, fix: `say which: ${typedAs(`${first.source}:${name}`, places)}, ${typedAs(`${second.source}:${name}`, places)}, or the path of the file` })
   return first
 }
 
-const unknownName = (word: string, known: readonly FoundPolicy[]): CordonError => {
+/** How a policy is named where this word was typed. */
+const typedAs = (name: string, { askedBy }: PolicyPlaces): string => (askedBy === undefined ? `--policy ${name}` : `${askedBy} ${name}`)
+
+const didYouMean = (name: string, places: PolicyPlaces): string => `did you mean${places.askedBy === undefined ? '' : ':'} ${typedAs(name, places)}?`
+
+const unknownName = (word: string, known: readonly FoundPolicy[], places: PolicyPlaces): CordonError => {
   const near = nearestKey(word, known.map(({ name }) => name))
   const file = nearestFile('.', word)
   const meant = near ?? (file === undefined ? undefined : asWord(`./${file}`))
-  return fail('usage-error', { problem: `there is no policy named ${JSON.stringify(word)}`, fix: meant === undefined ? `see: cordon policy list; a file is named by its path, such as --policy ./${word}.yaml` : `did you mean --policy ${meant}?` })
+  return fail('usage-error', { problem: `there is no policy named ${JSON.stringify(word)}`, fix: meant === undefined ? `see: cordon policy list; a file is named by its path, such as ${typedAs(`./${word}.yaml`, places)}` : didYouMean(meant, places) })
 }
 
 /** What came with a project that nobody here vouches for may take away, and give nothing. */
@@ -93,14 +98,14 @@ const firstGrant = ({ filesystem, network, environment, credentials, exec, prese
   return presets.length > 0 ? 'presets' : undefined
 }
 
-const wayOut = (word: string, cause: unknown): string => {
+const wayOut = (word: string, cause: unknown, places: PolicyPlaces): string => {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
   if (code === 'EACCES') return `make it readable for this user: ls -l ${asWord(word)}`
   if (code === 'EISDIR') return 'name a file in it'
   const folder = dirname(word)
   if (!existsSync(folder)) return `there is no folder ${folder} here`
   const near = nearestFile(folder, basename(word))
-  return near === undefined ? `files are looked for from the current directory, ${process.cwd()}` : `did you mean --policy ${asWord(`${word.startsWith('/') ? '' : './'}${join(folder, near)}`)}?`
+  return near === undefined ? `files are looked for from the current directory, ${process.cwd()}` : didYouMean(asWord(`${word.startsWith('/') ? '' : './'}${join(folder, near)}`), places)
 }
 
 const nearestFile = (folder: string, name: string): string | undefined => {

@@ -25,6 +25,8 @@ export interface PolicyPlaces extends Places {
   readonly configFolder: string
   /** `--rules`, which may vouch for a project. */
   readonly ruleFiles: readonly string[]
+  /** The command whose words name policies, such as `cordon policy show`. Without one, --policy names them. */
+  readonly askedBy?: string
 }
 
 export const POLICY_ENDING = /\.(?:ya?ml|json)$/

@@ -5,7 +5,7 @@ import { CordonError } from '../../errors/index.js'
 import { canonicalPolicy, parseAbsolutePath, parsePolicy, problemOfExample, readPolicyFile, renderPolicy } from '../../policy/index.js'
 import type { PolicyFile } from '../../policy/index.js'
 
-import { parseScattered, usage } from '../arguments.js'
+import { parseScattered, unknownAction, usage } from '../arguments.js'
 import type { Arguments } from '../arguments.js'
 import { combinePolicies } from './combine-policies.js'
 import type { CommandLine } from '../command-line.js'
@@ -57,11 +57,10 @@ const perform = async ({ switches, values, rest }: Arguments, environment: Comma
   }
   const [word, ...words] = rest
   const action = word !== undefined && Object.hasOwn(ACTIONS, word) ? ACTIONS[word] : undefined
-  const known = Object.keys(ACTIONS).join(', ')
-  if (action === undefined) throw usage(word === undefined ? `say what to do: ${known}` : `there is no "${COMMAND} ${word}"; there are ${known}`, COMMAND)
+  if (action === undefined) throw unknownAction(word, Object.keys(ACTIONS), COMMAND)
   const { HOME: own } = environment
   const home = parseAbsolutePath(own?.startsWith('/') === true ? own : homedir(), 'HOME')
-  const places = { workspace: parseAbsolutePath(process.cwd(), 'the working directory'), home, configFolder: configFolderOf(environment, home), ruleFiles: values.get('rules') ?? [] }
+  const places = { workspace: parseAbsolutePath(process.cwd(), 'the working directory'), home, configFolder: configFolderOf(environment, home), ruleFiles: values.get('rules') ?? [], askedBy: `${COMMAND} ${word ?? ''}` }
   return action({ words, requests: values.get('request') ?? [], places, environment, json: switches.has('json'), paint: paintFor(STDOUT, environment) })
 }
 
@@ -113,7 +112,7 @@ const describe = (found: FoundPolicy, places: PolicyPlaces): Listed => {
 
 const show = ({ words, places, json }: Question): number => {
   const [word, ...more] = words
-  if (word === undefined || more.length > 0) throw usage('name one policy to show', COMMAND)
+  if (word === undefined || more.length > 0) throw usage('show takes one policy', COMMAND, 'name one of: cordon policy list')
   const { text, source, found } = readPolicy(word, places)
   if (json) {
     const file = readPolicyFile(text, source)
@@ -123,7 +122,7 @@ const show = ({ words, places, json }: Question): number => {
 }
 
 const loadAll = async ({ words, places, environment }: Question): Promise<readonly LoadedPolicy[]> => {
-  if (words.length === 0) throw usage('name at least one policy', COMMAND)
+  if (words.length === 0) throw usage('no policy is named', COMMAND, 'name at least one of: cordon policy list; or a file: ./NAME.yaml')
   const named = words.map((word) => loadPolicy(word, places))
   if (named.every(({ hostsFrom }) => hostsFrom === undefined)) return named
   const { withClientHosts } = await import('./client-hosts.js')
@@ -156,7 +155,7 @@ const check = ({ words, places, json, paint }: Question): number => {
   const all = [...results, ...together]
   if (json) printJson(all.map(({ name, problem, fix }) => ({ name, problem, fix })))
   else {
-    for (const { name, problem, fix } of all) print(problem === null ? `${paint('green', 'right')}  ${oneLine(name)}` : `${paint('red', 'wrong')}  ${oneLine(name)}: ${oneLine(problem)}${fix === null ? '' : ` (${oneLine(fix)})`}`)
+    for (const { name, problem, fix } of all) print(problem === null ? `${paint('green', 'right')}  ${oneLine(name)}` : `${paint('red', 'wrong')}  ${problem.startsWith(`${name}:`) ? '' : `${oneLine(name)}: `}${oneLine(problem)}${fix === null ? '' : ` (${oneLine(fix)})`}`)
   }
   return all.every(({ problem }) => problem === null) ? 0 : EXIT_WRONG
 }

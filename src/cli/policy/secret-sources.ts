@@ -44,8 +44,7 @@ export const secretSources = (policies: readonly LoadedPolicy[], words: SecretWo
 
 const refusePassing = (sources: Sources, { environment: host, policy: { environment } }: SecretWords): void => {
   const found = exposedSource(sources, environment.kind === 'list' ? environment.items : [], host)
-  if (found?.how === 'content') throw fail('credential-exposed', { variable: found.variable, credential: found.id })
-  if (found !== undefined) throw fail('usage-error', { problem: `${found.variable} holds the credential "${found.id}", and would be passed on to the command`, fix: `leave --env ${found.variable} out (or "environment: [ ${found.variable} ]"); the proxy puts the value in` })
+  if (found !== undefined) throw fail('credential-exposed', { variable: found.variable, credential: found.id })
 }
 
 const FORMS = 'env:NAME, file:PATH, command:…, keyring:SERVICE/ACCOUNT or vault:MOUNT/PATH#FIELD'

@@ -1,5 +1,7 @@
 // Servers that were granted and could not be used: a program that gets the proxy's answer for them often says no more
 // than "502", or calls that a success.
+import { isIP } from 'node:net'
+
 import { isWebPort } from '../../policy/index.js'
 import type { EgressSummary, ReachedHost } from '../../runtime/events/index.js'
 
@@ -15,7 +17,7 @@ const describe = ({ host, port }: ReachedHost, problem: string): readonly string
     case 'upstream-unresolved':
       return [`the name ${host} has no address that can be found here: see whether it is written correctly, or say where it is: --resolve ${host}=ADDRESS`]
     case 'upstream-unreachable':
-      return [`${place} cannot be reached from here: see whether anybody answers there, or say where it is: --resolve ${host}=ADDRESS`]
+      return [`${place} cannot be reached from here: see whether anybody answers there${isIP(host.replace(/^\[|\]$/g, '')) === 0 ? `, or say where it is: --resolve ${host}=ADDRESS` : ''}`]
     case 'upstream-broke':
       return [`${place} broke the connection in the middle of an answer`]
     case 'answer-malformed':

@@ -1,11 +1,10 @@
 // What commands that speak to a store have in common: actions, options anywhere among the words, one connection, and
 // the same exit status everywhere.
 import { CordonError, fail } from '../../errors/index.js'
-import { nearestKey } from '../../policy/index.js'
 import type { StoreAccess } from '../../store/index.js'
 
 import type { Arguments } from '../arguments.js'
-import { parseScattered, usage } from '../arguments.js'
+import { parseScattered, unknownAction, usage } from '../arguments.js'
 import type { CommandLine } from '../command-line.js'
 import type { Paint } from '../text/console-text.js'
 import { STDOUT, jsonLine, paintFor, writeText } from '../text/console-text.js'
@@ -28,7 +27,7 @@ export interface CommandDesk {
   readonly print: (value: unknown, text: (paint: Paint) => string) => void
   /** One value of an option that may be given once. */
   readonly option: (name: string) => string | undefined
-  readonly wrong: (problem: string) => CordonError
+  readonly wrong: (problem: string, fix?: string) => CordonError
   /** A command to type next, about the same store and in the same name. */
   readonly again: (words: string) => string
 }
@@ -37,11 +36,13 @@ export interface StoreCommand {
   readonly name: string
   readonly help: CommandHelp
   readonly actions: Readonly<Record<string, (desk: CommandDesk) => Promise<number>>>
+  /** The action that makes a store where there is none. */
+  readonly makesStore?: string
   /** Those that need no store. */
   readonly apart?: Readonly<Record<string, (desk: Pick<CommandDesk, 'words' | 'wrong' | 'print'>) => Promise<number>>>
 }
 
-export const runStoreCommand = async ({ name, help, actions, apart = {} }: StoreCommand, { given, environment }: CommandLine): Promise<number> => {
+export const runStoreCommand = async ({ name, help, actions, makesStore, apart = {} }: StoreCommand, { given, environment }: CommandLine): Promise<number> => {
   const command = `cordon ${name}`
   try {
     const { switches, values, rest } = parseScattered(given.rest, help, command)
@@ -54,13 +55,13 @@ export const runStoreCommand = async ({ name, help, actions, apart = {} }: Store
     const common = {
       words,
       print: (value: unknown, text: (paint: Paint) => string) => { writeText(STDOUT, switches.has('json') ? jsonLine(value) : text(paint)) },
-      wrong: (problem: string) => usage(problem, command),
+      wrong: (problem: string, fix?: string) => usage(problem, command, fix),
     }
     const alone = word !== undefined && Object.hasOwn(apart, word) ? apart[word] : undefined
     if (alone !== undefined) return await alone(common)
     const action = word !== undefined && Object.hasOwn(actions, word) ? actions[word] : undefined
-    if (action === undefined) throw unknown(word, [...Object.keys(apart), ...Object.keys(actions)], command)
-    const store = await openStore({ values }, environment, command)
+    if (action === undefined) throw unknownAction(word, [...Object.keys(apart), ...Object.keys(actions)], command)
+    const store = await openStore({ values }, environment, command, { makes: word === makesStore })
     try {
       return await action({
         ...common, store, values, switches, environment, paint,
@@ -83,11 +84,4 @@ const inOwnWords = (error: CordonError, help: CommandHelp, command: string): Cor
   const [field = ''] = /^\w+/.exec(error.params['problem'] as string) ?? []
   const isOption = help.groups.some(({ options }) => options.some(({ name }) => name === field))
   return fail('request-invalid', { problem: `${isOption ? '--' : ''}${String(error.params['problem'])}`, fix: `see: ${command} --help` }, error)
-}
-
-const unknown = (word: string | undefined, known: readonly string[], command: string): CordonError => {
-  const all = known.join(', ')
-  if (word === undefined) return usage(`say what to do: ${all}`, command)
-  const near = nearestKey(word, known)
-  return usage(`there is no "${command} ${word}"; ${near === undefined ? `there are ${all}` : `did you mean ${near}?`}`, command)
 }

@@ -38,6 +38,8 @@ export const placeOf = ({ values }: Pick<Arguments, 'values'>, environment: Envi
 export const socketOf = (folder: string): string => join(folder, 'socket')
 const dataOf = (folder: string): string => join(folder, 'data')
 
+export const isStore = (folder: string): boolean => existsSync(dataOf(folder))
+
 export const openEngine = (place: Exclude<StorePlace, { kind: 'server' }>): Engine => (place.kind === 'folder' ? openPglite({ folder: dataOf(place.folder) }) : openPostgres({ url: place.url }))
 
 export const ownName = (environment: Environment): string => {
@@ -45,7 +47,8 @@ export const ownName = (environment: Environment): string => {
   return given(named) ?? given(login) ?? userInfo().username
 }
 
-export const openStore = async (words: Pick<Arguments, 'values'>, environment: Environment, command: string): Promise<StoreAccess> => {
+/** `makes`: a folder that is not there becomes a new store. Elsewhere that would hide a slip in its name. */
+export const openStore = async (words: Pick<Arguments, 'values'>, environment: Environment, command: string, { makes = false }: { readonly makes?: boolean } = {}): Promise<StoreAccess> => {
   const place = placeOf(words, environment, command)
   const named = words.values.get('as')?.[0]
   const actor = named ?? ownName(environment)
@@ -66,6 +69,7 @@ export const openStore = async (words: Pick<Arguments, 'values'>, environment: E
     case 'folder': {
       const { isAnswered } = await import('../../server/index.js')
       if (existsSync(socketOf(place.folder)) && (await isAnswered(socketOf(place.folder)))) return openRemoteAccess({ server: `unix:${socketOf(place.folder)}`, actor })
+      if (!makes && !isStore(place.folder)) throw fail('store-not-found', { folder: place.folder })
       const engine = openEngine(place)
       await orClose(engine, migrate(engine))
       return openDirectAccess(engine, { kind: 'somebody', actor })
@@ -102,7 +106,7 @@ export const teamOf = async (store: StoreAccess, { values }: Pick<Arguments, 'va
   if (named !== undefined) return named
   const { actor, teams } = await store.ask('whoAmI', {})
   const [only, ...more] = teams
-  if (only === undefined) throw usage(`${actor} is in no team of ${store.where}; begin one with: cordon team create NAME, or say who you are with --as`, command)
-  if (more.length > 0) throw usage(`${actor} is in several teams; name one with --team: ${teams.map((each) => each.team).join(', ')}`, command)
+  if (only === undefined) throw usage(`${actor} is in no team of ${store.where}`, command, 'begin a team: cordon team create NAME; or say who you are: --as NAME')
+  if (more.length > 0) throw usage(`${actor} is in several teams: ${teams.map((each) => each.team).join(', ')}`, command, 'name one of them: --team NAME')
   return only.team
 }

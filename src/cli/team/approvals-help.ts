@@ -11,7 +11,7 @@ export const APPROVALS_HELP: CommandHelp = {
     'what show printed. Either way the yes is for exactly those arguments of that version. reject needs --reason, which the',
     'agent is told. advance approves calls that are still to come, list --standing prints what was, and revoke takes it',
     'back. ID is that of the question or of the call (of revoke: of the standing approval); its beginning or end is enough.',
-    'show and approve without an ID take the first question of the list.',
+    'show and approve without an ID take the first question whose caller still waits for the answer.',
   ],
   groups: [
     {

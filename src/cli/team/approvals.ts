@@ -6,7 +6,7 @@ import type { Paint } from '../text/console-text.js'
 import { STDERR, STDOUT, jsonLine, paintFor, writeFully, writeText } from '../text/console-text.js'
 import { isInteractive } from '../settings/interactive.js'
 import { idAmong, isFullId } from '../text/named-id.js'
-import { renderQuestion } from './question-text.js'
+import { callerText, renderQuestion } from './question-text.js'
 import type { CommandDesk } from '../store/store-command.js'
 import { runStoreCommand } from '../store/store-command.js'
 import { renderSpan, renderTable } from '../text/table-text.js'
@@ -24,6 +24,13 @@ const rowOf = ({ subjectId, subjectKind, why, tool, toolVersion, egressClass, ag
 ]
 
 const HEADS = ['CALL', 'TOOL', 'CLASS', 'AGENT', 'YES', 'AGE']
+
+/** With a column about callers where one of them is gone. */
+const renderQuestions = (questions: readonly Question[], paint: Paint): string => {
+  const someGone = questions.some(({ callerGoneSince }) => callerGoneSince !== null)
+  const rows = questions.map((question) => [...rowOf(question), ...(someGone ? [callerText(question) ?? ''] : [])])
+  return renderTable(someGone ? [...HEADS, 'CALLER'] : HEADS, rows, paint, 'nobody waits for an approval')
+}
 
 type Standing = AnswerOf<'listStandingApprovals'>[number]
 
@@ -46,7 +53,7 @@ const list = async (desk: CommandDesk): Promise<number> => {
   const found = await store.ask('listQuestions', { team: await team(), ...filter, most: Math.min(most + 1, MOST) })
   const questions = found.slice(0, most)
   const last = questions.at(-1)
-  print(questions, (paint) => renderTable(HEADS, questions.map(rowOf), paint, 'nobody waits for an approval'))
+  print(questions, (paint) => renderQuestions(questions, paint))
   if (found.length > most && last !== undefined) writeText(STDERR, `cordon: there are more; the next page: ${desk.again(['approvals list', ...['agent', 'tool', 'older', 'most'].flatMap((name) => desk.option(name) === undefined ? [] : [`--${name} ${desk.option(name) ?? ''}`]), `--after ${last.id}`].join(' '))}\n`)
   return 0
 }
@@ -120,7 +127,7 @@ export const approve = async (desk: CommandDesk): Promise<number> => {
   if (given !== undefined && !/^sha256:[0-9a-f]{64}$/.test(given)) throw desk.wrong(`--hash is the whole hash that ${desk.again(`approvals show ${id}`)} prints, sha256: and 64 digits, not ${given}`)
   if (given !== undefined) return told(desk, id, await store.ask('approve', { id, shownHash: given, ...more }))
   const shown = await store.ask('showQuestion', { id })
-  if (!isInteractive()) throw desk.wrong(`there is no terminal to ask at; look at it: ${desk.again(`approvals show ${id}`)}; then name the hash that it printed: ${desk.again(`approvals approve ${id} --hash HASH`)}`)
+  if (!isInteractive()) throw desk.wrong('there is no terminal to ask at', `look at it: ${desk.again(`approvals show ${id}`)}; then name the hash that it printed: ${desk.again(`approvals approve ${id} --hash HASH`)}`)
   const dialog = openDialog()
   try {
     dialog.say(`${paintFor(STDERR, environment)('bold', 'cordon: may this run?')}\n${renderQuestion(shown, paintFor(STDERR, environment))}`)
@@ -145,7 +152,7 @@ const saysYes = async (dialog: Pick<ReturnType<typeof openDialog>, 'ask' | 'say'
 
 export const reject = async (desk: CommandDesk): Promise<number> => {
   const reason = desk.option('reason')
-  if (reason === undefined) throw desk.wrong('say why with --reason; the agent is told')
+  if (reason === undefined) throw desk.wrong('there is no reason', 'say why: --reason TEXT; the agent is told')
   const id = await idOf(desk)
   return told(desk, id, await desk.store.ask('reject', { id, reason }))
 }
@@ -163,7 +170,7 @@ const advance = async (desk: CommandDesk): Promise<number> => {
   const [tool, ...rest] = words
   const [form, reason, agent] = [option('arguments'), option('reason'), option('agent')]
   if (tool === undefined || rest.length > 0) throw wrong('name one tool')
-  if (form === undefined || reason === undefined) throw wrong(`say which arguments with --arguments, and why with --reason, such as: cordon approvals advance ${visible(tool)} --arguments '${EXAMPLE_FORM}' --reason 'every night'`)
+  if (form === undefined || reason === undefined) throw wrong('the arguments or the reason are missing', `give both: cordon approvals advance ${visible(tool)} --arguments '${EXAMPLE_FORM}' --reason 'every night'`)
   const uses = Number(option('uses') ?? '1')
   if (!Number.isInteger(uses) || uses < 1 || uses > MOST_USES) throw wrong(`--uses is a number from 1 to ${String(MOST_USES)}: ${option('uses') ?? ''}`)
   const answer = await store.ask('approveInAdvance', { team: await team(), tool, arguments: schemaOf(form, wrong), uses, validSeconds: secondsOf(option('for') ?? '1h', wrong), reason, ...(agent === undefined ? {} : { agent }) })
@@ -193,25 +200,30 @@ const secondsOf = (text: string, wrong: CommandDesk['wrong']): number => {
 
 const revoke = async ({ store, words, team, wrong, print }: CommandDesk): Promise<number> => {
   const [word, ...rest] = words
-  if (word === undefined || rest.length > 0) throw wrong('name one approval in advance by its id; cordon approvals list --standing has them')
+  if (word === undefined || rest.length > 0) throw wrong('no standing approval is named, or more than one', 'name one by its id: cordon approvals list --standing has them')
   const id = isFullId(word) ? word : idAmong(word, (await store.ask('listStandingApprovals', { team: await team() })).map((each) => [each.id]), { what: 'standing approval', listedBy: 'cordon approvals list --standing', wrong })
   await store.ask('revokeStandingApproval', { id })
   print({ id, status: 'revoked' }, () => `revoked ${id}\n`)
   return 0
 }
 
-/** Without a word, the question that is first in the list. */
+/** Without a word, the first question of the list whose caller still waits for the answer. */
 const idOrFirst = async (desk: CommandDesk): Promise<string> => {
   if (desk.words.length > 0) return idOf(desk)
-  const [first] = await desk.store.ask('listQuestions', { team: await desk.team(), most: 1 })
-  if (first === undefined) throw desk.wrong('nobody waits for an approval')
-  return first.subjectId
+  const of = await desk.team()
+  const questions = await restOf(desk.store, of, await desk.store.ask('listQuestions', { team: of, most: MOST }))
+  const first = questions.find(({ callerGoneSince }) => callerGoneSince === null)
+  if (first !== undefined) return first.subjectId
+  const [dead] = questions
+  if (dead === undefined) throw desk.wrong('nobody waits for an approval', `wait for a question: ${desk.again('approvals watch')}`)
+  throw desk.wrong(`no caller waits for an answer: the process that asked about ${dead.subjectId} is ${callerText(dead) ?? 'gone'}`,
+    `cancel the call: ${desk.again(`calls cancel ${dead.subjectId}`)}; if another process resumes it, approve it by its id: ${desk.again(`approvals approve ${dead.subjectId}`)}`)
 }
 
 /** The id that a word means, among those that are open. */
 const idOf = async ({ store, words, team, wrong }: CommandDesk): Promise<string> => {
   const [word, ...rest] = words
-  if (word === undefined || rest.length > 0) throw wrong('name one question or call by its id; cordon approvals list has them')
+  if (word === undefined || rest.length > 0) throw wrong('no question is named, or more than one', 'name one by its id, or by the id of its call: cordon approvals list has them')
   if (isFullId(word)) return word
   const of = await team()
   const questions = await restOf(store, of, await store.ask('listQuestions', { team: of, most: MOST }))

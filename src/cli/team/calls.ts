@@ -48,7 +48,7 @@ const list = async ({ store, team, option, print, wrong }: CommandDesk): Promise
 
 const show = async (desk: CommandDesk): Promise<number> => {
   const [word, ...rest] = desk.words
-  if (word === undefined || rest.length > 0) throw desk.wrong('name one call by its id; cordon calls list has them')
+  if (word === undefined || rest.length > 0) throw desk.wrong('no call is named, or more than one', 'name one by its id: cordon calls list has them')
   const call = await desk.store.ask('findInvocation', { id: await callIdOf(desk, word) })
   desk.print(call, (paint) => renderCall(call, paint, desk.again(`why ${call.id}`)))
   return 0
@@ -83,7 +83,7 @@ const WAIT_MS = 30_000
 
 const cancel = async (desk: CommandDesk): Promise<number> => {
   const { store, words, option, wrong, print } = desk
-  if (words.length === 0) throw wrong('name calls by their ids; cordon calls list has them')
+  if (words.length === 0) throw wrong('no call is named', 'name calls by their ids: cordon calls list has them')
   const wait = option('wait')
   const waitMs = wait === undefined ? WAIT_MS : parseSpan(wait)
   if (waitMs === undefined) throw wrong(`--wait needs a time such as 10s or 2m: ${wait ?? ''}`)

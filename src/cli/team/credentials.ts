@@ -36,10 +36,10 @@ const list = async ({ store, team, print }: CommandDesk): Promise<number> => {
 const put = async ({ store, team, words, option, environment, wrong, print }: CommandDesk): Promise<number> => {
   const ref = oneName(words, wrong)
   const sealingKey = sealingKeyOf(option('key'), environment)
-  if (sealingKey === undefined) throw wrong('name the key: --key FILE, or CORDON_KEY_FILE; cordon credentials key FILE makes one')
+  if (sealingKey === undefined) throw wrong('no key is named', 'name the key: --key FILE, or CORDON_KEY_FILE; cordon credentials key FILE makes one')
   const value = readFileSync(STDIN)
   const end = value.at(-1) === 0x0a ? -1 : undefined
-  if (value.subarray(0, end).length === 0) throw wrong('the value comes from stdin, which is empty: printf %s "$VALUE" | cordon credentials put NAME')
+  if (value.subarray(0, end).length === 0) throw wrong('the value comes from stdin, which is empty', 'write it there: printf %s "$VALUE" | cordon credentials put NAME')
   const owner = await team()
   await store.ask('storeCredential', { team: owner, ref, ...sealCredential(sealingKey, owner, ref, value.subarray(0, end)) })
   print({ team: owner, ref }, () => `stored ${ref} of ${oneLine(owner)}; runners have it as --secret ID=store:${oneLine(owner)}/${ref}\n`)

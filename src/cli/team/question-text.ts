@@ -10,6 +10,10 @@ import { renderFacts, renderHash, renderQuoted, renderSpan } from '../text/table
 type Shown = Told<ShownQuestion>
 type Tool = Told<RegisteredTool>
 
+/** Undefined while the process that asked is heard, or none has to wait. */
+export const callerText = ({ callerGoneSince: since }: Pick<Shown['question'], 'callerGoneSince'>, now = Date.now()): string | undefined =>
+  since === null ? undefined : `gone, not heard for ${renderSpan(now - Date.parse(since))}`
+
 const CLASSES: Readonly<Record<string, string>> = {
   none: 'none: it reaches nobody',
   read_only: 'read_only: it may read from others, and change nothing there',
@@ -19,11 +23,13 @@ const CLASSES: Readonly<Record<string, string>> = {
 export const renderQuestion = (shown: Shown, paint: Paint, now = Date.now()): string => {
   const { question, invocation, tool, run, votes, inputText } = shown
   const { needed, agreed, status, expiresAt } = question
+  const goneText = status === 'pending' ? callerText(question, now) : undefined
   const asked: readonly (readonly [string, string])[] = [
     ['asked by', `${question.askedBy}, ${renderSpan(now - Date.parse(question.createdAt))} ago; it expires ${Date.parse(expiresAt) > now ? `in ${renderSpan(Date.parse(expiresAt) - now)}` : 'now'}`],
     ['why', question.why],
     ['needs', `${String(needed)} ${needed === 1 ? 'person' : 'different people'}, ${String(agreed)} said yes${votes.length === 0 ? '' : `: ${votes.map((vote) => `${vote.verdict === 'approve' ? 'yes' : 'no'} by ${voterOf(vote)}${vote.reason === null ? '' : ` (${vote.reason})`}`).join('; ')}`}`],
     ['state', status],
+    ...(goneText === undefined ? [] : [['caller', `${goneText}; after a yes the call runs only if another process resumes it. To cancel it: cordon calls cancel ${question.subjectId}`] as const]),
   ]
   if (run !== null) return [paint('bold', 'a run of the team'), ...renderFacts([['run', run.name], ...asked], paint), '  plan', ...renderQuoted(run.planText), ...renderHash(question.argumentsHash, paint), ''].join('\n')
   return [

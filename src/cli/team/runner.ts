@@ -28,10 +28,10 @@ export const runner = async ({ given, environment }: CommandLine): Promise<numbe
   if (wanted !== undefined) return printJson(registrationFile(toolNamed(wanted, await toolsOf(many('tools'))), workspace))
   if (given.switches.has('registrations')) return printJson((await toolsOf(many('tools'))).map((tool) => registrationFile(tool, workspace)))
   const url = one('database') ?? environment['CORDON_DATABASE']
-  if (url === undefined || url === '') throw usage('a runner needs the database of its team: --database URL, or CORDON_DATABASE', COMMAND)
+  if (url === undefined || url === '') throw usage('a runner needs the database of its team', COMMAND, 'name it: --database URL, or CORDON_DATABASE')
   if (given.switches.has('prepare')) return prepare(url)
   const sealingKey = sealingKeyOf(one('key'), environment)
-  if (sealingKey === undefined && many('secret').some((word) => word.includes('=store:'))) throw usage('a credential of the store is opened with a key: --key FILE, or CORDON_KEY_FILE', COMMAND)
+  if (sealingKey === undefined && many('secret').some((word) => word.includes('=store:'))) throw usage('a credential of the store is opened with a key', COMMAND, 'name the key: --key FILE, or CORDON_KEY_FILE')
   const keyFile = one('key')
   const concurrency = countOf(one('concurrency')) ?? availableParallelism()
   const tools = await toolsOf(many('tools'))
@@ -65,7 +65,7 @@ const ownFilesOption = (files: readonly OwnFile[]): NonNullable<RunnerOptions['r
 }
 
 const toolsOf = async (places: readonly string[]): Promise<readonly RunnerTool[]> => {
-  if (places.length === 0) throw usage('a runner needs tools: --tools FILE or a folder of them', COMMAND)
+  if (places.length === 0) throw usage('a runner needs tools', COMMAND, 'name a file, or a folder of files: --tools FILE')
   return loadToolFiles(places)
 }
 
@@ -77,7 +77,7 @@ const registrationFile = (tool: RunnerTool, workspace: string): object => {
 
 const toolNamed = (wanted: string, tools: readonly RunnerTool[]): RunnerTool => {
   const tool = tools.find(({ definition: { name } }) => name === wanted)
-  if (tool === undefined) throw usage(`there is no tool "${wanted}" in these files, but ${tools.map(({ definition: { name } }) => name).join(', ')}`, COMMAND)
+  if (tool === undefined) throw usage(`there is no tool "${wanted}" in these files`, COMMAND, `there are: ${tools.map(({ definition: { name } }) => name).join(', ')}`)
   return tool
 }
 

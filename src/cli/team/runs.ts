@@ -21,7 +21,7 @@ const start = async ({ store, words, option, team, print, wrong }: CommandDesk):
   const [name, ...rest] = words
   const [path, needed, span] = [option('plan'), option('needed'), option('for')]
   if (name === undefined || rest.length > 0) throw wrong('name one run')
-  if (path === undefined) throw wrong('say what is to be done with --plan FILE')
+  if (path === undefined) throw wrong('the run has no plan', 'name a file that says what is to be done: --plan FILE')
   const ms = span === undefined ? undefined : parseSpan(span)
   if (span !== undefined && (ms === undefined || ms < 1000)) throw wrong(`--for needs a time such as 30m, 8h, 7d: ${span}`)
   const plan = planOf(path)
@@ -86,6 +86,6 @@ const MOST = 1000
 /** The id that a word means, among the last runs of the team. */
 const idOf = async ({ store, words, team, wrong }: CommandDesk): Promise<string> => {
   const [word, ...rest] = words
-  if (word === undefined || rest.length > 0) throw wrong('name one run by its id; cordon runs list has them')
+  if (word === undefined || rest.length > 0) throw wrong('no run is named, or more than one', 'name one by its id: cordon runs list has them')
   return isFullId(word) ? word : idAmong(word, (await store.ask('listRuns', { team: await team(), most: MOST })).map(({ id }) => [id]), { what: 'run', listedBy: 'cordon runs list', wrong })
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 import { CordonError, fail } from '../../errors/index.js'
@@ -17,8 +17,10 @@ import { makeFirstTeam, tokenFileOf } from './first-team.js'
 import type { FirstTeam } from './first-team.js'
 import { renderHelp } from '../help.js'
 import { SERVE_HELP } from './serve-help.js'
+import { typedStore } from '../store/store-help.js'
 import { openEngine, ownName, placeOf, socketOf } from '../store/store-options.js'
 import { parseSpan } from '../text/time-words.js'
+import { visibleWord } from '../text/visible-text.js'
 import { version } from '../text/version.js'
 
 const COMMAND = 'cordon serve'
@@ -35,7 +37,7 @@ export const serve = async ({ given: { rest: words }, environment }: CommandLine
     const settings = settingsOf(given, environment)
     const ended = endingSignal()
     const first = firstTeamOf(given, settings.ownerName, environment)
-    if (first !== undefined) await tellFirstTeam(settings.engine, first, environment)
+    if (first !== undefined) await tellFirstTeam(settings.engine, first, given, environment)
     const served = await serveStore(settings)
     const paint = paintFor(STDOUT, environment)
     writeText(STDOUT, given.switches.has('json') ? `${JSON.stringify({ listening: served.addresses })}\n` : served.addresses.map((address) => `${paint('green', 'listening')} ${oneLine(address)}\n`).join(''))
@@ -59,18 +61,21 @@ const firstTeamOf = ({ values }: Arguments, owner: string, environment: CommandL
 }
 
 /** On stderr: what is on stdout is where it listens. */
-const tellFirstTeam = async (engine: Engine, first: FirstTeam, environment: CommandLine['environment']): Promise<void> => {
+const tellFirstTeam = async (engine: Engine, first: FirstTeam, { values }: Arguments, environment: CommandLine['environment']): Promise<void> => {
   const paint = paintFor(STDERR, environment)
   const { team, owner, agent, tokenFile } = first
   try {
     await migrate(engine)
     const isNew = await makeFirstTeam(engine, first)
-    writeText(STDERR, isNew ? `${paint('green', 'created')} ${oneLine(`${team}; ${owner} is its admin and operator, ${agent} its agent, with the token in ${tokenFile}`)}\n` : oneLine(`cordon: the team ${team} is there already; it is left as it is`) + '\n')
+    writeText(STDERR, isNew ? `${paint('green', 'created')} ${oneLine(`${team}; ${owner} is its admin and operator, ${agent} its agent, with the token in ${tokenFile}`)}\n` : `cordon: ${oneLine(`the team ${team} is there already, and is left as it is; ${tokenAdvice(first, values)}`)}\n`)
   } catch (error) {
     await engine.close()
     throw error
   }
 }
+
+const tokenAdvice = ({ agent, tokenFile }: FirstTeam, values: Arguments['values']): string =>
+  existsSync(tokenFile) ? `the token of ${agent} is in ${tokenFile}` : `a new token: ${['cordon tokens create', visibleWord(agent), '--out', visibleWord(tokenFile), ...typedStore(values)].join(' ')}`
 
 /** Whoever finds it served wants to know where, rather than that it is held. */
 const requireUnserved = async ({ values }: Arguments, environment: CommandLine['environment']): Promise<void> => {

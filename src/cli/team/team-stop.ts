@@ -28,8 +28,8 @@ export const pause = (desk: CommandDesk): Promise<number> => stopAs(desk, 'pause
 const stopAs = async (desk: CommandDesk, state: 'kill' | 'pause'): Promise<number> => {
   const { store, option, switches, print, wrong } = desk
   const [reason, wait] = [option('reason'), option('wait')]
-  if (reason === undefined) throw wrong('say why with --reason')
-  if (state === 'pause' && switches.has('cancel')) throw wrong('pause lets what runs go on; stop --cancel ends it')
+  if (reason === undefined) throw wrong('there is no reason', 'say why: --reason TEXT')
+  if (state === 'pause' && switches.has('cancel')) throw wrong('pause lets running calls go on', 'end them: cordon team stop --cancel')
   const waitMs = wait === undefined ? CANCEL_MS : parseSpan(wait)
   if (waitMs === undefined) throw wrong(`--wait needs a time such as 10s or 2m: ${wait ?? ''}`)
   const what = scopeOf(desk)

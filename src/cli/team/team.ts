@@ -8,7 +8,7 @@ import { parseSpan } from '../text/time-words.js'
 import { visible } from '../text/visible-text.js'
 
 export const team = (line: CommandLine): Promise<number> =>
-  runStoreCommand({ name: 'team', help: TEAM_HELP, actions: { create, show, add: (desk) => change(desk, 'addMember'), remove: (desk) => change(desk, 'removeMember'), stop, pause, resume, profile, budget, limit } }, line)
+  runStoreCommand({ name: 'team', help: TEAM_HELP, makesStore: 'create', actions: { create, show, add: (desk) => change(desk, 'addMember'), remove: (desk) => change(desk, 'removeMember'), stop, pause, resume, profile, budget, limit } }, line)
 
 const create = async ({ store, words, wrong, print }: CommandDesk): Promise<number> => {
   const [name, ...rest] = words
@@ -53,7 +53,7 @@ const profile = async ({ store, words, values, switches, team: teamOf, wrong, pr
   const [name, ...rest] = words
   if (name === undefined || rest.length > 0) throw wrong('name one profile')
   const [allow, deny, groups, asked] = [values.get('allow'), values.get('deny'), values.get('group'), values.get('ask-about')]
-  if (allow === undefined && deny === undefined && groups === undefined && asked === undefined && !switches.has('ask') && !switches.has('default')) throw wrong('say all that it is to be, which replaces what it was: --allow, --deny, --group, --ask, --ask-about, --default')
+  if (allow === undefined && deny === undefined && groups === undefined && asked === undefined && !switches.has('ask') && !switches.has('default')) throw wrong('the profile would be empty', 'give all that it is to be, which replaces what it was: --allow, --deny, --group, --ask, --ask-about, --default')
   const wanted = { name, ...(allow === undefined ? {} : { allowTools: allow }), ...(deny === undefined ? {} : { denyTools: deny }), ...(groups === undefined ? {} : { toolGroups: groups }), ...(asked === undefined ? {} : { askTools: asked }), requiresApproval: switches.has('ask'), isDefault: switches.has('default') }
   await store.ask('setProfile', { team: await teamOf(), ...wanted })
   const said = [`allows ${allow?.join(' ') ?? 'all'}`, ...(groups === undefined ? [] : [`of the groups ${groups.join(' ')}`]), ...(deny === undefined ? [] : [`without ${deny.join(' ')}`]), ...(wanted.requiresApproval ? ['asks about every call'] : asked === undefined ? [] : [`asks about ${asked.join(' ')}`]), ...(wanted.isDefault ? ['is the default'] : [])]
@@ -65,14 +65,14 @@ const budget = async (desk: CommandDesk): Promise<number> => {
   const { scope, subject } = scopeOf(desk)
   if (scope === 'all' || scope === 'tool') throw desk.wrong('a budget is of one --agent or one --profile')
   const [calls, cost, ms] = [desk.option('calls'), desk.option('cost'), parseSpan(desk.option('per') ?? '')]
-  if (ms === undefined || ms < 1000) throw desk.wrong('say in which span with --per, such as 1h or 1d')
+  if (ms === undefined || ms < 1000) throw desk.wrong('the budget has no span', 'say in which one: --per 1h, --per 1d')
   const seconds = Math.floor(ms / 1000)
   if (desk.switches.has('off')) {
     await desk.store.ask('removeBudget', { team: await desk.team(), scope, subject, seconds })
     desk.print({ scope, subject, seconds, status: 'removed' }, (paint) => `${paint('green', 'removed')} the budget of ${scope} ${visible(subject)} per ${renderWindow(seconds)}\n`)
     return 0
   }
-  if (calls === undefined && cost === undefined) throw desk.wrong('say how many with --calls or --cost, or take it away with --off')
+  if (calls === undefined && cost === undefined) throw desk.wrong('the budget has no limit', 'say how many: --calls N or --cost N; or remove it: --off')
   const [maxCalls, maxCost] = [amountOf('calls', calls, desk), amountOf('cost', cost, desk)]
   if (maxCalls !== undefined && !Number.isInteger(maxCalls)) throw desk.wrong(`--calls needs a whole number: ${calls ?? ''}`)
   const wanted = { scope, subject, seconds, ...(maxCalls === undefined ? {} : { maxCalls }), ...(maxCost === undefined ? {} : { maxCost }) }
@@ -85,7 +85,7 @@ const budget = async (desk: CommandDesk): Promise<number> => {
 const limit = async (desk: CommandDesk): Promise<number> => {
   const [agent, text] = [desk.option('agent'), desk.option('waiting')]
   const isOff = desk.switches.has('off')
-  if ((text === undefined) === !isOff) throw desk.wrong('say how many questions may wait with --waiting, or take the limit away with --off')
+  if ((text === undefined) === !isOff) throw desk.wrong('the limit is missing, or given twice', 'say how many questions may wait: --waiting N; or remove the limit: --off')
   const waiting = amountOf('waiting', text, desk)
   if (waiting !== undefined && !Number.isInteger(waiting)) throw desk.wrong(`--waiting needs a whole number: ${text ?? ''}`)
   const wanted = { ...(agent === undefined ? {} : { agent }), ...(waiting === undefined ? {} : { waiting }) }

@@ -50,7 +50,7 @@ const daysOf = (text: string, wrong: CommandDesk['wrong']): number => {
 
 const revoke = async ({ store, words, team, wrong, print }: CommandDesk): Promise<number> => {
   const [word, ...rest] = words
-  if (word === undefined || rest.length > 0) throw wrong('name one token by its id; cordon tokens list has them')
+  if (word === undefined || rest.length > 0) throw wrong('no token is named, or more than one', 'name one by its id: cordon tokens list has them')
   const id = isFullId(word) ? word : idAmong(word, (await store.ask('listTokens', { team: await team() })).map((each) => [each.id]), { what: 'token', listedBy: 'cordon tokens list', wrong })
   await store.ask('revokeToken', { id })
   print({ id, status: 'revoked' }, () => `revoked ${id}\n`)

@@ -36,6 +36,11 @@ const MEASURED: readonly (readonly [name: string, text: (value: number) => strin
 /** Nothing is said twice: what has no words here is shown as it is. */
 const WORDED: ReadonlySet<string> = new Set([...MEASURED.map(([name]) => name), 'status', 'duration_ms', 'reason', 'boundary', 'bare_requests'])
 
+/** Boundaries that a policy can open whole: then nothing has to enforce them. */
+const OPENED: ReadonlySet<string> = new Set(['exec', 'network'])
+
+export const mechanismsText = (boundary: string, mechanisms: readonly string[]): string => mechanisms.join(', ') || (OPENED.has(boundary) ? 'not restricted' : 'not enforced on this host')
+
 export const renderUsage = (usage: Known | null): readonly Fact[] => {
   if (usage === null) return []
   const measured = MEASURED.flatMap(([name, text]) => {
@@ -50,7 +55,7 @@ export const renderUsage = (usage: Known | null): readonly Fact[] => {
     ...(Array.isArray(bare) ? bare.map((line) => ['credential', String(line)] as const) : []),
     ...(measured.length === 0 ? [] : [['used', measured.join(', ')] as const]),
     ...(typeof form === 'string' ? [['cell', `${form}, network ${Array.isArray(network) ? network.join(' ') : String(network)}`] as const] : []),
-    ...Object.entries(mappingOf(enforced)).map(([boundary, by], at) => [at === 0 ? 'held by' : '', `${boundary}: ${Array.isArray(by) ? by.join(', ') || 'nothing' : String(by)}`] as const),
+    ...Object.entries(mappingOf(enforced)).map(([boundary, by], at) => [at === 0 ? 'held by' : '', `${boundary}: ${Array.isArray(by) ? mechanismsText(boundary, by.map(String)) : String(by)}`] as const),
     ...(Array.isArray(violations) ? violations.map((each) => ['refused', String(each)] as const) : []),
     ...others.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const),
   ]

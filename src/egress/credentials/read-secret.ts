@@ -1,5 +1,6 @@
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
+import { resolve } from 'node:path'
 
 import { fail } from '../../errors/index.js'
 
@@ -53,7 +54,7 @@ const readFrom = async (source: SecretSource, host: SecretHost, missing: Missing
       return { bytes: await outputOf(source.argv, host, `${describeSource(source)} failed`, missing), expiresAt: undefined }
     case 'keyring': {
       const argv = host.platform === 'darwin' ? ['security', 'find-generic-password', '-w', '-s', source.service, '-a', source.account] : ['secret-tool', 'lookup', 'service', source.service, 'account', source.account]
-      return { bytes: await outputOf(argv, host, `${describeSource(source)} is not there`, missing), expiresAt: undefined }
+      return { bytes: await outputOf(argv, host, `${describeSource(source)} is not there`, missing, storingCommand(source, host.platform)), expiresAt: undefined }
     }
     case 'vault':
       if (host.vault === undefined) throw missing('it lies in Vault, whose address is not known', 'set VAULT_ADDR and VAULT_TOKEN in the environment of Cordon, or egress.vault of createCordon()')
@@ -64,15 +65,21 @@ const readFrom = async (source: SecretSource, host: SecretHost, missing: Missing
   }
 }
 
-const outputOf = async (argv: readonly string[], host: SecretHost, problem: string, missing: Missing): Promise<Buffer> => {
+/** Both ask for the value, so that it is in no list of commands. */
+const storingCommand = ({ service, account }: Extract<SecretSource, { kind: 'keyring' }>, platform: string): string =>
+  `store it: ${platform === 'darwin' ? `security add-generic-password -s ${service} -a ${account} -w` : `secret-tool store --label=${service} service ${service} account ${account}`}`
+
+const outputOf = async (argv: readonly string[], host: SecretHost, problem: string, missing: Missing, fix?: string): Promise<Buffer> => {
   const outcome = await host.run(argv)
   const program = argv[0] ?? ''
   if (outcome.kind === 'failed') throw missing(`${problem}: ${program} cannot be started (${outcome.problem})`, `install ${program}, or name another source`)
-  if (outcome.status !== 0) throw missing(`${problem}: ${program} ended with status ${outcome.status}`, `run ${program} by hand to see why`)
+  if (outcome.status !== 0) throw missing(`${problem}: ${program} ended with status ${outcome.status}`, fix ?? `run ${program} by hand to see why`)
   return outcome.output
 }
 
-const readFile = async (path: string, missing: Missing): Promise<Buffer> => {
+const readFile = async (named: string, missing: Missing): Promise<Buffer> => {
+  // Whole in what is told: a relative path would leave open which folder is meant.
+  const path = resolve(named)
   try {
     // A pipe would be waited for, and a device has no end.
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)

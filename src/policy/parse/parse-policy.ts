@@ -9,7 +9,7 @@ import { parseProgram } from './parse-program.js'
 import { parsePathGlob } from '../glob/path-glob.js'
 import type { PathGlob } from '../glob/path-glob.js'
 import type { PolicyNode } from './policy-node.js'
-import { itemsOf, mappingOf, namesOutOf, oneOf, placeOf, rootNode, textOf } from './policy-node.js'
+import { wordsOf, mappingOf, namesOutOf, oneOf, placeOf, rootNode, textOf } from './policy-node.js'
 
 export const POLICY_KEYS = ['risk', 'filesystem', 'network', 'egress_class', 'environment', 'credentials', 'exec', 'limits', 'presets', 'require'] as const
 
@@ -51,7 +51,7 @@ type ParseItems<Item> = (items: readonly PolicyNode[]) => readonly Item[]
 const parseSection = <Item>(node: PolicyNode | undefined, parse: ParseItems<Item>, expected: string): Section<Item> => {
   if (node === undefined) return { kind: 'unspecified' }
   if (node.value === 'none') return { kind: 'none' }
-  const items = parse(itemsOf(node, expected))
+  const items = parse(wordsOf(node, expected))
   return items.length === 0 ? { kind: 'none' } : { kind: 'list', items }
 }
 

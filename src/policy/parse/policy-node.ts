@@ -61,6 +61,15 @@ export const mappingOf = <Key extends string>(node: PolicyNode, known: readonly 
   return entries
 }
 
+/** One plain word where a list of words is meant. */
+const listHint = (value: unknown): string | undefined => (typeof value === 'string' && /^[^\s,[\]{}]+$/.test(value) ? `write [${value}]` : undefined)
+
+/** A list whose items are words. */
+export const wordsOf = (node: PolicyNode, expected: string): readonly PolicyNode[] => {
+  if (!Array.isArray(node.value)) throw invalid(node, expected, listHint(node.value))
+  return itemsOf(node, expected)
+}
+
 export const itemsOf = (node: PolicyNode, expected: string): readonly PolicyNode[] => {
   const { value, path, locate, whole } = node
   if (!Array.isArray(value)) throw invalid(node, expected)
@@ -74,7 +83,7 @@ export const textOf = (node: PolicyNode, expected: string): string => {
 
 /** A list of names out of a fixed set. */
 export const namesOutOf = <Name extends string>(node: PolicyNode, known: readonly Name[]): readonly Name[] =>
-  itemsOf(node, `a list of: ${known.join(', ')}`).map((item) => oneOf(item, known))
+  wordsOf(node, `a list of: ${known.join(', ')}`).map((item) => oneOf(item, known))
 
 export const oneOf = <Name extends string>(node: PolicyNode, known: readonly Name[]): Name => {
   const name = known.find((candidate) => candidate === node.value)

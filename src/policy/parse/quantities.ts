@@ -26,6 +26,15 @@ export const parseSize = (value: unknown): number | undefined => {
   return typeof value === 'string' ? scale(SIZE.exec(value), BYTES) : undefined
 }
 
+const written = (value: number, units: Readonly<Record<string, number>>): string => {
+  const [unit = '', factor = 1] = Object.entries(units).toReversed().find(([, each]) => value >= each && value % each === 0) ?? []
+  return `${String(value / factor)}${unit}`
+}
+
+/** As they would be written, exactly: 268435456 bytes are 256M. */
+export const renderSize = (bytes: number): string => written(bytes, BYTES)
+export const renderTime = (milliseconds: number): string => written(milliseconds, MILLISECONDS)
+
 /** In milliseconds. */
 export const parseDuration = (value: unknown): number | undefined =>
   typeof value === 'string' ? scale(DURATION.exec(value), MILLISECONDS) : undefined

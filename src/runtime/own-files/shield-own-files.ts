@@ -52,7 +52,7 @@ const take = (file: OwnFile, { read, write }: Grants, boundary: Boundary, cwd: A
   const harmful = access === 'withheld' ? [...read, ...write] : write
   const hasOthers = prefix !== undefined && !write.some(({ base }) => isWithinPath(real, base) || isWithinPath(base, real))
   const begins = harmful.find(({ base }) => isWithinPath(base, real) && (!hasOthers || base.slice(real.length + 1).startsWith(prefix)))
-  if (begins !== undefined) throw refuse(`the grant ${begins.text} lies in it`, fix)
+  if (begins !== undefined) throw refuse(begins.base === real ? `the grant ${begins.text} names it` : `the grant ${begins.text} lies in it`, fix)
   if (hasOthers) return read.some(({ base }) => isWithinPath(real, base) || base === real) ? { read: patternOf(real, prefix), write: [] } : NOTHING
   const link = linksOnTheWay(path).find((each) => write.some(({ base }) => isWithinPath(each, base)))
   if (link !== undefined) throw refuse(`it is reached through the link ${link}, which the tool could replace`, `name it without the link: ${real}`)

@@ -25,9 +25,9 @@ export interface Program {
 /** Finds a program the way a shell does: a name in the search path, a path against the working directory. */
 export const findProgram = (name: string, cwd: string, searchPath: string): Program => {
   const found = name.includes('/') ? resolve(cwd, name) : lookUp(name, searchPath)
-  if (found === undefined) throw fail('program-not-found', { program: name, fix: `looked in ${searchPath}` })
+  if (found === undefined) throw fail('program-not-found', { program: name, fix: `install it, or give its path; looked in ${searchPath}` })
   const real = realPathOf(found)
-  if (real === undefined) throw fail('program-not-found', { program: name, fix: `nothing is at ${found}` })
+  if (real === undefined) throw fail('program-not-found', { program: name, fix: `give the path of a program; nothing is at ${found}` })
   if (statSync(real).isDirectory()) throw fail('program-not-executable', { program: name, problem: 'it is a folder', fix: 'name a program in it' })
   try {
     accessSync(real, constants.X_OK)

@@ -60,12 +60,12 @@ const namesWhatIsToCome = (pattern: PathPattern, { write }: Boundary): boolean =
 
 const surveyGrant = (pattern: PathPattern, section: 'read' | 'write'): Found => {
   refuseUngrantable(pattern.base, section, pattern.text)
-  return pattern.kind === 'pattern' ? surveyPattern(pattern, section) : surveyObject(pattern)
+  return pattern.kind === 'pattern' ? surveyPattern(pattern, section) : surveyObject(pattern, section)
 }
 
-const surveyObject = (pattern: PathPattern): Found => {
+const surveyObject = (pattern: PathPattern, section: 'read' | 'write'): Found => {
   const found = resolveGrant(pattern.base)
-  if (found === undefined) throw missingPath(pattern.base)
+  if (found === undefined) throw missingPath(pattern, section)
   if (found.path === '/') return { places: topLevel(), shown: [], links: [] }
   return { places: [found], shown: [], links: found.links }
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
 
-import { fail } from '../../errors/index.js'
+import { CordonError, fail } from '../../errors/index.js'
 import type { AbsolutePath, Boundary, HostGrant } from '../../policy/index.js'
 import { isReadable, isWithinPath } from '../../policy/index.js'
 
@@ -167,7 +167,7 @@ const temporaryFor = (form: Form, { temporaryFolder }: HostFacts, granted: reado
 
 const executionOf = ({ boundary, cwd, searchPath, form }: CellRequest, program: Program, host: HostFacts): LayoutInput['execute'] => {
   if (boundary.exec.kind === 'all') return { kind: 'all' }
-  const others = boundary.exec.kind === 'list' ? boundary.exec.programs.map((name) => findProgram(name, cwd, searchPath)) : []
+  const others = boundary.exec.kind === 'list' ? boundary.exec.programs.map((name) => findGranted(name, cwd, searchPath)) : []
   const programs = [...new Set([program, ...others].flatMap(({ executables }) => executables))]
   const loaders = [...new Set([program, ...others].flatMap((each) => each.loaders))]
   // A loader must be executable for the kernel to use it, and then starts whatever it is given.
@@ -280,3 +280,13 @@ const problemOf = (attempt: HostFacts['namespaces']): string => (attempt.held ? 
 /** Given by the network of the call; which they are the policy says. */
 const standInsOf = ({ network, credentials }: Boundary): Readonly<Record<string, string>> =>
   network.kind === 'hosts' ? Object.fromEntries(credentials.flatMap(({ placeholder }) => (placeholder === undefined ? [] : [[placeholder.name, placeholder.text]]))) : {}
+
+/** What is missing is the grant, not the command: that is another error, with another exit status. */
+const findGranted = (name: string, cwd: string, searchPath: string): Program => {
+  try {
+    return findProgram(name, cwd, searchPath)
+  } catch (error) {
+    if (!(error instanceof CordonError) || (error.code !== 'program-not-found' && error.code !== 'program-not-executable')) throw error
+    throw fail('grant-inexpressible', { section: 'exec', grant: name, problem: error.message, fix: `${error.fix ?? ''}; or remove it: --exec ${name}` }, error)
+  }
+}

@@ -41,7 +41,7 @@ export const THE_DECISION = made({ status: aText() })
 
 const QUESTION_PARTS = {
   id: anId(), owner: aText(), subjectKind: aWord('tool_invocation', 'team_run'), subjectId: anId(), argumentsHash: aText(), askedBy: aText(), why: aText(), needed: aCount(), agreed: aCount(), expiresAt: aTime(), createdAt: aTime(),
-  tool: orNull(aText()), toolVersion: orNull(aCount()), egressClass: orNull(aText()), agent: aText(),
+  tool: orNull(aText()), toolVersion: orNull(aCount()), egressClass: orNull(aText()), agent: aText(), callerGoneSince: orNull(aTime()),
 }
 const VOTE = called('Vote', made({ voter: aText(), verdict: aWord('approve', 'reject'), reason: orNull(aText()), at: aTime(), tokenId: orNull(anId()), tokenLabel: orNull(aText()), tokenMadeBy: orNull(aText()) }))
 export const LISTED_QUESTION = called('Question', made({ ...QUESTION_PARTS, waiting: aCount() }))

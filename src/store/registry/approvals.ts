@@ -25,6 +25,8 @@ export interface OpenQuestion {
   readonly egressClass: string | null
   /** For whom it waits: the agent of a call, or who started the run. */
   readonly agent: string
+  /** When the process that asked was last heard, if it is gone. Null while it is heard, and where no process has to wait: runs, and calls for runners. */
+  readonly callerGoneSince: Date | null
 }
 
 /** In a list: with how many questions of the same agent wait in that team. */
@@ -32,9 +34,19 @@ export interface ListedQuestion extends OpenQuestion {
   readonly waiting: number
 }
 
+/**
+ * A process that runs its calls itself is heard six times in its lease (own-host.ts), so after half of it three times are
+ * missing. It was heard before it asked: processes that began later did not ask. Another one that began earlier and is
+ * still heard may be the caller. While the server was down nobody could be heard.
+ */
+const CALLER_GONE = `(select max(r.last_seen) from agents.runners r
+  where r.actor = a.agent and r.team in ('', a.owner) and r.first_seen <= a.created_at and r.last_seen + r.lease >= a.created_at
+  having max(greatest(r.last_seen, pg_postmaster_start_time()) + r.lease / 2) < clock_timestamp()
+    and exists (select from agents.tool_invocations i where i.id = a.subject_id and i.created_at = agents.fn_time_of(a.subject_id) and i.dispatch = 'caller'))`
+
 const QUESTION_COLUMNS = `a.id, a.owner, a.subject_kind as "subjectKind", a.subject_id as "subjectId", a.arguments_hash as "argumentsHash", a.asked_by as "askedBy", a.why, a.needed,
   agents.fn_agreed(a.id) as agreed, a.expires_at as "expiresAt", a.created_at as "createdAt",
-  a.tool_key as tool, a.tool_version as "toolVersion", a.egress_class as "egressClass", a.agent`
+  a.tool_key as tool, a.tool_version as "toolVersion", a.egress_class as "egressClass", a.agent, ${CALLER_GONE} as "callerGoneSince"`
 
 export interface QuestionFilter {
   readonly team?: string
