@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { afterAll, describe, expect, test } from 'vitest'
 
-import { upstreamProblems } from '../../src/cli/log/upstream-problems.js'
+import { upstreamProblems } from '../../src/cli/run-text/upstream-problems.js'
 import type { EgressSummary } from '../../src/runtime/events/index.js'
 import { echo, serverAuthority, startHttps } from '../egress/servers.js'
 

@@ -19,7 +19,7 @@ import { renderHelp } from '../help.js'
 import { commandIn, renderEvent } from './log-text.js'
 import { auditPathOf } from '../settings/own-folders.js'
 import { networkLines } from './reached-text.js'
-import { mechanismsText } from './usage-text.js'
+import { mechanismsText } from '../text/usage-text.js'
 import { namesStore } from '../store/store-help.js'
 import { WHY_HELP } from './why-help.js'
 
