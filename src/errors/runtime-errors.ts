@@ -18,7 +18,7 @@ export const RUNTIME_ERRORS = {
     when: 'A function tool is sent to its cell by its source, and that source does not stand by itself.',
     message: 'the function of the tool "{tool}" cannot be sent to a cell: {problem}',
     agent: 'This tool is not set up correctly.',
-    fix: 'pass what it needs as input, import it inside the function (await import(…)), or put the function into a module and give its path (module)',
+    fix: 'pass what it needs as input; import Node\'s own modules inside the function (await import(\'node:fs\')); for files or packages of yours use module: \'./helper.mjs\', export: \'f\'',
   },
   'module-unreadable': {
     when: 'The module of a function tool is not where the tool says.',
@@ -47,12 +47,13 @@ export const RUNTIME_ERRORS = {
     when: 'A tool ran and failed by itself: an exit status, a signal or an exception.',
     message: 'the tool "{tool}" failed: {problem}',
     agent: 'The tool failed: {told}',
+    fix: '{fix}',
   },
   'tool-violated': {
     when: 'A tool failed after it touched its boundary.',
     message: 'the tool "{tool}" touched its boundary: {violations}',
     agent: 'The tool met its boundary. {told}',
-    fix: 'grant it in the policy of the tool if that is intended',
+    fix: '{fix}',
   },
   'tool-unloadable': {
     when: 'The module of a function tool, or one that it imports, could not be loaded: it is missing, not granted, or failed by itself.',

@@ -58,7 +58,7 @@ export interface OwnFilesOption {
 }
 
 /** A hook of the host; of the session, unless it says otherwise. */
-export type HostHook = Omit<Hook, 'source'> & Partial<Pick<Hook, 'source'>>
+export type HostHook = Omit<Hook, 'source' | 'throwsDenials'> & Partial<Pick<Hook, 'source'>>
 
 export interface CallOptions {
   readonly signal?: AbortSignal

@@ -110,7 +110,7 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
   const register = (definition: ToolDefinition): RegisteredTool => {
     const registered = registerTool(definition, places)
     const boundary = shieldOwnFiles(registered.gate.boundary, ownFiles, registered.cwd)
-    return { ...registered, gate: { ...registered.gate, boundary } }
+    return { ...registered, ownFiles, gate: { ...registered.gate, boundary } }
   }
   const registered = options.tools.map(register)
   const names = options.tools.map(({ name }) => name)

@@ -112,9 +112,28 @@ describeForms('hints of a command that lacked something', (run, form) => {
   test('a name of a host that cannot be looked up, and a connection: the option is named', () => {
     const lookup = hints(run(['--', 'curl', '-sS', 'http://host.invalid/']).stderr)
     expect(lookup).toHaveLength(1)
-    expect(lookup[0]).toMatch(/^cordon: (?:refused connection to .*:53, which looks up the name of a host: add --net HOST for each one that it needs|the network is not granted, also not to look up names: add --net host\.invalid)$/)
+    expect(lookup[0]).toMatch(/^cordon: (?:refused to look up the name of a host \(at .*:53\)|the network is not granted, also not to look up names): add --net host\.invalid$/)
+    // Without a URL nobody knows which name it was.
+    expect(hints(run(['--', 'sh', '-c', 'curl -sS host.invalid']).stderr)).toEqual([expect.stringMatching(/look up.*: add --net HOST/)])
     expect(hints(run(['--', 'bash', '-c', 'echo > /dev/tcp/192.0.2.1/80']).stderr)).toEqual(['cordon: refused connection to 192.0.2.1:80: add --net 192.0.2.1'])
     expect(hints(run(['--', 'bash', '-c', 'echo > /dev/tcp/192.0.2.1/81']).stderr)).toEqual(['cordon: refused connection to 192.0.2.1:81: add --net 192.0.2.1:81'])
+  })
+
+  test('a file of Cordon itself is named as such, and no grant is advised that would be refused', () => {
+    const home = join(folder, `own-${form}`)
+    const [config, state] = [join(home, '.config', 'cordon'), join(home, '.local', 'state', 'cordon')]
+    for (const each of [config, state]) mkdirSync(each, { recursive: true, mode: 0o700 })
+    writeFileSync(join(config, 'rules.yaml'), 'rules: []\n')
+    writeFileSync(join(home, 'mine.yaml'), 'filesystem: { read: [] }\n')
+    const told = (...words: readonly string[]) => hints(run(words, { cwd: home, environment: { HOME: home, XDG_CONFIG_HOME: join(home, '.config'), XDG_STATE_HOME: join(home, '.local', 'state') } }).stderr)
+    const own = (path: string, what: string, fate: string) => [`cordon: ${path} is a file of Cordon itself (${what}): ${fate}; see docs/own-files.md`]
+    const script = (text: string) => ['--', 'sh', '-c', text]
+    expect(told('--write', home, ...script(`echo x > ${config}/rules.yaml`))).toEqual(own(join(config, 'rules.yaml'), 'the settings of Cordon', 'no command may change it'))
+    expect(told('--write', home, ...script(`rm -r ${state}`))).toEqual(own(state, 'the state of Cordon', 'no command gets it'))
+    expect(told('--policy', './mine.yaml', '--write', '.', ...script('echo x > mine.yaml'))).toEqual(own(join(home, 'mine.yaml'), 'a policy of this run', 'no command may change it'))
+    expect(told('--observe', '--read', home, '--', 'cat', join(state, 'audit.jsonl'))).toEqual(own(join(state, 'audit.jsonl'), 'the audit log', 'no command gets it'))
+    // To read rules and policies is allowed.
+    expect(told('--read', join(config, 'rules.yaml'), '--', 'cat', join(config, 'rules.yaml'))).toEqual([])
   })
 
   test('a socket of the host is no matter of --net', () => {

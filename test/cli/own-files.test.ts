@@ -37,7 +37,7 @@ describeForms('a command that is granted the folder of what Cordon reads', (run)
     const folder = stage()
     expect(run([...WORDS, '--read', '.', '--', 'ls'], { cwd: folder })).toMatchObject({ status: 0, stdout: expect.stringMatching(/^beside\ndeep\n/) as string })
     const ran = run([...WORDS, '--read', '.', '--', 'cat', 'beside', 'token'], { cwd: folder })
-    expect(ran).toMatchObject({ status: 1, stdout: 'beside\n', stderr: expect.stringMatching(/token is withheld \(!\/.*token\): a policy carves it out, or Cordon itself uses it/) as string })
+    expect(ran).toMatchObject({ status: 1, stdout: 'beside\n', stderr: expect.stringMatching(/token is a file of Cordon itself \(what the credential "a" is read from\): no command gets it; see docs\/own-files\.md/) as string })
   })
 
   test('cannot read the audit log that lies there, and can read the rest', () => {

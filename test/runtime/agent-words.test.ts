@@ -2,8 +2,10 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 
+import { ERRORS } from '../../src/errors/table.js'
 import { processTool, tool } from '../../src/runtime/index.js'
 import { adviceFor, withoutHostPaths } from '../../src/runtime/result/agent-words.js'
 import type { Violation, ViolationKind } from '../../src/sandbox/index.js'
@@ -56,9 +58,31 @@ describe('a tool\'s own words', () => {
     ["Cannot find module '/srv/app/tools/missing.js' imported from /srv/app/tools/tool.mjs", "Cannot find module 'missing.js' imported from tool.mjs"],
     ['at file:///srv/app/tools/tool.mjs:3:1', 'at tool.mjs:3:1'],
     ['cat: /data/reports/x.csv: No such file', 'cat: /data/reports/x.csv: No such file'],
+    ['Did you mean to import "../../../srv/app/helper.mjs"?', 'Did you mean to import "helper.mjs"?'],
     ['see https://example.org/a/b/c and a/b/c', 'see https://example.org/a/b/c and a/b/c'],
   ])('lose the folders of absolute paths that the model did not name: %s', (words, told) => {
     expect(withoutHostPaths(words, { file: '/data/reports/x.csv' })).toBe(told)
+  })
+})
+
+describe('no text for the model', () => {
+  const name = fc.stringMatching(/^HOST[a-z0-9_-]{1,8}$/)
+  const folders = fc.array(name, { minLength: 1, maxLength: 4 })
+  const around = fc.constantFrom(' ', '"', "'", '(', '\n', ': ', '=', '`')
+
+  test('tells a folder of the host, however a tool writes it', () => {
+    fc.assert(fc.property(folders, fc.constantFrom('/', 'file:///', '../', '../../../'), around, (names, beginning, before) => {
+      expect(withoutHostPaths(`failed${before}${beginning}${names.join('/')}/last`, {})).not.toContain('HOST')
+      // A folder that the model named itself is told.
+      const path = `${beginning}${names.join('/')}`
+      expect(withoutHostPaths(`failed${before}${path}/last`, { path })).toContain('HOST')
+    }))
+  })
+
+  test('of an error takes a path, a program or a command as its parameter', () => {
+    const taken = Object.entries(ERRORS).flatMap(([code, { agent }]) => [...agent.matchAll(/\{(\w+)\}/g)].map(([, parameter = '']) => `${code} ${parameter}`))
+    expect(taken.filter((each) => / (?:path|command|program|folder|file|fix|real|cwd|url|module)$/.test(each))).toEqual([])
+    expect(taken).toContain('tool-failed told')
   })
 })
 

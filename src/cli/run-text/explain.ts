@@ -2,8 +2,10 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-import { escapeGlob, isWebPort } from '../../policy/index.js'
-import { LIMIT_KINDS, describeViolation, isHabit, isIntrusion } from '../../sandbox/index.js'
+import { escapeGlob, hostsNamedIn, isWebPort } from '../../policy/index.js'
+import { describeOwnFile, ownFileAt } from '../../runtime/own-files/index.js'
+import type { OwnFile } from '../../runtime/own-files/index.js'
+import { LIMIT_KINDS, describeViolation, isHabit, isIntrusion, isLookup } from '../../sandbox/index.js'
 import type { CallResult, RefusedOpen, Violation } from '../../sandbox/index.js'
 
 import { asWord } from '../text/shell-word.js'
@@ -17,16 +19,32 @@ const MOST_DESTINATIONS = 3
  * on without them and calls that a success. Other refusals, when the command failed or was observed. What was set aside
  * is an error of its own.
  */
-export const explainViolations = (result: CallResult, observed: boolean, argv: readonly string[]): readonly string[] => {
+export const explainViolations = (result: CallResult, observed: boolean, { argv, ownFiles }: Explained): readonly string[] => {
+  const linesOf = linesFor(argv, ownFiles)
   const told = result.violations.filter((violation) => !isIntrusion(violation) && !isIdle(violation, argv) && (observed || !isHabit(violation, argv)))
   if (hasFailed(result) || observed) return atMost(MOST_LINES, linesOf(told))
-  return [...atMost(MOST_LINES, linesOf(told.filter(isAlwaysTold))), ...refusedByProxy(told)]
+  return [...atMost(MOST_LINES, linesOf(told.filter(isAlwaysTold))), ...refusedByProxy(told, linesOf)]
 }
 
-const linesOf = (violations: readonly Violation[]): readonly string[] => [...new Set(violations.map(withRealProgram).map((violation) => `${describeViolation(violation)}${wayOut(violation)}`))]
+interface Explained {
+  readonly argv: readonly string[]
+  /** No grant of these is advised: it would be refused. */
+  readonly ownFiles: readonly OwnFile[]
+}
+
+type LinesOf = (violations: readonly Violation[]) => readonly string[]
+
+const linesFor = (argv: readonly string[], ownFiles: readonly OwnFile[]): LinesOf => (violations) =>
+  [...new Set(violations.map(withRealProgram).map((violation) => onOwnFile(violation, ownFiles) ?? `${describeViolation(violation)}${wayOut(violation, argv)}`))]
+
+const onOwnFile = (violation: Violation, ownFiles: readonly OwnFile[]): string | undefined => {
+  if (violation.kind !== 'file' && violation.kind !== 'exec') return undefined
+  const own = ownFileAt(violation.path, violation.kind === 'file' ? violation.access : 'read', ownFiles)
+  return own === undefined ? undefined : describeOwnFile(violation.path, own, 'command')
+}
 
 /** Of a success one line for each destination, and few of them: it may have gone on without them rightly. */
-const refusedByProxy = (violations: readonly Violation[]): readonly string[] => {
+const refusedByProxy = (violations: readonly Violation[], linesOf: LinesOf): readonly string[] => {
   const first = new Map<string, Violation>()
   const refused = violations.filter((violation) => violation.kind === 'egress')
   for (const violation of refused) {
@@ -57,8 +75,6 @@ const ALWAYS_TOLD: ReadonlySet<Violation['kind']> = new Set(LIMIT_KINDS)
 
 const isAlwaysTold = (violation: Violation): boolean => ALWAYS_TOLD.has(violation.kind) || (violation.kind === 'file' && violation.reason.kind === 'protected')
 
-const DNS = 53
-
 /** `git`, and anywhere behind it one of its commands. */
 const isLocalGit = (text: string): boolean => {
   const [start] = /(?:^|[\s/])git /.exec(text) ?? []
@@ -67,17 +83,17 @@ const isLocalGit = (text: string): boolean => {
 
 /** git looks up the name of this machine for the address of an author; only what speaks to others needs the network. */
 const isIdle = (violation: Violation, argv: readonly string[]): boolean =>
-  violation.kind === 'connect' && (violation.family === 'inet' || violation.family === 'inet6') && violation.port === DNS && isLocalGit(argv.join(' '))
+  isLookup(violation) && isLocalGit(argv.join(' '))
 
-/** The option that would have let it, where there is one. */
-export const wayOut = (violation: Violation): string => {
+/** The option that would have let it, where there is one. `argv`: words of the command, which may name the hosts that it looked up. */
+export const wayOut = (violation: Violation, argv: readonly string[] = []): string => {
   switch (violation.kind) {
     case 'file':
       return isGrantable(violation) ? `: add --${violation.access} ${asWord(escapeGlob(grantFor(violation)))}` : ''
     case 'connect':
       if (violation.family === 'host') return `: add --net ${violation.name}:${String(violation.port)}`
       if (violation.family !== 'inet' && violation.family !== 'inet6') return ': sockets of the host are outside of every cell'
-      return violation.port === DNS ? ', which looks up the name of a host: add --net HOST for each one that it needs' : `: add --net ${endpointOf(violation)}`
+      return isLookup(violation) ? `: add ${hostOptions(argv)}` : `: add --net ${endpointOf(violation)}`
     case 'lookup':
       return `: add --net ${asWord(violation.name)}`
     case 'listen':
@@ -103,6 +119,12 @@ export const wayOut = (violation: Violation): string => {
     case 'cpu':
       return ` (--${violation.kind})`
   }
+}
+
+/** Which name was asked for is not known: the question was never sent. A URL among the words may tell. */
+const hostOptions = (argv: readonly string[]): string => {
+  const hosts = hostsNamedIn(argv)
+  return hosts.length === 0 ? '--net HOST for each host that it needs' : hosts.map((host) => `--net ${asWord(host)}`).join(' ')
 }
 
 /** As `--net` takes it: a host alone means the ports of the web. */

@@ -1,18 +1,21 @@
 // What a command that failed may have lacked, by what it was given and what its words name. Nobody
 // reads what it printed: a hint is a fact about the boundary, and says "if" where it cannot know.
-import { realpathSync, statSync } from 'node:fs'
 import type { Stats } from 'node:fs'
-import { basename, resolve } from 'node:path'
+import { basename } from 'node:path'
 
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
-import { escapeGlob, isReadable, isWithinPath, isWritable, matches } from '../../policy/index.js'
+import { escapeGlob, hostsNamedIn, isReadable, isWithinPath, isWritable, matches } from '../../policy/index.js'
+import { MOST_ARGUMENTS, hasGrantsIn, isClient, isScript, listsFolder, lookAt, namesOwn, pathIn, startsClient } from '../../runtime/hints/index.js'
+import { describeOwnFile, ownFileAt } from '../../runtime/own-files/index.js'
+import type { OwnFile } from '../../runtime/own-files/index.js'
 import type { SandboxProfile } from '../../sandbox/index.js'
 
 import type { RunOrder } from '../request/run-request.js'
 import { asWord } from '../text/shell-word.js'
 import { isTransfer, outputsOf, withoutMark } from './transfer-words.js'
 
-type Command = Pick<RunOrder, 'argv' | 'cwd' | 'workspace' | 'home'>
+/** `ownFiles`: those of Cordon itself, of which no grant is advised. */
+type Command = Pick<RunOrder, 'argv' | 'cwd' | 'workspace' | 'home'> & { readonly ownFiles: readonly OwnFile[] }
 
 /** `known` is what was found out otherwise: with a reason at hand, the weakest guess is left out. */
 export const hintsOnFailure = (command: Command, boundary: Boundary, profile: SandboxProfile, known: readonly string[]): readonly string[] => {
@@ -24,56 +27,29 @@ export const hintsOnFailure = (command: Command, boundary: Boundary, profile: Sa
     ...hintOnSingleFiles(profile),
     ...(known.length === 0 ? hintOnNetwork(command, profile) : []),
   ]
-  if (lists(command) || namesOwn(command)) return [...hints, ...hintOnFolder(command, boundary)]
+  if (listsFolder(command) || namesOwn(command)) return [...hints, ...hintOnFolder(command, boundary)]
   if (hints.length + known.length > 0) return hints
   return isScript(command) ? [] : hintOnFolder(command, boundary)
 }
 
-/** Programs that look at the working directory, and in an empty one are content with that. */
-const SEARCHING: ReadonlySet<string> = new Set(['find', 'fd', 'rg'])
-const LISTING: ReadonlySet<string> = new Set(['ls', 'dir', 'vdir', 'tree', 'du', ...SEARCHING])
-
-const lists = ({ argv, cwd }: Command): boolean => {
-  const program = basename(argv[0] ?? '')
-  const isPattern = (word: string) => SEARCHING.has(program) && !word.includes('/')
-  return LISTING.has(program) && argv.slice(1).every((word) => word.startsWith('-') || isPattern(word) || resolve(cwd, word) === cwd)
-}
-
 /** Said also of a success, where an empty folder would be taken for the real one. */
 export const hintOnEmptyFolder = (command: Command, boundary: Boundary): readonly string[] =>
-  lists(command) && !hasGrantsIn(command.cwd, boundary) ? hintOnFolder(command, boundary) : []
+  listsFolder(command) && !hasGrantsIn(command.cwd, boundary) ? hintOnFolder(command, boundary) : []
 
 /** Said also of a success: curl goes on without a file that it cannot read, and sends nothing in its place. */
-export const hintsOnUnsent = ({ argv, cwd }: Command, boundary: Boundary): readonly string[] =>
-  isTransfer(argv) ? argv.slice(1, MOST_ARGUMENTS).filter((word) => withoutMark(word) !== word).flatMap((word) => pathIn(withoutMark(word), cwd) ?? []).flatMap((path) => hintOnPath(path, boundary)).slice(0, MOST_HINTS) : []
+export const hintsOnUnsent = ({ argv, cwd, ownFiles }: Command, boundary: Boundary): readonly string[] =>
+  isTransfer(argv) ? argv.slice(1, MOST_ARGUMENTS).filter((word) => withoutMark(word) !== word).flatMap((word) => pathIn(withoutMark(word), cwd) ?? []).flatMap((path) => hintOnPath(path, boundary, ownFiles)).slice(0, MOST_HINTS) : []
 
 const hintOnFolder = (command: Command, boundary: Boundary): readonly string[] => {
-  const { cwd, workspace } = command
+  const { cwd, workspace, ownFiles } = command
+  const own = ownFileAt(cwd, 'read', ownFiles)
+  if (own !== undefined) return [describeOwnFile(cwd, own, 'command')]
   const parts = hasGrantsIn(cwd, boundary)
   // Who grants parts of it knows that the rest is not there; only a list of all of it needs all.
-  if (cwd === '/' || isReadable(boundary, cwd) || (parts && !lists(command)) || CLIENTS.has(basename(command.argv[0] ?? ''))) return []
+  if (cwd === '/' || isReadable(boundary, cwd) || (parts && !listsFolder(command)) || isClient(command)) return []
   const word = cwd === workspace ? '.' : asWord(escapeGlob(cwd))
   return [`the working directory ${cwd} is not granted${parts ? ' as a whole' : ', so nothing of it is there'}: add --read ${word}, or --write ${word} to change it`]
 }
-
-const SHELLS: ReadonlySet<string> = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh'])
-
-const isScript = ({ argv }: Command): boolean => SHELLS.has(basename(argv[0] ?? '')) && argv.includes('-c')
-
-/** The words of a command, those of a script taken apart roughly: for hints, not for judging. */
-const wordsOf = (command: Command): readonly string[] =>
-  command.argv.slice(1, MOST_ARGUMENTS).flatMap((word) => (isScript(command) ? word.split(/[\s;|&<>()'"`]+/) : [word]))
-
-/** Programs that work on the folder they are started in, without its being named. */
-const AT_HOME: ReadonlySet<string> = new Set([...LISTING, 'make', 'npm', 'npx', 'pnpm', 'yarn', 'git', 'cargo', 'go', 'pytest', 'tsc'])
-
-/** Whether it says that it wants something of the working directory: a name that is there, or in a script such a program. */
-const namesOwn = (command: Command): boolean =>
-  wordsOf(command).some((word) => {
-    if (isScript(command) && AT_HOME.has(word)) return true
-    const path = pathIn(word, command.cwd)
-    return path !== undefined && path !== command.cwd && isWithinPath(path, command.cwd) && lookAt(path) !== undefined
-  })
 
 /** The files that a script writes to by `>`, as they are written there. */
 const redirectionsIn = (command: Command): readonly string[] =>
@@ -87,52 +63,34 @@ const hintOnGitConfiguration = ({ argv, home }: Command, boundary: Boundary): re
   return lacking.length === 0 ? [] : [`git does not see ${home}/.gitconfig, with the name for commits: if it needs that, add ${lacking.join(' ')}`]
 }
 
-const CLIENTS: ReadonlySet<string> = new Set(['curl', 'wget', 'ssh', 'scp', 'sftp', 'ftp', 'ping', 'dig', 'nslookup', 'host', 'telnet', 'nc'])
-
 /** The landlock form refuses datagrams, and with them the look-up of names, without anybody seeing it. */
-const hintOnNetwork = ({ argv }: Command, { network }: SandboxProfile): readonly string[] => {
-  if (network !== 'none' || !(CLIENTS.has(basename(argv[0] ?? '')) || /\b(?:https?|ssh|git|ftp):\/\//.test(argv.join(' ')))) return []
-  const [, host = 'HOST'] = /\bhttps?:\/\/(?:[^\s/@]*@)?([a-z0-9.-]+)/i.exec(argv.join(' ')) ?? []
-  return [`the network is not granted, also not to look up names: add --net ${host}`]
+const hintOnNetwork = (command: Command, { network }: SandboxProfile): readonly string[] => {
+  const hosts = hostsNamedIn(command.argv)
+  if (network !== 'none' || (hosts.length === 0 && !startsClient(command))) return []
+  return [`the network is not granted, also not to look up names: add ${(hosts.length === 0 ? ['HOST'] : hosts).map((host) => `--net ${asWord(host)}`).join(' ')}`]
 }
 
-const hasGrantsIn = (folder: AbsolutePath, { read, write }: Boundary): boolean => [...read, ...write].some(({ negated, base }) => !negated && isWithinPath(base, folder))
-
-const MOST_ARGUMENTS = 200
 const MOST_HINTS = 5
 
-const hintsOnArguments = ({ argv, cwd }: Command, boundary: Boundary): readonly { readonly path: string; readonly hint: string }[] => {
+const hintsOnArguments = ({ argv, cwd, ownFiles }: Command, boundary: Boundary): readonly { readonly path: string; readonly hint: string }[] => {
   // Of clients of the network it is not said that their folder is not granted: most of them need nothing of it.
   const isTold = !isTransfer(argv) && cwd !== '/' && !isReadable(boundary, cwd) && !hasGrantsIn(cwd, boundary)
   const made = outputsOf(argv)
   const named = argv.slice(1, MOST_ARGUMENTS).filter((word) => !made.includes(word)).flatMap((word) => pathIn(isTransfer(argv) ? withoutMark(word) : word, cwd) ?? [])
   const others = [...new Set(named)].filter((path) => path !== cwd && !(isTold && isWithinPath(path, cwd)))
-  return others.flatMap((path) => hintOnPath(path, boundary).map((hint) => ({ path, hint }))).slice(0, MOST_HINTS)
+  return others.flatMap((path) => hintOnPath(path, boundary, ownFiles).map((hint) => ({ path, hint }))).slice(0, MOST_HINTS)
 }
 
-/** `data/words`, `--file=data/words`. */
-const pathIn = (word: string, cwd: string): AbsolutePath | undefined => {
-  const text = word.startsWith('-') ? /^--?[\w-]+=(.+)$/s.exec(word)?.[1] : word
-  return text === undefined || text === '' || text.includes('\0') ? undefined : (resolve(cwd, text) as AbsolutePath)
-}
-
-const hintOnPath = (path: AbsolutePath, boundary: Boundary): readonly string[] => {
+const hintOnPath = (path: AbsolutePath, boundary: Boundary, ownFiles: readonly OwnFile[]): readonly string[] => {
   const found = lookAt(path)
   if (found === undefined || path === '/' || /^\/(?:proc|dev|sys)(?:\/|$)/.test(path)) return []
+  const own = ownFileAt(found.real, 'read', ownFiles)
+  if (own !== undefined) return [describeOwnFile(path, own, 'command')]
   const carved = boundary.read.find((pattern) => pattern.negated && isWithinPath(found.real, pattern.base) && (pattern.kind !== 'pattern' || matches(pattern, found.real)))
-  if (carved !== undefined) return [`${path} is withheld (${carved.text}): a policy carves it out, or Cordon itself uses it`]
+  if (carved !== undefined) return [`${path} is withheld (${carved.text}): a policy carves it out`]
   if (!isReadable(boundary, found.real)) return [`${path} exists, but is not granted: add --read ${asWord(escapeGlob(found.real))}`]
   if (isReadableFor(found.status)) return []
   return [`${path} is granted, but its own permissions refuse it (mode ${(found.status.mode & 0o7777).toString(8)}, user ${String(found.status.uid)}); a cell has the rights of its user, and none of root's`]
-}
-
-const lookAt = (path: AbsolutePath): { readonly real: AbsolutePath; readonly status: Stats } | undefined => {
-  try {
-    const real = realpathSync(path) as AbsolutePath
-    return { real, status: statSync(real) }
-  } catch {
-    return undefined
-  }
 }
 
 /** As the kernel decides without capabilities. */
@@ -165,20 +123,26 @@ const hintOnClosedFolders = ({ closed_folders: closed, sealed }: SandboxProfile)
 /** Programs that change or remove whole trees, with what is protected in them. */
 const SWEEPING: ReadonlySet<string> = new Set(['rm', 'mv', 'rmdir', 'cp', 'rsync', 'chmod', 'chown', 'tar', 'unzip'])
 
-const hintOnSealed = ({ argv, cwd }: Command, { write }: Boundary, { form, sealed }: SandboxProfile, known: readonly string[]): readonly string[] => {
+const hintOnSealed = ({ argv, cwd, ownFiles }: Command, { write }: Boundary, { form, sealed }: SandboxProfile, known: readonly string[]): readonly string[] => {
   const text = argv.join(' ')
   const swept = SWEEPING.has(basename(argv[0] ?? '')) ? argv.slice(1).flatMap((word) => pathIn(word, cwd) ?? []) : []
   // In the namespaces form it is known which one could not be replaced; a guess is needed only for other ways of writing.
   const isTold = (path: string) => known.some((line) => line.includes(path))
-  const meant = sealed.filter((path) => !isTold(path)).filter((path) => (form === 'landlock' ? isMeant(path, text) : text.includes(basename(path)) || isOfPackage(path, text)) || swept.some((folder) => isWithinPath(path as AbsolutePath, folder)))
+  const isSwept = (path: string) => swept.some((folder) => isWithinPath(path as AbsolutePath, folder))
+  const untold = sealed.filter((path) => !isTold(path)).map((path) => ({ path, own: ownFileAt(path, 'write', ownFiles) }))
+  const meant = untold.flatMap(({ path, own }) => (own === undefined && ((form === 'landlock' ? isMeant(path, text) : text.includes(basename(path)) || isOfPackage(path, text)) || isSwept(path)) ? [path] : []))
   const carved = meant.filter((path) => write.some((pattern) => pattern.negated && matches(pattern, path as AbsolutePath)))
   const others = meant.filter((path) => !carved.includes(path))
   const [first] = others
   return [
-    ...(carved.length === 0 ? [] : [`read-only in the cell: ${listOf(carved)}; a policy carves them out, or Cordon itself reads them`]),
+    ...untold.flatMap(({ path, own }) => (own !== undefined && (isSwept(path) || text.includes(wordFor(path))) ? [describeOwnFile(path, own, 'command')] : [])).slice(0, MOST_HINTS),
+    ...(carved.length === 0 ? [] : [`read-only in the cell: ${listOf(carved)}; a policy carves them out`]),
     ...(first === undefined ? [] : [`protected, and so read-only in the cell: ${listOf(others)}; if the command is to change one, name it exactly: --write ${asWord(escapeGlob(first))}`]),
   ]
 }
+
+/** Every folder of Cordon itself has this name, so the one above it tells which is meant. */
+const wordFor = (path: string): string => path.split('/').slice(basename(path) === 'cordon' ? -2 : -1).join('/')
 
 const isMeant = (path: string, text: string): boolean => {
   const name = basename(path)

@@ -5,6 +5,8 @@ import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
 import type { AbsolutePath, Boundary, Protection } from '../../policy/index.js'
 import { PROTECTED_NAMES, escapeGlob, protectionOf } from '../../policy/index.js'
+import { describeOwnFile, ownFileAt } from '../../runtime/own-files/index.js'
+import type { OwnFile } from '../../runtime/own-files/index.js'
 import { isIntrusion } from '../../sandbox/index.js'
 import type { CallResult, Violation } from '../../sandbox/index.js'
 
@@ -13,13 +15,13 @@ import { asWord } from '../text/shell-word.js'
 type ProtectedTouched = Extract<Violation, { kind: 'protected' }>
 
 /** The first of these is what the run is refused for. */
-export const intrusionErrors = ({ violations }: CallResult, { write }: Boundary): readonly CordonError[] =>
+export const intrusionErrors = ({ violations }: CallResult, { write }: Boundary, ownFiles: readonly OwnFile[]): readonly CordonError[] =>
   violations.filter(isIntrusion).map((violation) => {
     switch (violation.kind) {
       case 'unsealed':
         return unsealed(violation.path)
       case 'protected':
-        return errorFor(violation, protectionOf(write, violation.path as AbsolutePath) ?? asFile(violation.path))
+        return errorFor(violation, protectionOf(write, violation.path as AbsolutePath) ?? asFile(violation.path), ownFiles)
     }
   })
 
@@ -29,20 +31,22 @@ const unsealed = (path: string): CordonError =>
     fix: 'look at it before you use the folder, then run the command again',
   })
 
-const errorFor = (violation: ProtectedTouched, protection: Protection | undefined): CordonError => {
+const errorFor = (violation: ProtectedTouched, protection: Protection | undefined, ownFiles: readonly OwnFile[]): CordonError => {
   const { path } = violation
   const what = `${path}, which is protected (${protection?.entry.because ?? 'the policy carves it out, or git is sent there'})`
-  const permit = protection === undefined ? 'remove the carve-out' : `name it exactly: --write ${asWord(escapeGlob(protection.path))}`
+  const own = ownFileAt(path, 'write', ownFiles)
+  // Who names a file of Cordon itself is refused.
+  const permit = (to: string) => (own === undefined ? `${to}, ${protection === undefined ? 'remove the carve-out' : `name it exactly: --write ${asWord(escapeGlob(protection.path))}`}` : describeOwnFile(path, own, 'command'))
   switch (violation.deed) {
     case 'set-aside':
       return fail('protected-name-touched', {
         what: `the command, or another program while it ran, made ${what}; it was renamed to ${violation.aside}`,
-        fix: `look at it; if it is yours: ${violation.restore}; to let the command make it, ${permit}`,
+        fix: `look at it; if it is yours: ${violation.restore}; ${permit('to let the command make it')}`,
       })
     case 'left':
-      return fail('protected-name-touched', { what: `the command made ${what}; it could not be renamed and is still there`, fix: `remove it before anything uses it; to permit it, ${permit}` })
+      return fail('protected-name-touched', { what: `the command made ${what}; it could not be renamed and is still there`, fix: `remove it before anything uses it; ${permit('to permit it')}` })
     case 'put-back':
-      return fail('protected-name-touched', { what: `the command removed ${what}; it was put back`, fix: `to permit it, ${permit}` })
+      return fail('protected-name-touched', { what: `the command removed ${what}; it was put back`, fix: permit('to permit it') })
     case 'separated':
       return fail('protected-name-touched', { what: `the command gave another name (a hard link) to ${what}; it is a file of its own now`, fix: 'look at it before you use it' })
     case 'unusable':

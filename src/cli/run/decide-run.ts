@@ -7,6 +7,7 @@ import { createGate, createInvocation, resolveByText } from '../../gate/index.js
 import type { Evaluation, Gate, GateCall, GateTool, JsonObject, Mode, RuleSet } from '../../gate/index.js'
 import type { EventStream } from '../../runtime/events/index.js'
 import { recordArguments } from '../../runtime/events/index.js'
+import type { OwnFile } from '../../runtime/own-files/index.js'
 
 import { alwaysRule, renderRule } from './always-rule.js'
 import type { CommandLine } from '../command-line.js'
@@ -19,6 +20,8 @@ import type { SessionApprovals } from './session-approvals.js'
 export interface RunServices {
   readonly order: RunOrder
   readonly tool: GateTool
+  /** Kept from the command, whatever is granted. */
+  readonly ownFiles: readonly OwnFile[]
   readonly ruleSets: readonly RuleSet[]
   readonly mode: Mode
   readonly isInteractive: boolean

@@ -7,6 +7,7 @@ import { auditOwnFiles, openAuditLog } from '../../runtime/audit/index.js'
 import { createBareRequests, createEgressLog, createEventStream, idsOf } from '../../runtime/events/index.js'
 import type { EgressSummary, EventStream } from '../../runtime/events/index.js'
 import { shieldOwnFiles } from '../../runtime/own-files/index.js'
+import type { OwnFile } from '../../runtime/own-files/index.js'
 import type { NetworkCall } from '../../runtime/network/index.js'
 import type { CallResult } from '../../sandbox/index.js'
 import { randomUUID } from 'node:crypto'
@@ -24,6 +25,7 @@ export interface PerformedRun {
   /** As they were permitted; somebody may have changed them. */
   readonly argv: readonly string[]
   readonly boundary: Boundary
+  readonly ownFiles: readonly OwnFile[]
   readonly result: CallResult
   /** Why it does not count as a success. */
   readonly problems: readonly CordonError[]
@@ -39,7 +41,8 @@ export type Launch = (argv: readonly string[], boundary: Boundary, call: Pick<Ne
 export const performRun = async (given: RunServices, launch: Launch, onDecided: (decided: Decided) => void): Promise<PerformedRun> => {
   const audit = await openAuditLog({ path: auditPathOf(given.environment, given.order.home) }).catch((error: unknown) => { throw withOtherPlace(error) })
   try {
-    const services = { ...given, tool: { ...given.tool, boundary: shieldOwnFiles(given.tool.boundary, auditOwnFiles(audit.places), given.order.cwd) } }
+    const ofAudit = auditOwnFiles(audit.places)
+    const services = { ...given, ownFiles: [...given.ownFiles, ...ofAudit], tool: { ...given.tool, boundary: shieldOwnFiles(given.tool.boundary, ofAudit, given.order.cwd) } }
     const runGate = openRunGate(services)
     const { gate, call, sessionId } = runGate
     const events = createEventStream({ sessionId, now: Date.now, newId: randomUUID, record: audit.append })
@@ -70,7 +73,7 @@ const ended = (events: EventStream, calls: number) => events.emit({ type: 'sessi
 
 const runPermitted = async (
   evaluation: Extract<Evaluation, { kind: 'permitted' }>,
-  { tool, order, environment }: RunServices,
+  { tool, order, environment, ownFiles }: RunServices,
   events: EventStream,
   launch: Launch,
   onRevised: (decision: Evaluation['decision']) => void,
@@ -95,14 +98,14 @@ const runPermitted = async (
     await Promise.all([recordFailed(events, evaluation, { error, revised, hasStarted }), ended(events, 1)])
     throw error
   }
-  const intrusions = intrusionErrors(result, boundary)
+  const intrusions = intrusionErrors(result, boundary, ownFiles)
   try {
     await reached.finish()
     await Promise.all([recordEnded(events, decision, result, intrusions[0]), ended(events, 1)])
-    return { argv, boundary, result, problems: intrusions, reached: reached.summary(), bare: bare.lines() }
+    return { argv, boundary, ownFiles, result, problems: intrusions, reached: reached.summary(), bare: bare.lines() }
   } catch (error) {
     // It ran, and how it ended is not in the log: that is no success.
     if (!(error instanceof CordonError)) throw error
-    return { argv, boundary, result, problems: [...intrusions, error], reached: reached.summary(), bare: bare.lines() }
+    return { argv, boundary, ownFiles, result, problems: [...intrusions, error], reached: reached.summary(), bare: bare.lines() }
   }
 }

@@ -21,10 +21,12 @@ export const prepareRun = (order: RunOrder, isInteractive: boolean, environment:
   const { workspace, home } = order
   const [config, state] = [configFolderOf(environment, home), stateFolderOf(environment, home)]
   const ruleSets = loadRuleFiles({ workspace, home, userFolder: config, projects: 'read', files: order.ruleFiles })
+  const ownFiles = ownFilesIn(order, environment)
   const session = order.session ?? environment['CORDON_SESSION']
   return {
     order,
-    tool: runTool(order, shieldOwnFiles(boundaryOf(order), ownFilesIn(order, environment), order.cwd)),
+    tool: runTool(order, shieldOwnFiles(boundaryOf(order), ownFiles, order.cwd)),
+    ownFiles,
     ruleSets,
     mode: order.mode ?? firstMode(ruleSets),
     isInteractive,

@@ -60,9 +60,9 @@ export const run = async ({ given, environment }: CommandLine): Promise<number> 
         const { runWithNetwork } = await import('./run-network.js')
         return runWithNetwork({ ...egress, secrets, environment, isNested: open.host.nesting.held }, boundary, call, ({ passed, ...granted }) => runAttached({ ...attached, ...granted }, open, passed))
       }
-      const { argv, boundary, result, problems, reached, bare } = await performRun(services, launch, (found) => { decided = found })
+      const { argv, boundary, ownFiles, result, problems, reached, bare } = await performRun(services, launch, (found) => { decided = found })
       outcome = { kind: 'ran', argv, result, intrusions: problems, reached }
-      advice = [...upstreamProblems(reached), ...bare, ...adviceOn(result, { ...order, argv }, boundary, reporting.observe, environment)]
+      advice = [...upstreamProblems(reached), ...bare, ...adviceOn(result, { ...order, argv, ownFiles }, boundary, reporting.observe, environment)]
     } finally {
       await sandbox.then((open) => open.close(), () => undefined)
     }
@@ -87,7 +87,7 @@ const explainMode = (error: unknown, order: RunOrder): unknown => {
 
 /** What was refused, and what the command may have lacked. A limit or a signal has its reason already. */
 const adviceOn = (result: CallResult, order: RunOrder, boundary: Boundary, observed: boolean, environment: CommandLine['environment']): readonly string[] => {
-  const refused = explainViolations(result, observed, order.argv)
+  const refused = explainViolations(result, observed, order)
   if (result.status !== 'exited') return refused
   if (result.exitCode === 0) return [...refused, ...hintOnEmptyFolder(order, boundary), ...hintsOnUnsent(order, boundary), ...hintOnThrowaway(order, boundary, result.profile)]
   const known = [...refused, ...adviseOnStart(order, boundary, result.exitCode, environment)]

@@ -27,6 +27,8 @@ export interface Hook {
   readonly source: RuleSource
   /** Milliseconds; a hook that takes longer denies. */
   readonly timeout?: number
+  /** A hook of Cordon itself: an error of the table that it throws is the denial, with its own words for the model. */
+  readonly throwsDenials?: true
   /** Answers a `HookAnswer`, or nothing. Typed as unknown because it is checked, not trusted. */
   readonly run: (event: HookEvent, options: { readonly signal: AbortSignal }) => unknown
 }

@@ -1,5 +1,4 @@
-import { fail } from '../../errors/index.js'
-import type { CordonError } from '../../errors/index.js'
+import { CordonError, fail } from '../../errors/index.js'
 
 import { hashOf } from '../input/canonical-json.js'
 import type { Hook, HookAnswer, HookEvent, HookPoint } from './hook.js'
@@ -70,7 +69,7 @@ export const runHooks = async (runner: HookRunner, event: HookEvent): Promise<Ho
 }
 
 type Asked = { readonly hook: Hook; readonly answer: Answered }
-type Answered = { readonly kind: 'answer'; readonly answer: HookAnswer } | { readonly kind: 'failed'; readonly problem: string }
+type Answered = { readonly kind: 'answer'; readonly answer: HookAnswer; readonly denial?: CordonError } | { readonly kind: 'failed'; readonly problem: string }
 
 const reported = async (hook: Hook, event: HookEvent, runner: HookRunner): Promise<Answered> => {
   await runner.onReport({ kind: 'started', hook: hook.name, event })
@@ -96,6 +95,7 @@ const askHook = async (hook: Hook, event: HookEvent, { wait, timeout }: HookRunn
     }
     return { kind: 'answer', answer: parseHookAnswer(answer.value, `hook ${hook.name}`) }
   } catch (error) {
+    if (hook.throwsDenials === true && error instanceof CordonError) return { kind: 'answer', answer: { decision: 'deny', reason: error.message }, denial: error }
     return { kind: 'failed', problem: messageOf(error) }
   } finally {
     clock.cancel()
@@ -132,7 +132,7 @@ const denialOf = (hook: Hook, answer: Answered): { readonly denial: CordonError;
   if (answer.kind === 'failed') return { denial: fail('hook-failed', { hook: hook.name, problem: answer.problem }), hooks: [hook.name] }
   const { decision, reason } = answer.answer
   if (decision !== 'deny' && decision !== 'block') return undefined
-  return { denial: fail('hook-denied', { hook: hook.name, reason: reason ?? 'no reason given' }), hooks: [hook.name] }
+  return { denial: answer.denial ?? fail('hook-denied', { hook: hook.name, reason: reason ?? 'no reason given' }), hooks: [hook.name] }
 }
 
 type Merged =

@@ -105,6 +105,8 @@ export const STANDARD_ERRORS: Readonly<Partial<Record<ErrorCode, string>>> = {
   'argument-unreadable': 'invalid_arguments',
   'rule-denied': 'permission_denied',
   'hook-denied': 'hook_blocked',
+  'tool-not-as-registered': 'policy_blocked',
+  'tool-not-for-this-host': 'policy_blocked',
   'hook-failed': 'hook_failed',
   'hooks-disagree': 'input_mutation_failed',
   'edits-without-end': 'input_mutation_failed',

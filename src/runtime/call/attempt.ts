@@ -41,9 +41,11 @@ const decideAndRun = async (services: CallServices, call: GateCall, handlers: Ca
   const tool = wider ?? services.tools.get(call.tool)
   switch (evaluation.kind) {
     case 'refused':
-    case 'asking':
+    case 'asking': {
+      const refusal = services.registered?.refusalOf(call.callId)
       await services.registered?.drop(call.callId)
-      return deny(services, evaluation)
+      return deny(services, evaluation, refusal)
+    }
     case 'substituted':
       await services.registered?.drop(call.callId)
       await recordDecision(services, evaluation)
@@ -172,7 +174,8 @@ const recordDecision = async ({ events, record }: CallServices, evaluation: Eval
   await events.emit(decided(evaluation, recordArguments(evaluation.inputs.call, record)))
 }
 
-const deny = async (services: CallServices, evaluation: Evaluation): Promise<ToolResult> => {
+/** `refusal`: of the registry, where somebody here had approved the call before. */
+const deny = async (services: CallServices, evaluation: Evaluation, refusal?: CordonError): Promise<ToolResult> => {
   const { decision, inputs } = evaluation
   await recordTogether(services.events, [decided(evaluation, recordArguments(inputs.call, services.record)), denied(evaluation)])
   const denial = evaluation.kind === 'refused' ? evaluation.denial : undefined
@@ -181,6 +184,6 @@ const deny = async (services: CallServices, evaluation: Evaluation): Promise<Too
     status: denial?.code === 'cancelled' ? 'cancelled' : 'denied',
     reason: decision.agent_reason ?? 'This call was not permitted.',
     ...(evaluation.context.length === 0 ? {} : { context: evaluation.context }),
-    facts: factsOf(services, evaluation, undefined, denial),
+    facts: factsOf(services, evaluation, undefined, refusal ?? denial),
   }
 }

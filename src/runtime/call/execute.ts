@@ -10,6 +10,7 @@ import { toolFailed } from '../result/agent-words.js'
 import { FUNCTION_COMMAND } from '../run/function-cells.js'
 import type { FunctionCells } from '../run/function-cells.js'
 import { processEndingOf } from '../events/process-ending.js'
+import { fixOfFailure, policyAdvice } from '../hints/index.js'
 import { sizeInTurns, textInTurns } from '../result/in-turns.js'
 import { judgeEnding } from '../result/judge-ending.js'
 import type { NetworkCall } from '../network/call-networks.js'
@@ -57,7 +58,7 @@ export const createExecutor = (cells: { readonly processes: ProcessCells; readon
     const input = requirePermit(permit, { tool: gate.name, arguments: call.input, policyHash: gate.policyHash, now: now() })
     switch (definition.kind) {
       case 'process':
-        return await describeProcess(definition, { input, command }, await cells.processes.run(tool, definition, { argv: command, input, signal, onOutput, beforeStart, network }))
+        return await describeProcess(tool, definition, { input, command }, await cells.processes.run(tool, definition, { argv: command, input, signal, onOutput, beforeStart, network }))
       case 'function':
         return cells.functions.run(tool, definition, { input, signal, onProgress, beforeStart }, network)
       case 'in-process':
@@ -68,18 +69,19 @@ export const createExecutor = (cells: { readonly processes: ProcessCells; readon
 
 type ProcessDefinition = Extract<ToolDefinition, { kind: 'process' }>
 
-const describeProcess = async ({ name, successes }: ProcessDefinition, { input, command }: { readonly input: JsonValue; readonly command: readonly string[] }, result: CallResult): Promise<Execution> => {
+const describeProcess = async ({ gate: { boundary }, cwd, workspace, ownFiles }: RegisteredTool, { name, successes }: ProcessDefinition, { input, command }: { readonly input: JsonValue; readonly command: readonly string[] }, result: CallResult): Promise<Execution> => {
   const { profile, violations, usage } = result
   const [stdout, stderr] = [await textInTurns(result.stdout), await textInTurns(result.stderr)]
   const taken = takeSnapshot({ exit_code: result.status === 'exited' ? result.exitCode : null, stdout, stderr })
   const output = taken.kind === 'json' ? taken.value : bug('decoded texts that are no JSON')
   if (result.stdout.byteLength + result.stderr.byteLength > SMALL_BYTES) await sizeInTurns(output)
   const succeeded = result.status === 'exited' && successes.includes(result.exitCode)
+  const advised = { workspace, ownFiles, words: command }
   const failure = () => {
     const problem = `${result.status === 'exited' ? `exit status ${String(result.exitCode)}` : describeEnding(result)}${lastWords(stderr)}`
-    return toolFailed(name, problem, input)
+    return toolFailed(name, problem, input, { fix: result.status === 'exited' ? fixOfFailure({ ...advised, boundary, cwd, command, named: [] }) : '' })
   }
-  return { ...judgeEnding(name, result, { succeeded, failure, command }), output, profile, violations, usage, writtenBytes: result.stdout.byteLength + result.stderr.byteLength, printed: '', ending: processEndingOf(result, violations) }
+  return { ...judgeEnding(name, result, { succeeded, failure, command, fix: (met) => policyAdvice(met, advised) }), output, profile, violations, usage, writtenBytes: result.stdout.byteLength + result.stderr.byteLength, printed: '', ending: processEndingOf(result, violations) }
 }
 
 /** Less than this is hashed when it is recorded. */

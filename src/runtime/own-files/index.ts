@@ -1,5 +1,6 @@
 export { credentialFiles } from './credential-files.js'
 export type { CredentialPlaces } from './credential-files.js'
 export type { OwnFile } from './own-file.js'
+export { describeOwnFile, ownFileAt } from './own-file-at.js'
 export { shieldOwnFiles } from './shield-own-files.js'
 export { configFiles, namedFiles, stateFiles } from './settings-files.js'

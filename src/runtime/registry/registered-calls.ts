@@ -30,6 +30,8 @@ export interface RegisteredCalls {
   /** Which invocation it is. */
   readonly idOf: (callId: string) => string
   readonly complete: (callId: string, outcome: EndedRun) => Promise<void>
+  /** Why the registry did not take it, where it did not. */
+  readonly refusalOf: (callId: string) => CordonError | undefined
   /** It was not run after all. */
   readonly drop: (callId: string) => Promise<void>
 }
@@ -38,6 +40,7 @@ interface Expected extends Pick<CallHandlers, 'resume' | 'askedWith' | 'onInvoca
   entry: LedgerEntry | undefined
   decision: LedgerDecision | undefined
   hasStarted: boolean
+  refusal: CordonError | undefined
 }
 
 const ASK_MS = 30_000
@@ -46,8 +49,6 @@ const NOBODY: ApprovalAnswer = { kind: 'deny', by: 'nobody', reason: 'the regist
 /** With the input as it was asked about; an input that was changed is asked about again. */
 const isYes = (answer: unknown): boolean =>
   typeof answer === 'object' && answer !== null && 'kind' in answer && (answer.kind === 'approve_once' || answer.kind === 'approve_for_scope')
-
-const TOLD_WITH_FIX: ReadonlySet<string> = new Set(['tool-not-as-registered', 'tool-not-for-this-host'])
 
 export const registeredCalls = (ledger: CallLedger): RegisteredCalls => {
   const calls = new Map<string, Expected>()
@@ -61,7 +62,9 @@ export const registeredCalls = (ledger: CallLedger): RegisteredCalls => {
       call.onInvocation(call.entry.id)
     } catch (error) {
       if (!(error instanceof CordonError)) throw error
-      return { kind: 'denied', by: 'the store', reason: error.fix === undefined || !TOLD_WITH_FIX.has(error.code) ? error.message : `${error.message}; ${error.fix}` }
+      call.refusal = error
+      // The model reads this. What the error says of the host is in the facts.
+      return { kind: 'denied', by: 'the store', reason: error.agentMessage }
     }
     const now = await call.entry.now()
     if (now.kind !== 'waiting') call.decision = now
@@ -72,6 +75,7 @@ export const registeredCalls = (ledger: CallLedger): RegisteredCalls => {
     const call = calls.get(callId ?? '')
     if (call === undefined || tool === null) return {}
     const said = await askFor(call, tool, input)
+    if (call.refusal !== undefined) throw call.refusal
     const auditRefs = call.entry === undefined ? [] : [call.entry.id]
     if (said.kind === 'waiting') return { decision: 'ask', reason: `${said.because} (${auditRefs.join('')})`, auditRefs }
     return said.kind === 'approved' ? { auditRefs } : { decision: 'deny', reason: said.reason }
@@ -103,14 +107,14 @@ export const registeredCalls = (ledger: CallLedger): RegisteredCalls => {
   }
 
   return {
-    hook: { name: 'registry', points: ['pre_tool_use'], source: 'managed', timeout: ASK_MS, run: answerOf },
+    hook: { name: 'registry', points: ['pre_tool_use'], source: 'managed', timeout: ASK_MS, throwsDenials: true, run: answerOf },
     isAsked: (callId) => calls.get(callId)?.entry !== undefined,
     isElsewhere: (callId) => {
       const decision = calls.get(callId)?.decision
       return ledger.execution === 'runners' || (decision?.kind === 'approved' && decision.hasEnded)
     },
     expect: (callId, { resume, askedWith, onInvocation }) => {
-      calls.set(callId, { resume, askedWith, onInvocation, entry: undefined, decision: undefined, hasStarted: false })
+      calls.set(callId, { resume, askedWith, onInvocation, entry: undefined, decision: undefined, hasStarted: false, refusal: undefined })
     },
     approve: (local) => async (request, options) => {
       const call = calls.get(request.callId)
@@ -135,6 +139,7 @@ export const registeredCalls = (ledger: CallLedger): RegisteredCalls => {
       calls.delete(callId)
       await entry.complete(completionOf(run))
     },
+    refusalOf: (callId) => calls.get(callId)?.refusal,
     drop: async (callId) => {
       const call = calls.get(callId)
       calls.delete(callId)

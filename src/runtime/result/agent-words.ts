@@ -2,6 +2,7 @@
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
 import type { JsonValue } from '../../gate/index.js'
+import { isLookup } from '../../sandbox/index.js'
 import type { Violation } from '../../sandbox/index.js'
 
 /** One sentence for each kind that was met, in the order of the first of each. */
@@ -28,6 +29,7 @@ const adviceOn = (violation: Violation): string => {
       return 'Program: it may not start a program that it tried to start. Use another tool for that, or ask the user to allow the program.'
     case 'connect':
       if (violation.family === 'unix' || violation.family === 'abstract') return 'Socket: it may not connect to a local service of this machine. Do without it.'
+      if (isLookup(violation)) return `Host: it may not look up a host. ${OTHER_HOST}`
       return `Host: it may not connect to an address that it tried. ${OTHER_HOST}`
     case 'lookup':
       return `Host: it may not look up a host that it named. ${OTHER_HOST}`
@@ -56,12 +58,12 @@ const PROTECTED = 'Protected file: it may not change a file that other programs 
 
 const LONGEST_WORDS = 2_000
 
-/** An absolute path or a file URL with at least one folder: all of it up to its last name. */
-const FOLDERS = /(?<![\w/.~-])(?:file:\/\/)?\/(?:[^\s'"`:;,()<>/]{1,255}\/)+/g
+/** An absolute path, a file URL or a path that climbs (../../srv/x), with at least one folder: all of it up to its last name. */
+const FOLDERS = /(?<![\w/.~-])(?:(?:file:\/\/)?\/|(?:\.\.\/){1,64})(?:[^\s'"`:;,()<>/]{1,255}\/)+/g
 
 /** The tool failed by itself: the operator reads all of its words, the model those that tell nothing of the host. */
-export const toolFailed = (tool: string, problem: string, input: JsonValue, cause?: unknown): CordonError =>
-  fail('tool-failed', { tool, problem, told: withoutHostPaths(problem, input) }, cause)
+export const toolFailed = (tool: string, problem: string, input: JsonValue, { fix = '', cause }: { readonly fix?: string; readonly cause?: unknown } = {}): CordonError =>
+  fail('tool-failed', { tool, problem, told: withoutHostPaths(problem, input), fix }, cause)
 
 /** A tool's own words, but of absolute paths the last name alone, unless the model named that place itself. */
 export const withoutHostPaths = (words: string, input: JsonValue): string => {
@@ -72,7 +74,7 @@ export const withoutHostPaths = (words: string, input: JsonValue): string => {
 const MOST_LOOKED_AT = 64 * 1024
 
 /** The texts of an input, as far as they can be looked through at once. */
-export const namedIn = (input: unknown): string => {
+export const textsIn = (input: unknown): readonly string[] => {
   const texts: string[] = []
   let room = MOST_LOOKED_AT
   const visit = (value: unknown): void => {
@@ -86,5 +88,7 @@ export const namedIn = (input: unknown): string => {
     }
   }
   visit(input)
-  return texts.join('\0')
+  return texts
 }
+
+export const namedIn = (input: unknown): string => textsIn(input).join('\0')

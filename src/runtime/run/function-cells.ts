@@ -6,10 +6,11 @@ import type { CordonError } from '../../errors/index.js'
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { literalPattern } from '../../policy/index.js'
 import { describeEnding } from '../../sandbox/index.js'
-import type { CallResult, RunInput, Sandbox } from '../../sandbox/index.js'
+import type { CallResult, RunInput, Sandbox, Violation } from '../../sandbox/index.js'
 import type { JsonValue } from '../../gate/index.js'
 
-import { toolFailed } from '../result/agent-words.js'
+import { IMPORT_ADVICE, fixOfFailure, policyAdvice } from '../hints/index.js'
+import { textsIn, toolFailed } from '../result/agent-words.js'
 import { judgeEnding } from '../result/judge-ending.js'
 import { encodeMessage } from '../function-cell/messages.js'
 import type { FunctionOrigin, ThrownError } from '../function-cell/messages.js'
@@ -92,7 +93,7 @@ export const createFunctionCells = (sandbox: () => Promise<Sandbox>, hostEnviron
           ...granted,
         }),
       )
-      return describeFunction(tool, result, await reply.end(), input, said)
+      return describeFunction(tool, definition, result, await reply.end(), input, said)
     },
   }
 }
@@ -112,23 +113,31 @@ const alsoReading = (boundary: Boundary, paths: readonly string[]): Boundary => 
   read: [...boundary.read, ...paths.map((path) => literalPattern(path as AbsolutePath))],
 })
 
-const describeFunction = ({ gate: { name } }: RegisteredTool, result: CallResult, reply: FunctionReply, input: JsonValue, said: number): Execution => {
+const describeFunction = (tool: RegisteredTool, { name, from }: FunctionDefinition, result: CallResult, reply: FunctionReply, input: JsonValue, said: number): Execution => {
   const { profile, violations, usage } = result
+  const advised = { workspace: tool.workspace, ownFiles: tool.ownFiles, words: [...(from.kind === 'function' ? [String(from.run)] : []), ...textsIn(input)] }
+  const fix = (met: readonly Violation[]): string => (from.kind === 'function' && met.some(isOfPackage) ? IMPORT_ADVICE : policyAdvice(met, advised))
+  const failed = (thrown: string): string => (from.kind === 'function' && IS_IMPORT.test(thrown) ? IMPORT_ADVICE : fixOfFailure({ ...advised, boundary: tool.gate.boundary, cwd: tool.cwd, command: [], named: textsIn(input) }))
   const common = { profile, violations, usage, writtenBytes: said + result.stderr.byteLength, printed: reply.printed, ending: endingOfFunction(result, reply) }
-  if (reply.kind !== 'value') return { ...common, ...judgeEnding(name, result, { succeeded: false, failure: () => failureOf(name, result, reply, input), command: [] }), output: undefined }
+  if (reply.kind !== 'value') return { ...common, ...judgeEnding(name, result, { succeeded: false, failure: () => failureOf(name, result, reply, input, failed), command: [], fix }), output: undefined }
   const taken = reply.value
   const garbled = () => fail('tool-garbled', { tool: name, problem: taken.kind === 'problem' ? `its result ${taken.problem}` : describeEnding(result) })
   if (taken.kind === 'too-large') return { ...common, status: 'failed', output: undefined, error: fail('result-too-large', { tool: name, problem: taken.problem }) }
   if (taken.kind === 'problem') return { ...common, status: 'failed', output: undefined, error: garbled() }
-  const judged = judgeEnding(name, result, { succeeded: result.status !== 'limit', failure: garbled, command: [] })
+  const judged = judgeEnding(name, result, { succeeded: result.status !== 'limit', failure: garbled, command: [], fix })
   return { ...common, ...judged, output: judged.status === 'ok' ? taken.value : undefined }
 }
 
-const failureOf = (tool: string, result: CallResult, reply: Exclude<FunctionReply, { kind: 'value' }>, input: JsonValue): CordonError => {
+const failureOf = (tool: string, result: CallResult, reply: Exclude<FunctionReply, { kind: 'value' }>, input: JsonValue, fixOf: (problem: string) => string): CordonError => {
   if (reply.kind === 'nothing') return fail('tool-garbled', { tool, problem: reply.problem ?? describeEnding(result) })
   const problem = wordsOf(reply.error)
-  return reply.loaded ? toolFailed(tool, problem, input) : fail('tool-unloadable', { tool, problem })
+  return reply.loaded ? toolFailed(tool, problem, input, { fix: fixOf(problem) }) : fail('tool-unloadable', { tool, problem })
 }
+
+/** Node's own words: what the function imports is looked for beside the runner of Cordon, and not beside the tool. */
+const IS_IMPORT = /^Cannot find (?:module|package) /
+
+const isOfPackage = (violation: Violation): boolean => violation.kind === 'file' && violation.access === 'read' && violation.path.includes('/node_modules/')
 
 /** Its process kills itself when everything is said, which is its way to exit. */
 const endingOfFunction = (result: CallResult, { kind }: FunctionReply): ProcessEnding =>

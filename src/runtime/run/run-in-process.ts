@@ -57,7 +57,7 @@ export const runInProcess = async (
     const problem = `its result is not JSON: ${taken.where} ${taken.problem}`
     return ended({ status: 'failed', output: undefined, error: toolFailed(name, problem, input) })
   } catch (error) {
-    return ended({ status: 'failed', output: undefined, error: toolFailed(name, error instanceof Error ? error.message : String(error), input, error) })
+    return ended({ status: 'failed', output: undefined, error: toolFailed(name, error instanceof Error ? error.message : String(error), input, { cause: error }) })
   } finally {
     given.done()
   }

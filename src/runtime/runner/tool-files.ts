@@ -62,9 +62,17 @@ const toolsIn = async (file: string): Promise<readonly RunnerTool[]> => {
 const KEYS = ['name', 'description', 'input', 'policy', 'constraints', 'cwd', 'command', 'stdin', 'successes', 'destructive', 'argumentGate'] as const
 
 const toolsOfDocument = (file: string): readonly RunnerTool[] => {
-  const { tools } = mappingOf(readDocument(readFileSync(file, 'utf8'), file), ['tools'])
+  const root = { ...readDocument(readFileSync(file, 'utf8'), file), whole: 'the tools file' }
+  if (isRegistration(root.value)) throw fail('runner-tools-invalid', { path: file, problem: 'it has "key" in place of a list "tools"', fix: 'in the tools file, write: tools: [{ name: …, policy: { … }, command: [ … ] }]; this looks like a file for `cordon tools register`' })
+  const { tools } = mappingOf(root, ['tools'])
   if (tools === undefined) throw fail('runner-tools-invalid', { path: file, problem: 'it has no list "tools"', fix: 'write it like: tools: [{ name: …, policy: { … }, command: [ … ] }]' })
   return itemsOf(tools, 'a list of tools').map((node) => toolOf(file, node))
+}
+
+/** A tool as `cordon tools register` reads it: one, or a list of them. */
+const isRegistration = (value: unknown): boolean => {
+  const first: unknown = Array.isArray(value) ? value[0] : value
+  return typeof first === 'object' && first !== null && 'key' in first && !('tools' in first)
 }
 
 const toolOf = (file: string, node: PolicyNode): RunnerTool => {

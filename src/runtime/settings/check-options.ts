@@ -1,11 +1,11 @@
 import { HOOK_POINTS, MODES, RULE_SOURCES } from '../../gate/index.js'
-import type { Hook, InvocationBudget } from '../../gate/index.js'
+import type { InvocationBudget } from '../../gate/index.js'
 import { FORMS } from '../../sandbox/index.js'
 import type { SandboxOptions } from '../../sandbox/index.js'
 
 import { DURABILITIES } from '../audit/audit-log.js'
 import type { AuditSettings } from '../audit/audit-log.js'
-import type { CallOptions, CordonOptions, OwnFilesOption } from '../cordon-options.js'
+import type { CallOptions, CordonOptions, HostHook, OwnFilesOption } from '../cordon-options.js'
 import { EVENT_TYPES } from '../events/event.js'
 import type { EventContext } from '../events/event.js'
 import type { RecordSettings } from '../events/recorded-arguments.js'
@@ -26,7 +26,7 @@ type ChecksOf<Options> = Readonly<Record<keyof Options, OptionCheck>>
 const aFolder = such('the absolute path of a folder', (value) => typeof value === 'string' && value.startsWith('/'), 'make it absolute, for example with resolve() of node:path')
 const milliseconds = aCount('milliseconds')
 
-const HOOK: ChecksOf<Hook> = {
+const HOOK: ChecksOf<HostHook> = {
   name: aText('a name, by which the record tells of it'),
   points: (value, place) => {
     listOf(oneOf(HOOK_POINTS), 'a list of points at which it is asked', `points: ${HOOK_POINTS.join(', ')}`)(value, place)

@@ -5,6 +5,7 @@ import { TOOL_KINDS, parseAbsolutePath } from '../../policy/index.js'
 import type { Observing } from '../../sandbox/index.js'
 
 import { parserOfJsonSchema } from './input-schema.js'
+import type { OwnFile } from '../own-files/index.js'
 import { outputLimitOf } from '../result/result-limits.js'
 import type { ToolDefinition } from './tools.js'
 
@@ -13,6 +14,9 @@ export interface RegisteredTool {
   readonly definition: ToolDefinition
   readonly gate: GateTool
   readonly cwd: AbsolutePath
+  readonly workspace: AbsolutePath
+  /** Kept from it, whatever its policy grants. */
+  readonly ownFiles: readonly OwnFile[]
   /** Which refusals of files are found out. */
   readonly observe: Observing
   /** Its policy was widened for one call. */
@@ -41,7 +45,7 @@ export const registerTool = (definition: ToolDefinition, { workspace, home }: Ho
     destructive: definition.destructive,
     argumentGate: definition.argumentGate,
   })
-  return { definition, gate: { ...gate, boundary: withOutputLimit(gate.boundary, definition) }, cwd, observe: observing(definition.observe), isWidened: false }
+  return { definition, gate: { ...gate, boundary: withOutputLimit(gate.boundary, definition) }, cwd, workspace, ownFiles: [], observe: observing(definition.observe), isWidened: false }
 }
 
 /** What a tool writes is held in the memory of the host and passed on by it, so it has an end also where the policy names none. */

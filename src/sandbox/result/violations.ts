@@ -77,6 +77,12 @@ export interface ReachedLimit {
 export const isIntrusion = (violation: Violation): violation is Extract<Violation, { kind: 'protected' | 'unsealed' }> =>
   violation.kind === 'protected' || violation.kind === 'unsealed'
 
+const DNS = 53
+
+/** A tool without granted hosts asks the resolver of the host for a name. It is refused before it says which. */
+export const isLookup = (violation: Violation): boolean =>
+  violation.kind === 'connect' && (violation.family === 'inet' || violation.family === 'inet6') && violation.port === DNS
+
 export type ViolationKind = Violation['kind']
 
 /** So many of one call are told one by one: a tool decides how many there are. */
@@ -86,7 +92,7 @@ export const MOST_VIOLATIONS_TOLD = 100
 export const describeViolation = (violation: Violation): string => {
   switch (violation.kind) {
     case 'connect':
-      return `refused connection to ${describeAddress(violation)}`
+      return isLookup(violation) ? `refused to look up the name of a host (at ${describeAddress(violation)})` : `refused connection to ${describeAddress(violation)}`
     case 'listen':
       return `refused to listen on ${describeAddress(violation)}`
     case 'lookup':

@@ -52,7 +52,7 @@ const requireDatabase = (folder: string): void => {
   throw fail('store-unavailable', { where: folder, problem: `there is something else in it${names.includes('data') ? `; the database of a store is in its folder data: ${join(folder, 'data')}` : ''}` })
 }
 
-export const engineOf = (folder: string | undefined, database: () => Promise<PGlite>, opened: () => Promise<PGlite> | undefined): Engine => {
+const engineOf = (folder: string | undefined, database: () => Promise<PGlite>, opened: () => Promise<PGlite> | undefined): Engine => {
   const where = folder ?? 'memory'
   let ended: Error | undefined
   const told = async <Result>(work: (open: PGlite) => Promise<Result>): Promise<Result> => {

@@ -1,0 +1,143 @@
+// The lines of a policy that would have let a tool do what it was refused: the fix of a call that met its boundary.
+import { existsSync, realpathSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+
+import type { AbsolutePath } from '../../policy/index.js'
+import { escapeGlob, hostsNamedIn, isWebPort, isWithinPath } from '../../policy/index.js'
+import { isLookup } from '../../sandbox/index.js'
+import type { Violation } from '../../sandbox/index.js'
+
+import { describeOwnFile, ownFileAt } from '../own-files/index.js'
+import type { OwnFile } from '../own-files/index.js'
+
+export interface Advised {
+  readonly workspace: AbsolutePath
+  /** No grant of these is advised: it would be refused. */
+  readonly ownFiles: readonly OwnFile[]
+  /** Words of the command, or the source of the function: they may name the hosts that were looked up. */
+  readonly words: readonly string[]
+}
+
+const MOST_ENTRIES = 5
+
+/** Empty where no line would help. */
+export const policyAdvice = (violations: readonly Violation[], advised: Advised): string => {
+  const wanted: Wanted = { read: new Set(), write: new Set(), exec: new Map(), network: new Set(), limits: new Set(), lines: new Set(), remarks: new Set() }
+  for (const violation of violations) want(violation, wanted, advised)
+  const lines = linesOf(wanted)
+  const looksUp = violations.some(isLookup)
+  const hosts = looksUp ? hostsNamedIn(advised.words) : []
+  return [
+    ...(lines.length === 0 ? [] : [`if that is intended, add to the policy of the tool: ${lines.join(', ')}`]),
+    ...(looksUp ? [`it tried to look up the name of a host; ${grantOfHosts(hosts)}`] : []),
+    ...wanted.remarks,
+  ].join('; ')
+}
+
+/** Which name was asked for is not known: the question was never sent. */
+export const grantOfHosts = (hosts: readonly string[]): string =>
+  `grant the hosts it needs: policy: { ${networkLine(hosts.length === 0 ? ['example.org'] : hosts)} }`
+
+interface Wanted {
+  readonly read: Set<string>
+  readonly write: Set<string>
+  /** By its real place, as it was named: a shell tries every folder of PATH, and /bin is /usr/bin on most systems. */
+  readonly exec: Map<string, string>
+  readonly network: Set<string>
+  readonly limits: Set<string>
+  readonly lines: Set<string>
+  readonly remarks: Set<string>
+}
+
+const want = (violation: Violation, wanted: Wanted, { workspace, ownFiles }: Advised): void => {
+  const file = (path: string, access: 'read' | 'write', granted: string): void => {
+    const own = ownFileAt(path, access, ownFiles)
+    if (own !== undefined) wanted.remarks.add(describeOwnFile(path, own, 'tool'))
+    else wanted[access].add(patternFor(granted, workspace))
+  }
+  switch (violation.kind) {
+    case 'file': {
+      const { path, access, reason } = violation
+      if (/^\/(?:proc|dev|sys)\//.test(path)) return
+      // What is not there cannot be granted by its path, but for a protected name in a write root.
+      file(path, access, access === 'write' && reason.kind === 'not-granted' && !existsSync(path) ? dirname(path) : path)
+      return
+    }
+    case 'metadata':
+      file(violation.path, 'write', violation.path)
+      return
+    case 'protected':
+      if (violation.deed === 'set-aside' || violation.deed === 'left' || violation.deed === 'put-back') file(violation.path, 'write', violation.path)
+      return
+    case 'exec': {
+      const own = ownFileAt(violation.path, 'read', ownFiles)
+      const real = realProgram(violation.path)
+      if (own !== undefined) wanted.remarks.add(describeOwnFile(violation.path, own, 'tool'))
+      else if (!wanted.exec.has(real)) wanted.exec.set(real, violation.path)
+      return
+    }
+    case 'connect':
+      if (isLookup(violation)) return
+      if (violation.family === 'host') wanted.network.add(`${violation.name}:${String(violation.port)}`)
+      else if (violation.family === 'inet' || violation.family === 'inet6') wanted.network.add(endpointOf(violation.address, violation.port))
+      else wanted.remarks.add('sockets of the host are outside of every cell')
+      return
+    case 'lookup':
+      wanted.network.add(violation.name)
+      return
+    case 'egress':
+      if (violation.reason === 'not-granted' && violation.method === null && violation.host !== '') wanted.network.add(endpointOf(violation.host, violation.port))
+      else if (violation.allow !== null) wanted.lines.add(violation.allow)
+      return
+    case 'listen':
+      if (violation.family === 'inet' || violation.family === 'inet6') wanted.lines.add("network: 'all'")
+      return
+    case 'unsealed':
+      return
+    case 'memory':
+    case 'processes':
+    case 'cpu':
+    case 'wall':
+    case 'output':
+    case 'scratch':
+    case 'fileSize':
+      wanted.limits.add(violation.kind)
+  }
+}
+
+const linesOf = ({ read, write, exec, network, limits, lines }: Wanted): readonly string[] => [
+  ...(read.size + write.size === 0 ? [] : [`filesystem: { ${[...entry('read', read), ...entry('write', write)].join(', ')} }`]),
+  ...entry('exec', exec.values()),
+  ...(network.size === 0 ? [] : [networkLine(network)]),
+  ...lines,
+  ...[...limits].map((name) => `a larger limits.${name}`),
+]
+
+const entry = (key: string, values: Iterable<string>): readonly string[] => {
+  const all = [...values]
+  return all.length === 0 ? [] : [`${key}: [${all.slice(0, MOST_ENTRIES).map(quoted).join(', ')}${all.length > MOST_ENTRIES ? ', …' : ''}]`]
+}
+
+const networkLine = (hosts: Iterable<string>): string => entry('network', hosts).join('')
+
+const quoted = (text: string): string => `'${text.replace(/[\\']/g, (character) => `\\${character}`)}'`
+
+/** As it is written in a policy: from the workspace on, where it lies there. */
+export const patternFor = (path: string, workspace: AbsolutePath): string => {
+  if (path === workspace) return '.'
+  return escapeGlob(isWithinPath(path as AbsolutePath, workspace) ? path.slice(workspace === '/' ? 1 : workspace.length + 1) : path)
+}
+
+/** A host alone means the ports of the web. */
+const endpointOf = (address: string, port: number): string => {
+  const host = address.includes(':') && !isWebPort(port) ? `[${address}]` : address
+  return isWebPort(port) ? host : `${host}:${String(port)}`
+}
+
+const realProgram = (path: string): string => {
+  try {
+    return join(realpathSync(dirname(path)), basename(path))
+  } catch {
+    return path
+  }
+}
