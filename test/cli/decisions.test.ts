@@ -209,7 +209,7 @@ describe('without a terminal', () => {
     byProject(rules('{ effect: ask, command: echo, because: look at it }'))
     const { status, stderr } = run('--', 'echo', 'ran')
     expect(status).toBe(125)
-    expect(stderr).toMatch(/^cordon: approval-unavailable: .*the rule project:.*rules\.yaml:2 asks: look at it.*\nfix: change or remove the rule project:.*rules\.yaml:2\n/)
+    expect(stderr).toMatch(/^cordon: approval-unavailable: .*the rule project:.*rules\.yaml:2 asks: look at it.*\nfix: run it at a terminal and answer there; change or remove the rule project:.*rules\.yaml:2\n/)
   })
 })
 

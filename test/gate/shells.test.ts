@@ -11,8 +11,8 @@ import { forbidsCommand, parseCommandPattern } from '../../src/gate/commands/com
 
 import { PROGRAM, TRICKY, mutated, seeded } from './shell-lines.js'
 
-const LINES = 1500
-const RUN_ANYWAY = 40
+const LINES = 700
+const RUN_ANYWAY = 30
 
 let folder = ''
 beforeAll(() => {

@@ -149,7 +149,7 @@ const linesWithin = ({ words, input = [] }: CommandPart, names: readonly string[
   // `. /dev/stdin <<< '…'`
   const readsInput = hasShell || names[0] === '.' || names[0] === 'source'
   const given = [...(hasShell ? behindOption(words) : []), ...(readsInput ? input : [])]
-  const texts = names.some((name) => TEXT_RUNNERS.has(name)) ? words.slice(1).flatMap(({ text }) => (/\s/.test(text) ? [text, ...valuesIn(text)] : [])) : []
+  const texts = names.some((name) => TEXT_RUNNERS.has(name)) ? words.slice(1).flatMap(({ text }) => (text.startsWith('-C') ? [text.slice(2)] : /\s/.test(text) ? [text, ...valuesIn(text)] : [])) : []
   const evaluated = names[0] === 'eval' ? [words.slice(1).map(({ text }) => text).join(' ')] : []
   // An alias can change how the rest of the line is read.
   const isAlias = names[0] === 'alias' && words.some(({ text }) => text.includes('='))
@@ -176,7 +176,9 @@ const behindOption = (words: readonly Word[]): readonly Word[] => {
     if (operands > 0) found.push(word)
     const option = COMMAND_OPTION.exec(text)?.groups
     for (const joined of [option?.['joined'], option?.['value']]) if (joined !== undefined && joined !== '') found.push({ text: joined, isKnown })
-    if (option !== undefined && operands === 0) operands = 1
+    // A word that only the shell knows may be such an option, unless it is a path.
+    const mayBeOption = option !== undefined || (!isKnown && !/[./]/.test(text))
+    if (mayBeOption && operands === 0) operands = 1
     if (operands === 0) continue
     if (/^[-+]/.test(text)) operands += takesWords(text)
     else if (isKnown) operands -= 1

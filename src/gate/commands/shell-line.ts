@@ -302,6 +302,8 @@ export const splitLine = (line: string): SplitLine => {
     if (isArray) {
       at += 1
       passArray()
+      // The word goes on behind the parenthesis.
+      if (isAtWord()) findings.isUnreadable = true
       isPlain = false
     }
     if (isFirst) {

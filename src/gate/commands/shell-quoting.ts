@@ -184,6 +184,7 @@ export const substitutionsIn = (text: string, escapes: 'count' | 'are-letters'):
     } else if (text[at] === '`' || (text[at] === '$' && text[at + 1] === '(')) {
       const end = endOfExpansion(text, at, true, 0)
       if (end === UNREADABLE) return { lines, isReadable: false }
+      if (text[at] === '`' && text.slice(at, end).includes('\\\n')) return { lines, isReadable: false }
       lines.push(text[at] === '`' ? unescapeBackquoted(text.slice(at + 1, end)) : text.slice(at + 2, end))
       at = end
     }

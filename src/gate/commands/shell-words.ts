@@ -108,8 +108,8 @@ export const readWord = (line: string, from: number, findings: Findings): ReadWo
   }
   const backquote = (isInDouble: boolean): void => {
     const content = enclosed(endOfEscaped(line, at, '`'))
-    // Whether the backslash counts here depends on the shell.
-    if (isInDouble && content.includes('\\"')) findings.isUnreadable = true
+    // Whether the backslash counts here depends on the shell; and a continued line is joined before the escapes are read.
+    if ((isInDouble && content.includes('\\"')) || content.includes('\\\n')) findings.isUnreadable = true
     findings.inner.push(unescapeBackquoted(content))
     expand()
   }
