@@ -160,7 +160,7 @@ export const DECISION_ERRORS = {
     when: 'A rule file is there and cannot be read. It may hold a denial, so nothing runs without it.',
     message: 'the rules in {path} cannot be read: {problem}',
     agent: 'A rule of this host is invalid.',
-    fix: 'make it readable, or remove it',
+    fix: '{fix}',
   },
   'rule-not-added': {
     when: 'A rule that somebody wanted to keep could not be added to the rule file of the user.',

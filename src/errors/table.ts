@@ -21,12 +21,19 @@ export const ERRORS = {
     when: 'A policy, or a section that has keys, is something else than a mapping.',
     message: '{source}: {where} must be a mapping of keys to values, not {found}',
     agent: 'The policy of this tool is invalid.',
+    fix: '{hint}',
   },
   'policy-unknown-key': {
     when: 'A policy contains a key that Cordon does not know; ignoring it could leave a right open.',
     message: '{source}: unknown key "{key}" in {where}',
     agent: 'The policy of this tool is invalid.',
     fix: '{hint}',
+  },
+  'policy-missing-key': {
+    when: 'An entry lacks a key that every such entry must have.',
+    message: '{source}: {where} has no "{key}"',
+    agent: 'The policy of this tool is invalid.',
+    fix: 'add a line: {line}',
   },
   'policy-invalid-value': {
     when: 'A value has the wrong type or form.',
@@ -44,6 +51,7 @@ export const ERRORS = {
     when: 'A policy file is not valid YAML or JSON.',
     message: '{source}: {problem}',
     agent: 'The policy of this tool is invalid.',
+    fix: 'correct the file at that line: brackets, quotes and indentation',
   },
   'policy-unsafe': {
     when: 'A policy file, or its folder, is one that others than those who may speak for its source can write.',

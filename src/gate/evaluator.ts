@@ -125,7 +125,9 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
   }
 
   const unavailable = ({ draft }: Progress, { reason, source }: Ask, problem: string): Evaluation => {
-    const fix = waysToAllow(draft, source).join('; ')
+    // Only a person's answer satisfies a rule that asks; who types a command can give one.
+    const answer = source === 'rule' && draft.call.origin === 'command' ? ['run it at a terminal and answer there'] : []
+    const fix = [...answer, ...waysToAllow(draft, source)].join('; ')
     const denial = fail('approval-unavailable', { tool: draft.call.tool, why: reason, problem, fix })
     return refuse(withStep(draft, 'approval', problem), source, denial, 'unavailable')
   }

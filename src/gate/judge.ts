@@ -80,12 +80,19 @@ const whoAllowed = (why: string, { rules: { effect, deciding } }: Draft, questio
   return { source: 'mode', reason: `in the mode ${mode} it runs: ${why}` }
 }
 
-const whoAsks = (why: string, { rules: { effect, deciding }, call }: Draft, { obligation }: ModeQuestion, stance: HookStance): { readonly source: DecisionSource; readonly reason: string; readonly isFirm: boolean } => {
+const whoAsks = (why: string, { rules: { effect, deciding, untrusted }, call }: Draft, { obligation }: ModeQuestion, stance: HookStance): { readonly source: DecisionSource; readonly reason: string; readonly isFirm: boolean } => {
   const [rule] = deciding
   if (effect === 'ask' && rule !== undefined) return { source: 'rule', reason: `the rule ${rule.id} asks: ${rule.because}`, isFirm: true }
   if (stance.effect === 'ask') return { source: 'hook', reason: `${named(stance)} asks`, isFirm: true }
   if (obligation !== 'none') return { source: 'policy', reason: call.widening === undefined ? why : `${why}: ${call.widening.reason}`, isFirm: true }
-  return { source: 'mode', reason: why, isFirm: false }
+  return { source: 'mode', reason: `${why}${disregarded(untrusted)}`, isFirm: false }
+}
+
+/** Says which allow of a project was found and does not count, and how it would. */
+const disregarded = ([rule]: readonly Rule[]): string => {
+  if (rule === undefined) return ''
+  const folder = /^(?<folder>.*)\/\.cordon\//.exec(rule.place)?.groups?.['folder'] ?? 'ITS FOLDER'
+  return ` (the allow in ${rule.place} does not count: the project is not trusted; to trust it: trusted_projects: [ ${folder === '' ? '/' : folder} ] in ~/.config/cordon/rules.yaml)`
 }
 
 const named = ({ hooks, reason }: HookStance): string => `the hook ${hooks.join(', ')}${reason === '' ? '' : ` (${reason})`}`

@@ -96,6 +96,7 @@ describe('rules', () => {
     const refused = run('--json', '--mode', 'untrusted', '--', 'true')
     expect(refused.status).toBe(125)
     expect(factsOf(refused).permission_decision).toMatchObject({ decision: 'unavailable', explain: { rules: [{ standing: 'untrusted' }] } })
+    expect(run('--mode', 'untrusted', '--', 'true').stderr).toContain(`no rule allows it (the allow in ${join(project, '.cordon', 'rules.yaml')}:2 does not count: the project is not trusted; to trust it: trusted_projects: [ ${project} ] in ~/.config/cordon/rules.yaml)`)
     byUser(`trusted_projects: [ ${project} ]\n`)
     expect(run('--mode', 'untrusted', '--', 'true').status).toBe(0)
   })
@@ -209,7 +210,7 @@ describe('without a terminal', () => {
     byProject(rules('{ effect: ask, command: echo, because: look at it }'))
     const { status, stderr } = run('--', 'echo', 'ran')
     expect(status).toBe(125)
-    expect(stderr).toMatch(/^cordon: approval-unavailable: .*the rule project:.*rules\.yaml:2 asks: look at it.*\nfix: change or remove the rule project:.*rules\.yaml:2\n/)
+    expect(stderr).toMatch(/^cordon: approval-unavailable: .*the rule project:.*rules\.yaml:2 asks: look at it.*\nfix: run it at a terminal and answer there; change or remove the rule project:.*rules\.yaml:2\n/)
   })
 })
 

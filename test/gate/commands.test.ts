@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
 import { readArgv, readCommand } from '../../src/gate/commands/command-line.js'
+import { forbidsCommand, parseCommandPattern } from '../../src/gate/commands/command-pattern.js'
 import { commandLine } from '../../src/gate/index.js'
 import { splitLine } from '../../src/gate/commands/shell-line.js'
 
@@ -187,6 +188,29 @@ describe('a denial of a command', () => {
     '[ -f rm ] && echo b', '[[ -f rm ]] && echo b', '[[ $a == b* && -n $c ]]', '(( x > 2 )) && echo y', 'echo $(( $x + 1 ))', 'echo "${a[@]}"', 'x=$(ls); echo "$x"', 'a=(rm x); echo b', 'A=rm make',
     'cat <<E\nhello $x\nrm y\nE', "cat <<'E' > f\n$(rm x)\nE", 'cat <<-E | grep x\n\t$(ls)\n\tE', 'read -r a b <<< "$x"', 'git commit -m "$(cat <<\'E\'\ndon\'t rm (x\nE\n)"', 'ls 2>&1 | grep x', 'echo a > rm', 'echo a # rm b',
   ])('leaves %j alone, which has no such program', async (line) => {
+    expect(await denies(line, 'rm')).toBe(false)
+  })
+
+  it.each([
+    "$'rm\\0junk' x", "$'\\562m' x", "$'\\x{72}m' x", "$'\\U00000072m' x", "echo $'\\'; rm x #'", 'a=1 case x in; rm x', '>f case x in; rm x', '((1<<2))\nrm x\n2', 'a[1<<2]=3\nrm x\n2]=3', 'echo $[1<<2]\nrm x\n2]', 'echo $((1<<2\n)); rm x\n2\n))',
+    'cat <<EOF\nEO\\\nF\nrm x\nEOF', "for x in a # it's\ndo rm x; done # '", `echo "\${x#'"'}"; rm x; echo }'"' #'`, "echo a \\\n#'\nrm x #'", 'echo "$\\\n(rm x)"', "cat <\\\n<E\n'\nE\nrm x\n'", '`r\\\\m x`', 'ls &>f rm x', 'echo ${x:-<(rm x)}', '> \\\nf rm x',
+    "bash -c -- 'rm x'", "sh -c -e 'rm x'", "bash -co errexit 'rm x'", "bash +c 'rm x'", "env -S'rm x'", "let 'a[$(rm x)]'", "x='a[$(rm x)]'; ((x))", "test -v 'a[$(rm x)]'", "printf -v 'a[$(rm x)]' y", "x='$(rm x)'; echo ${x@P}", "BASH_ENV='$(rm x)' bash -c :", "PS4='$(rm x)' bash -xc :", "PAGER='rm x' git log",
+    "env 'BASH_FUNC_ls%%=() { rm x; }' bash -c ls", 'prlimit rm x', 'setarch -R rm x', 'linux64 rm x', 'ssh-agent rm x', "sg root 'rm x'", 'systemd-run rm x', 'ip netns exec n rm x', 'git bisect run rm x', '/lib64/ld-linux-x86-64.so.2 /bin/rm x', "mapfile -C 'rm x' -c 1", "compgen -C 'rm x'", 'alias q=rm\nq x', "split --filter='rm x' f", "sh -{a,b}ec 'rm x'", "bash $o 'rm x'", 'a=(b)] rm x', 'mapfile -Crm -c 1', '`r\\\\\\\nm x`',
+  ])('finds its program in %j, where a shell would', async (line) => {
+    expect(await denies(line, 'rm')).toBe(true)
+    expect(await ask(line, 'rm **', 'echo **', 'cat **', 'bash **')).toBe('ask')
+  })
+
+  it.each([['bash', '-c', '--', 'rm x'], ['sh', '-c', '-e', 'rm x'], ['bash', '-co', 'errexit', 'rm x'], ['prlimit', 'rm', 'x'], ['env', 'BASH_ENV=$(rm x)', 'bash', '-c', ':'], ['sudo', '-C', '3', 'sh', '-c', 'rm x']])('finds its program among the words %s %s %s %s', (...argv: string[]) => {
+    const parsed = parseCommandPattern('rm')
+    expect(parsed.kind === 'pattern' && forbidsCommand(parsed.pattern, readArgv(argv))).toBe(true)
+  })
+
+  it.each([
+    "grep '$(foo)' f", "awk '{print $(NF-1)}' f", "git commit -m 'use `rm` less'", 'for x in a b # all\ndo echo $x; done', 'echo $((1<<2)) $(( (a+b) * 2 )) $((${#y}+1)) $(( $(wc -l < f) + 1 ))', 'while (( i < 3 )); do ((i++)); done', 'm["$k"]=1; echo "${m[a]}"', 'arr=(a b "c d"); echo ${#arr[@]}',
+    'while read -r l; do echo "$l"; done < <(ls)', 'docker run \\\n  -it x', 'ls &&\\\n  echo b', 'a && \\\nb', 'echo a \\\n  # b', `bash -c 'echo "$1"' _ rm`, "bash -euo pipefail -c 'echo hi'", 'PAGER=cat git log', 'time -p { ls; }', 'ls !(a|b)', 'git rm x', 'npm rm x', 'cat <<EOF > f\na \\\n b\nEOF',
+    "cat > f <<'EOF'\n$(rm x)\n`rm y`\nEOF", 'find . \\( -name a -o -name b \\) -print', 'echo "${x:-default}" "${x%.*}" "${x//\\//_}" "${x:-"y"}"', "echo $'a\\tb\\n'", '{ echo a; echo b; } > f 2>&1', '[[ $x =~ ^(a|b)$ ]] && echo y', 'grep rm f &>/dev/null', "export PS1='\\u:\\w\\$ '", "trap 'echo bye' EXIT", 'bash "$d/run.sh" "$x"', 'bash run.sh "$x"',
+  ])('leaves %j alone, which is read for certain', async (line) => {
     expect(await denies(line, 'rm')).toBe(false)
   })
 

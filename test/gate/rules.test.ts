@@ -236,8 +236,8 @@ describe('a rule file', () => {
   it.each([
     ['rules:\n  - effect: deny\n    because: x\n    toool: y\n', 'policy-unknown-key', /^rules.yaml:4: unknown key "toool"/],
     ['rules:\n  - effect: dney\n    because: x\n', 'policy-invalid-value', /^rules.yaml:2: rules\[0\].effect/],
-    ['rules:\n  - effect: deny\n', 'policy-invalid-value', /^rules.yaml:2: .*because/],
-    ['rules:\n  - because: x\n', 'policy-invalid-value', /^rules.yaml:2: .*effect/],
+    ['rules:\n  - effect: deny\n', 'policy-missing-key', /^rules.yaml:2: rules\[0\] has no "because"/],
+    ['rules:\n  - because: x\n', 'policy-missing-key', /^rules.yaml:2: rules\[0\] has no "effect"/],
     ['rules:\n  - effect: deny\n    because: ""\n', 'policy-invalid-value', /^rules.yaml:3/],
     ['rules:\n  - effect: deny\n    because: x\n    paths: [/a/[]\n', 'policy-syntax', /^rules.yaml:/],
     ['rules:\n  - effect: deny\n    because: x\n    paths: ["/a/["]\n', 'glob-malformed', /^rules.yaml:4/],
@@ -253,6 +253,15 @@ describe('a rule file', () => {
     ['- effect: deny\n', 'policy-not-an-object', /^rules.yaml/],
   ])('that is wrong is refused by file and line: %j', (wrong, code, message) => {
     expect(() => load(wrong)).toThrow(refusal(code, message))
+  })
+
+  it.each([
+    ['rules:\n  - effect: deny\n', 'add a line: because: "why this rule exists"'],
+    ['rules: [\n', 'correct the file at that line: brackets, quotes and indentation'],
+    ['- effect: deny\n', 'put "rules:" above the list, and indent it'],
+    ['managed_only: [ allow_rules ]\n', 'managed_only belongs in /etc/cordon/rules.yaml'],
+  ])('that is wrong says how to mend it: %j', (wrong, fix) => {
+    expect(() => load(wrong)).toThrow(expect.objectContaining({ fix }))
   })
 
   it.each([

@@ -1,5 +1,9 @@
+// Reads what a call would execute: a command line, or words. It finds the commands in it, also those that stand as text
+// among the words of another.
+import { EVALUATORS, LAUNCHING_WORDS, RUN_VARIABLES, SHELLS, TEXT_RUNNERS, isLauncher } from './launchers.js'
 import { splitLine } from './shell-line.js'
 import type { CommandPart } from './shell-line.js'
+import { substitutionsIn } from './shell-quoting.js'
 import type { Word } from './shell-words.js'
 
 /** The commands that a call would execute. */
@@ -21,27 +25,33 @@ const UNSEEN: CommandPart = { words: [{ text: '', isKnown: false }], startsAnywh
 
 /** Reads a command line as a shell would. */
 export const readCommand = (line: string): CommandReading => {
-  const found: Found = { parts: [], mentioned: [] }
-  const isPlain = readInto(line, found, 0)
-  return { isPlain, ...found }
+  const found = newFound()
+  const isPlain = readInto(line, found, 0, 'line')
+  readLiterals(found)
+  return { isPlain, parts: found.parts, mentioned: found.mentioned }
 }
 
 /** Reads words that are executed as they are, without a shell. */
 export const readArgv = (argv: readonly string[]): CommandReading => {
   const words = argv.map((text): Word => ({ text, isKnown: true }))
-  const parts: CommandPart[] = words.length === 0 ? [] : [{ words, startsAnywhere: startsLater(words) }]
-  const { lines } = linesWithin({ words })
-  const found: Found = { parts, mentioned: [] }
-  for (const line of lines) readInto(line, found, 1)
-  return { isPlain: words.length > 0 && lines.length === 0, ...found }
+  const found = newFound()
+  const hasLines = words.length > 0 && readPart({ words, startsAnywhere: false }, found, 0)
+  readLiterals(found)
+  return { isPlain: words.length > 0 && !hasLines, parts: found.parts, mentioned: found.mentioned }
 }
 
 interface Found {
   readonly parts: CommandPart[]
   readonly mentioned: Word[]
+  /** Texts with a substitution that is quoted: they are run only by what expands them once more. */
+  readonly literals: string[]
+  evaluates: boolean
 }
 
-const readInto = (line: string, found: Found, depth: number): boolean => {
+const newFound = (): Found => ({ parts: [], mentioned: [], literals: [], evaluates: false })
+
+/** `cut`: the line was cut out of another, so that it must be whole. */
+const readInto = (line: string, found: Found, depth: number, origin: 'line' | 'cut'): boolean => {
   const { parts, mentioned } = found
   if (depth > MAX_NESTING || parts.length >= MAX_PARTS || line.length > MAX_LENGTH) {
     addUnseen(parts)
@@ -49,56 +59,131 @@ const readInto = (line: string, found: Found, depth: number): boolean => {
   }
   const split = splitLine(line)
   let isPlain = split.isPlain
-  if (split.isUnreadable) addUnseen(parts)
+  if (split.isUnreadable || (origin === 'cut' && split.endsInComment)) addUnseen(parts)
+  if (split.evaluates) found.evaluates = true
   mentioned.push(...split.mentioned)
+  noteLiterals(split.mentioned, found)
+  for (const assigned of split.mentioned) readVariable(assigned, found, depth)
   for (const part of split.parts) {
     if (parts.length >= MAX_PARTS) {
       addUnseen(parts)
       return false
     }
-    parts.push({ words: part.words, startsAnywhere: part.startsAnywhere || startsLater(part.words) })
-    const { lines, isUnseen } = linesWithin(part)
-    if (isUnseen) addUnseen(parts)
-    if (lines.length > 0 || isUnseen) isPlain = false
-    for (const inner of lines) readInto(inner, found, depth + 1)
+    if (readPart(part, found, depth)) isPlain = false
   }
-  for (const inner of split.inner) readInto(inner, found, depth + 1)
+  for (const inner of split.inner) readInto(inner, found, depth + 1, 'cut')
   return isPlain
+}
+
+/** Whether there are further commands in its words. */
+const readPart = (part: CommandPart, found: Found, depth: number): boolean => {
+  const { words, input = [] } = part
+  const names = words.map(({ text }) => programName(text))
+  const startsAnywhere = part.startsAnywhere || startsLater(names)
+  found.parts.push({ words, startsAnywhere })
+  const evaluating = (startsAnywhere ? names : names.slice(0, 1)).flatMap((name) => EVALUATORS.get(name) ?? [])
+  if (evaluating.some((option) => words.some(({ text, isKnown }) => !isKnown || text.startsWith(option)))) found.evaluates = true
+  noteLiterals(words, found)
+  noteLiterals(input, found)
+  const { lines, isUnseen } = linesWithin(part, names)
+  if (isUnseen) addUnseen(found.parts)
+  for (const line of lines) readInto(line, found, depth + 1, 'line')
+  const variables = words.filter((word) => readVariable(word, found, depth))
+  return lines.length > 0 || isUnseen || variables.length > 0
 }
 
 const addUnseen = (parts: CommandPart[]): void => {
   if (!parts.includes(UNSEEN)) parts.push(UNSEEN)
 }
 
-/** Programs and words whose arguments contain another command. */
-const WRAPPERS = new Set([
-  ...['sudo', 'doas', 'su', 'env', 'nice', 'ionice', 'nohup', 'setsid', 'timeout', 'time', 'stdbuf', 'chroot', 'unshare', 'nsenter', 'setpriv', 'runuser', 'chrt', 'taskset'],
-  ...['xargs', 'parallel', 'find', 'fd', 'watch', 'strace', 'ltrace', 'gdb', 'script', 'flock', 'busybox', 'toybox', 'ssh', 'docker', 'podman', 'kubectl', 'npx', 'bunx'],
-  ...['exec', 'command', 'builtin', 'eval', 'trap', 'bwrap', 'firejail', 'cordon'],
-])
-const SHELLS = new Set(['sh', 'bash', 'zsh', 'dash', 'ksh', 'mksh', 'ash', 'fish', 'busybox', 'su', 'script', 'flock', 'env', 'nu', 'pwsh'])
-/** These take a command as ordinary text, wherever it stands. */
-const TEXT_RUNNERS = new Set(['eval', 'ssh', 'watch', 'trap', 'parallel', 'xargs', 'sudo', 'doas', 'entr', 'tmux', 'screen', 'nsenter', 'chroot', 'timeout', 'find'])
-const COMMAND_OPTION = /^(-[abd-zA-RT-Z]*[cS][a-zA-Z]*|--command|--split-string)$/
+const HAS_SUBSTITUTION = /\$\(|`|\$\{/
+
+const noteLiterals = (words: readonly Word[], { literals }: Found): void => {
+  for (const { text } of words) if (HAS_SUBSTITUTION.test(text)) literals.push(text)
+}
+
+/**
+ * `let 'a[$(rm x)]'` runs `rm`: arithmetic and names of arrays are expanded once more. A value may have gone through a
+ * variable, so with anything of that kind in the line, every quoted substitution counts.
+ */
+const readLiterals = (found: Found): void => {
+  if (!found.evaluates) return
+  for (const text of new Set(found.literals)) {
+    const { lines, isReadable } = substitutionsIn(text, 'are-letters')
+    if (!isReadable) addUnseen(found.parts)
+    for (const line of lines) readInto(line, found, MAX_NESTING - 1, 'cut')
+  }
+}
+
+const ASSIGNED = /^(?<name>\w+|BASH_FUNC_[^=]*)\+?=(?<value>[^]*)$/
+
+/** `BASH_ENV='$(rm x)' bash`, `PAGER='rm x' git log`: whether the word sets a variable that is run. */
+const readVariable = ({ text, isKnown }: Word, found: Found, depth: number): boolean => {
+  const { name = '', value = '' } = ASSIGNED.exec(text)?.groups ?? {}
+  if (!RUN_VARIABLES.has(name) && !name.startsWith('BASH_FUNC_')) return false
+  if (!isKnown) addUnseen(found.parts)
+  // A prompt is text with substitutions in it, and not a line.
+  if (/^PS\d$/.test(name)) {
+    found.literals.push(value)
+    found.evaluates = true
+  } else if (value !== '') readInto(value, found, depth + 1, 'line')
+  return true
+}
 
 export const programName = (word: string): string => word.slice(word.lastIndexOf('/') + 1)
 
-const startsLater = (words: readonly Word[]): boolean => {
-  const first = words[0]?.text ?? ''
-  return WRAPPERS.has(programName(first))
+const startsLater = (names: readonly string[]): boolean => {
+  const [first = '', ...others] = names
+  return isLauncher(first) || others.some((name) => LAUNCHING_WORDS.get(first)?.includes(name) === true)
+}
+
+interface LinesWithin {
+  readonly lines: readonly string[]
+  /** The shell puts something into a line of commands, which may be commands. */
+  readonly isUnseen: boolean
 }
 
 /** Command lines that stand as one word among the words of another (`sh -c '…'`, `ssh host '…'`), or that a shell gets as input. */
-const linesWithin = ({ words, input = [] }: Pick<CommandPart, 'words' | 'input'>): { readonly lines: readonly string[]; readonly isUnseen: boolean } => {
-  const names = words.map(({ text }) => programName(text))
+const linesWithin = ({ words, input = [] }: CommandPart, names: readonly string[]): LinesWithin => {
   const hasShell = names.some((name) => SHELLS.has(name))
-  const afterOption = words.flatMap(({ text }, at) => {
-    const next = words[at + 1]
-    return hasShell && COMMAND_OPTION.test(text) && next !== undefined ? [next] : []
-  })
-  const given = [...afterOption, ...(hasShell ? input : [])]
-  const texts = names.some((name) => TEXT_RUNNERS.has(name)) ? words.slice(1).flatMap(({ text }) => (/\s/.test(text) ? [text] : [])) : []
+  // `. /dev/stdin <<< '…'`
+  const readsInput = hasShell || names[0] === '.' || names[0] === 'source'
+  const given = [...(hasShell ? behindOption(words) : []), ...(readsInput ? input : [])]
+  const texts = names.some((name) => TEXT_RUNNERS.has(name)) ? words.slice(1).flatMap(({ text }) => (text.startsWith('-C') ? [text.slice(2)] : /\s/.test(text) ? [text, ...valuesIn(text)] : [])) : []
   const evaluated = names[0] === 'eval' ? [words.slice(1).map(({ text }) => text).join(' ')] : []
-  // What the shell puts into a line of commands may be commands.
-  return { lines: [...new Set([...given.map(({ text }) => text), ...texts, ...evaluated])], isUnseen: given.some(({ isKnown }) => !isKnown) }
+  // An alias can change how the rest of the line is read.
+  const isAlias = names[0] === 'alias' && words.some(({ text }) => text.includes('='))
+  return { lines: [...new Set([...given.map(({ text }) => text), ...texts, ...evaluated])], isUnseen: isAlias || given.some(({ isKnown }) => !isKnown) }
 }
+
+/** `--filter='…'`, `--checkpoint-action=exec='…'`, `EXEC:'…'` */
+const valuesIn = (text: string): readonly string[] => {
+  const [first, last] = [text.search(/[=:]/), Math.max(text.lastIndexOf('='), text.lastIndexOf(':'))]
+  return first === -1 ? [] : [text.slice(first + 1), text.slice(last + 1)]
+}
+
+const COMMAND_OPTION = /^(?:[-+][a-zA-Z]*?[cCS](?<joined>[^]*)|--(?:command|split-string|init-command|session-command)(?:=(?<value>[^]*))?)$/
+
+/**
+ * The words that may be the line of `-c`: the rest of that word, and the following ones up to the first that is no option.
+ * `-o` and `-O` take a word of their own from among them.
+ */
+const behindOption = (words: readonly Word[]): readonly Word[] => {
+  const found: Word[] = []
+  let operands = 0
+  for (const word of words.slice(1)) {
+    const { text, isKnown } = word
+    if (operands > 0) found.push(word)
+    const option = COMMAND_OPTION.exec(text)?.groups
+    for (const joined of [option?.['joined'], option?.['value']]) if (joined !== undefined && joined !== '') found.push({ text: joined, isKnown })
+    // A word that only the shell knows may be such an option, unless it is a path.
+    const mayBeOption = option !== undefined || (!isKnown && !/[./]/.test(text))
+    if (mayBeOption && operands === 0) operands = 1
+    if (operands === 0) continue
+    if (/^[-+]/.test(text)) operands += takesWords(text)
+    else if (isKnown) operands -= 1
+  }
+  return found
+}
+
+const takesWords = (option: string): number => (option.startsWith('--') ? 0 : Array.from(option.slice(0, 64)).filter((letter) => letter === 'o' || letter === 'O').length)

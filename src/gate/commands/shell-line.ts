@@ -1,8 +1,10 @@
 // Splits a command line into its commands. Loops, conditions, groups, tests, functions and here-documents are followed
-// far enough to find the commands in them; what cannot be read is said to be unreadable, and every denial fits it.
-import { UNREADABLE, endOfDocuments, endOfLine, endOfParenthesis, hereDocumentAt, substitutionsIn } from './shell-quoting.js'
-import type { HereDocument } from './shell-quoting.js'
-import { isWordEnd, readWord } from './shell-words.js'
+// far enough to find the commands in them. A line is unreadable if anything in it is open at its end, or if bash and a
+// POSIX shell would read it differently; every denial fits an unreadable line.
+import { endOfDocuments, hereDocumentAt } from './here-documents.js'
+import type { HereDocument } from './here-documents.js'
+import { UNREADABLE, endOfArithmetic, endOfLine, endOfParenthesis, substitutionsIn } from './shell-quoting.js'
+import { isCleanContinuation, isWordEnd, readWord } from './shell-words.js'
 import type { Findings, ReadWord, Word } from './shell-words.js'
 
 /** One command of a line. */
@@ -24,12 +26,24 @@ export interface SplitLine {
   readonly inner: readonly string[]
   /** There may be commands that were not found. */
   readonly isUnreadable: boolean
+  /** It ends in a comment. What was cut out of a longer line cannot, or it was cut at the wrong place. */
+  readonly endsInComment: boolean
+  /** It has arithmetic or an array, where a shell expands texts once more, quoted ones too. */
+  readonly evaluates: boolean
 }
 
 /** `a=`, `a[1]+=` */
 const ASSIGNMENT = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/
 /** A command follows, or nothing does. */
 const PASSED_OVER = new Set(['if', 'then', 'else', 'elif', 'fi', 'while', 'until', 'do', 'done', '{', '}', '!', 'esac', 'in'])
+const RESERVED = new Set([...PASSED_OVER, 'for', 'select', 'case', '[[', 'function', 'coproc'])
+/** What opens a compound, and what closes it. */
+const CLOSED_BY: Readonly<Record<string, string>> = { if: 'fi', while: 'done', until: 'done', for: 'done', select: 'done', case: 'esac', '{': '}', '(': ')' }
+const CLOSERS = new Set(Object.values(CLOSED_BY))
+const TEST_OPERATOR = /^(?:[=!]=|=|=~|-[a-z]{2})$/
+const SUBSCRIPT = /^[A-Za-z_]\w*\[/
+/** `@(a|b)`, without anything that could be read otherwise. */
+const SIMPLE_PATTERN = /^\([\w.|*?@+!-]*\)/
 const DESCRIPTOR = /^(?:\d+|\{[A-Za-z_]\w*\})$/
 
 interface Draft {
@@ -39,29 +53,53 @@ interface Draft {
   /** Where its last word ended: a number that stands directly before a redirection belongs to that. */
   lastEnd: number
   isLastBare: boolean
+  /** An assignment or a redirection stands before its words: no reserved word can follow. */
+  hasPrefix: boolean
+  /** `ls &>f rm`: one shell sees `ls rm`, another `ls &` and `rm`, which begins at this word. */
+  alsoFrom: number | undefined
 }
 
-const newDraft = (): Draft => ({ words: [], startsAnywhere: false, input: [], lastEnd: -1, isLastBare: false })
+const newDraft = (): Draft => ({ words: [], startsAnywhere: false, input: [], lastEnd: -1, isLastBare: false, hasPrefix: false, alsoFrom: undefined })
 
 export const splitLine = (line: string): SplitLine => {
   const parts: CommandPart[] = []
   const mentioned: Word[] = []
-  const findings: Findings = { inner: [], isUnreadable: false }
-  /** Of each `case` that is open: whether a pattern comes next, or commands. */
-  const cases: ('pattern' | 'commands')[] = []
+  const findings: Findings = { inner: [], isUnreadable: line.includes('\0'), evaluates: false }
+  /** What closes each compound that is open; of a `case`, also whether a pattern comes next. */
+  const open: { readonly closer: string; isAtPattern: boolean }[] = []
+  /** One arithmetic expression could not be read: a later `((` is not looked at again. */
+  let isArithmeticLost = false
+  let endsInComment = false
   let documents: { readonly document: HereDocument; readonly reader: Draft }[] = []
   let isPlain = true
   let at = 0
   let draft = newDraft()
 
   const endPart = (): void => {
-    const { words, startsAnywhere, input } = draft
+    const { words, startsAnywhere, input, alsoFrom = words.length } = draft
     // Its input may follow: a here-document begins on the next line.
     if (words.length > 0) parts.push({ words, startsAnywhere, input })
+    if (alsoFrom > 0 && alsoFrom < words.length) parts.push({ words: words.slice(alsoFrom), startsAnywhere, input })
     draft = newDraft()
   }
+  const openCompound = (word: string): void => {
+    open.push({ closer: CLOSED_BY[word] ?? '', isAtPattern: word === 'case' })
+  }
+  const closeCompound = (closer: string): void => {
+    if (open.pop()?.closer !== closer) findings.isUnreadable = true
+  }
+  const isContinued = (): boolean => line.charAt(at) === '\\' && line.charAt(at + 1) === '\n'
+  const skipContinuation = (): void => {
+    if (!isCleanContinuation(line, at + 1)) findings.isUnreadable = true
+    isPlain = false
+    at += 2
+  }
   const skipBlanks = (letters = ' \t'): void => {
-    while (at < line.length && letters.includes(line.charAt(at))) at += 1
+    while (at < line.length) {
+      if (isContinued()) skipContinuation()
+      else if (letters.includes(line.charAt(at))) at += 1
+      else return
+    }
   }
   const word = (): ReadWord => {
     const read = readWord(line, at, findings)
@@ -76,23 +114,45 @@ export const splitLine = (line: string): SplitLine => {
     return read
   }
   const isAtWord = (): boolean => at < line.length && !isWordEnd(line.charAt(at))
-  /** `at` stands behind an opening parenthesis; what is in between is expanded, and not run. */
-  const passParenthesis = (): void => {
-    const end = endOfParenthesis(line, at)
-    const content = line.slice(at, end === UNREADABLE ? line.length : end)
-    const { lines, isReadable } = substitutionsIn(content)
+  /** `at` stands behind `((`: what is in between is computed, and not run. */
+  const passArithmetic = (also: string): boolean => {
+    findings.evaluates = true
+    const end = isArithmeticLost ? UNREADABLE : endOfArithmetic(line, at, also)
+    if (end === UNREADABLE) {
+      isArithmeticLost = true
+      findings.isUnreadable = true
+      return false
+    }
+    const content = line.slice(at, end)
+    const { lines, isReadable } = substitutionsIn(content, 'are-letters')
     mentioned.push(...content.split(/\s+/).map((text): Word => ({ text, isKnown: false })))
     findings.inner.push(...lines)
-    if (!isReadable || end === UNREADABLE) findings.isUnreadable = true
-    at = end === UNREADABLE ? line.length : end + 1
+    if (!isReadable) findings.isUnreadable = true
+    at = end + 2
+    return true
+  }
+  /** `at` stands behind the parenthesis of `a=(`: words up to the one that closes it. */
+  const passArray = (): void => {
+    findings.evaluates = true
+    while (at < line.length) {
+      skipBlanks(' \t\n')
+      if (line.charAt(at) === ')') {
+        at += 1
+        return
+      }
+      if (!isAtWord()) break
+      if (line.charAt(at) === '#') at = endOfLine(line, at)
+      else if (!isBalanced(wordAside().shape)) break
+    }
+    findings.isUnreadable = true
   }
 
   const readDocuments = (): void => {
     const { end, bodies } = endOfDocuments(line, at, documents.map(({ document }) => document))
-    for (const [index, { text, isClosed, isQuoted }] of bodies.entries()) {
-      const found = isQuoted ? { lines: [], isReadable: true } : substitutionsIn(text)
-      findings.inner.push(...found.lines, ...(isClosed ? [] : [text]))
-      if (!found.isReadable) findings.isUnreadable = true
+    for (const [index, { text, isReadable, isQuoted }] of bodies.entries()) {
+      const found = isQuoted ? { lines: [], isReadable: true } : substitutionsIn(text, 'count')
+      findings.inner.push(...found.lines, ...(isReadable ? [] : [text]))
+      if (!found.isReadable || !isReadable) findings.isUnreadable = true
       documents[index]?.reader.input.push({ text, isKnown: isQuoted || !/[$`]/.test(text) })
     }
     documents = []
@@ -103,6 +163,8 @@ export const splitLine = (line: string): SplitLine => {
     isPlain = false
     const [last] = draft.words.slice(-1)
     if (last !== undefined && draft.lastEnd === at && draft.isLastBare && DESCRIPTOR.test(last.text)) draft.words.pop()
+    draft.hasPrefix = true
+    if (line.charAt(at) === '&') draft.alsoFrom ??= draft.words.length
     const operator = /^(?:<<<|<<-?|[<>]\(|<&|<>|>>|>&|>\||<|>|&>>?)/.exec(line.slice(at, at + 3))?.[0] ?? '<'
     if (operator === '<<' || operator === '<<-') {
       const document = hereDocumentAt(line, at + 2)
@@ -113,16 +175,25 @@ export const splitLine = (line: string): SplitLine => {
     }
     at += operator.length
     if (operator.endsWith('(')) {
-      const end = endOfParenthesis(line, at)
-      if (end === UNREADABLE) findings.isUnreadable = true
-      findings.inner.push(line.slice(at, end === UNREADABLE ? line.length : end))
-      at = end === UNREADABLE ? line.length : end + 1
+      passProcess()
       draft.words.push({ text: '', isKnown: false })
       return
     }
     skipBlanks()
+    if (/^[<>]\($/.test(line.slice(at, at + 2))) {
+      at += 2
+      passProcess()
+      return
+    }
     const target = isAtWord() ? wordAside() : undefined
     if (operator === '<<<' && target !== undefined) draft.input.push(target)
+  }
+  /** `at` stands behind `<(` or `>(`. */
+  const passProcess = (): void => {
+    const end = endOfParenthesis(line, at)
+    if (end === UNREADABLE) findings.isUnreadable = true
+    findings.inner.push(line.slice(at, end === UNREADABLE ? line.length : end))
+    at = end === UNREADABLE ? line.length : end + 1
   }
 
   /** `for x in a b`, `for x`, `for ((…))`: up to where commands begin. */
@@ -130,47 +201,53 @@ export const splitLine = (line: string): SplitLine => {
     skipBlanks()
     if (line.startsWith('((', at)) {
       at += 2
-      passParenthesis()
-      if (line.charAt(at) === ')') at += 1
+      passArithmetic(';')
       return
     }
+    if (line.charAt(at) === '#') findings.isUnreadable = true
     if (isAtWord()) word()
     skipBlanks(' \t\n')
     const before = at
-    if (!isAtWord() || word().bare !== 'in') {
+    if (!isAtWord() || line.charAt(at) === '#' || word().bare !== 'in') {
       at = before
       return
     }
     skipBlanks()
-    while (isAtWord()) {
+    while (isAtWord() && line.charAt(at) !== '#') {
       wordAside()
       skipBlanks()
     }
   }
   const passCase = (): void => {
     skipBlanks()
-    if (isAtWord()) wordAside()
+    if (isAtWord() && line.charAt(at) !== '#') wordAside()
     skipBlanks(' \t\n')
     if (!isAtWord() || word().bare !== 'in') findings.isUnreadable = true
-    cases.push('pattern')
   }
-  const passPattern = (): void => {
+  const passPattern = (top: { isAtPattern: boolean }): void => {
     if (isAtWord()) {
       const { bare, isBare } = wordAside()
-      if (isBare && bare === 'esac') cases.pop()
+      if (isBare && bare === 'esac') closeCompound('esac')
       return
     }
-    if (line.charAt(at) === ')') cases[cases.length - 1] = 'commands'
+    if (line.charAt(at) === ')') top.isAtPattern = false
+    else if (!'(|'.includes(line.charAt(at))) findings.isUnreadable = true
     at += 1
   }
   /** `[[ … ]]`. A shell that does not know it runs what stands behind an operator in it. */
   const passTest = (): void => {
     let words: Word[] | undefined
     const end = (): void => {
-      if (words?.[0]?.isKnown === true) parts.push({ words, startsAnywhere: false })
+      const [first, second] = words ?? []
+      if (words === undefined || first === undefined) return
+      // `$a == b` is no command in a shell without `[[` either, unless somebody means it to be one.
+      if (first.isKnown || second === undefined || !TEST_OPERATOR.test(second.text)) parts.push({ words, startsAnywhere: false })
     }
+    findings.evaluates = true
     while (at < line.length) {
       skipBlanks()
+      // A comment here is none for every shell, and neither is a here-document.
+      if (line.charAt(at) === '#' || line.startsWith('<<', at)) findings.isUnreadable = true
       if (isAtWord()) {
         const read = wordAside()
         if (read.isBare && read.bare === ']]') {
@@ -193,9 +270,14 @@ export const splitLine = (line: string): SplitLine => {
   /** Whether it was a word of the shell itself. Only the first of a command can be one, and only without quotes. */
   const isOfShell = ({ bare, isBare }: ReadWord): boolean => {
     if (!isBare) return false
-    if (PASSED_OVER.has(bare)) {
-      if (bare === 'esac') cases.pop()
-    } else if (bare === 'for' || bare === 'select') passLoop()
+    if (draft.hasPrefix && RESERVED.has(bare)) {
+      // Most shells take it for a program here, and none runs a loop.
+      findings.isUnreadable = true
+      return false
+    }
+    if (bare in CLOSED_BY) openCompound(bare)
+    if (CLOSERS.has(bare)) closeCompound(bare)
+    if (bare === 'for' || bare === 'select') passLoop()
     else if (bare === 'case') passCase()
     else if (bare === '[[') passTest()
     else if (bare === 'function') {
@@ -204,24 +286,31 @@ export const splitLine = (line: string): SplitLine => {
       skipBlanks()
       if (/^\(\s*\)/.test(line.slice(at, at + 16))) at = line.indexOf(')', at) + 1
     } else if (bare === 'time' || bare === 'coproc') draft.startsAnywhere = true
-    else return false
+    else if (!PASSED_OVER.has(bare) && !(draft.startsAnywhere && (bare === '-p' || bare === '--'))) return false
     isPlain = false
     return true
   }
   const takeWord = (): void => {
     const read = word()
-    // A line that goes on in the next one.
-    if (read.text === '' && read.isBare) return
-    const isArray = line.charAt(at) === '(' && ASSIGNMENT.test(read.bare) && read.text.endsWith('=')
+    const isFirst = draft.words.length === 0
+    const isArray = line.charAt(at) === '(' && ASSIGNMENT.test(read.shape) && read.shape.endsWith('=')
+    // In bash a subscript goes on to its bracket, past blanks and operators.
+    if (SUBSCRIPT.test(read.shape)) {
+      findings.evaluates = true
+      if (!isBalanced(read.shape) && (isFirst || '<>|&;('.includes(line.charAt(at) || ' '))) findings.isUnreadable = true
+    }
     if (isArray) {
       at += 1
-      passParenthesis()
+      passArray()
+      // The word goes on behind the parenthesis.
+      if (isAtWord()) findings.isUnreadable = true
       isPlain = false
     }
-    if (draft.words.length === 0) {
+    if (isFirst) {
       if (isOfShell(read)) return
-      if (ASSIGNMENT.test(read.bare)) {
+      if (ASSIGNMENT.test(read.shape)) {
         isPlain = false
+        draft.hasPrefix = true
         mentioned.push({ text: read.text, isKnown: read.isKnown })
         return
       }
@@ -233,19 +322,43 @@ export const splitLine = (line: string): SplitLine => {
   /** `name()` is no command, and what follows is. */
   const openParenthesis = (): void => {
     const close = /^\(\s*\)/.exec(line.slice(at, at + 16))?.[0]
+    isPlain = false
     if (draft.words.length === 1 && close !== undefined) {
       draft = newDraft()
       at += close.length
-    } else {
-      endPart()
-      at += 1
+      return
     }
-    isPlain = false
+    if (draft.words.length > 0) {
+      // Only a pattern such as `!(a|b)` stands directly behind a word, and only bash reads that.
+      const pattern = draft.lastEnd === at ? SIMPLE_PATTERN.exec(line.slice(at, at + 256))?.[0] : undefined
+      if (pattern !== undefined) {
+        draft.words.push({ text: '', isKnown: false })
+        at += pattern.length
+        draft.lastEnd = at
+        return
+      }
+      findings.isUnreadable = true
+    }
+    endPart()
+    if (line.startsWith('((', at)) {
+      // To a shell without arithmetic these are commands, which are read as such as well.
+      const before = at
+      at += 2
+      if (passArithmetic('') && line.slice(before, at).includes('<<')) findings.isUnreadable = true
+      at = before
+    }
+    openCompound('(')
+    at += 1
   }
 
   while (at < line.length) {
     const letter = line.charAt(at)
+    const top = open.at(-1)
+    const before = at
+    const hadDocuments = documents.length > 0
+    endsInComment = false
     if (letter === ' ' || letter === '\t') at += 1
+    else if (isContinued()) skipContinuation()
     else if (letter === '\n') {
       endPart()
       at += 1
@@ -254,19 +367,35 @@ export const splitLine = (line: string): SplitLine => {
     } else if (letter === '#') {
       isPlain = false
       at = endOfLine(line, at)
-    } else if (cases.at(-1) === 'pattern') passPattern()
+      endsInComment = true
+    } else if (top?.isAtPattern === true) passPattern(top)
     else if (letter === '<' || letter === '>' || line.startsWith('&>', at)) redirect()
     else if (letter === '(') openParenthesis()
     else if (isWordEnd(letter)) {
-      const isNextPattern = cases.length > 0 && (line.startsWith(';;', at) || line.startsWith(';&', at))
+      const isNextPattern = top?.closer === 'esac' && (line.startsWith(';;', at) || line.startsWith(';&', at))
       endPart()
+      if (letter === ')') closeCompound(')')
       at += isNextPattern ? (line.startsWith(';;&', at) ? 3 : 2) : 1
-      if (isNextPattern) cases[cases.length - 1] = 'pattern'
+      if (isNextPattern) top.isAtPattern = true
       isPlain = false
     } else takeWord()
+    // Whether a here-document begins behind a newline in quotes or in a substitution depends on the shell.
+    if (hadDocuments && letter !== '\n' && line.slice(before, at).includes('\n')) findings.isUnreadable = true
   }
   endPart()
-  if (documents.length > 0) findings.isUnreadable = true
-  const { inner, isUnreadable } = findings
-  return { isPlain: isPlain && !isUnreadable && parts.length === 1, parts, mentioned, inner, isUnreadable }
+  if (documents.length > 0 || open.length > 0) findings.isUnreadable = true
+  const { inner, isUnreadable, evaluates } = findings
+  // Denials of paths and hosts still see every word of a line that was not understood.
+  if (isUnreadable) mentioned.push(...line.split(/[\s'"\\;&|<>()$`]+/).map((text): Word => ({ text, isKnown: false })))
+  return { isPlain: isPlain && !isUnreadable && parts.length === 1, parts, mentioned, inner, isUnreadable, endsInComment, evaluates }
+}
+
+/** Every bracket of a shape is closed. */
+const isBalanced = (shape: string): boolean => {
+  let depth = 0
+  for (const letter of shape) {
+    if (letter === '[') depth += 1
+    else if (letter === ']' && depth > 0) depth -= 1
+  }
+  return depth === 0
 }

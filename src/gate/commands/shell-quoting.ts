@@ -1,5 +1,9 @@
 // Where quotes, substitutions and here-documents of a shell end. Everything here looks at each letter once per level of
-// nesting, and answers UNREADABLE for what is never closed: who reads on behind a wrong end could overlook a command.
+// nesting, and answers UNREADABLE for what is never closed, or what two shells would end in different places: a reader that
+// goes on behind a wrong end could overlook a command.
+import { endOfDocuments, hereDocumentAt } from './here-documents.js'
+import type { HereDocument } from './here-documents.js'
+import { unescapeBackquoted } from './shell-escapes.js'
 
 export const UNREADABLE = -1
 /** A person nests three or four; beyond this nobody needs to know what a line means. */
@@ -18,7 +22,7 @@ export const endOfEscaped = (line: string, from: number, close: "'" | '`'): numb
 }
 
 /** Behind a double quote: the place of the one that closes it. */
-export const endOfDouble = (line: string, from: number, depth = 0): number => {
+const endOfDouble = (line: string, from: number, depth: number): number => {
   if (depth > MAX_DEPTH) return UNREADABLE
   for (let at = from; at < line.length; at += 1) {
     const letter = line[at]
@@ -34,44 +38,91 @@ export const endOfDouble = (line: string, from: number, depth = 0): number => {
 const endOfExpansion = (line: string, at: number, isInDouble: boolean, depth: number): number => {
   if (line[at] === '`') return endOfEscaped(line, at + 1, '`')
   const next = line[at + 1]
+  // `$[1<<2]` is arithmetic in one shell and text in another. A continued line may hide what follows the dollar sign.
+  if (next === '[' || (next === '\\' && line[at + 2] === '\n')) return UNREADABLE
+  if (next === '(' && line[at + 2] === '(') {
+    const end = endOfArithmetic(line, at + 3, '', depth + 1)
+    return end === UNREADABLE ? UNREADABLE : end + 1
+  }
   if (next === '(') return endOfParenthesis(line, at + 2, depth + 1)
   if (next === '{') return endOfBrace(line, at + 2, isInDouble, depth + 1)
   if (next === "'" && !isInDouble) return endOfEscaped(line, at + 2, "'")
   return at
 }
 
-/** Behind `${`: the place of the brace that closes it. Within double quotes a single quote is a letter. */
+/**
+ * Behind `${`: the place of the brace that closes it. Within double quotes, whether a single quote counts depends on the
+ * operator and on the shell, so a text with one is unreadable.
+ */
 export const endOfBrace = (line: string, from: number, isInDouble: boolean, depth = 0): number => {
   if (depth > MAX_DEPTH) return UNREADABLE
+  // `${ command; }` and `${|command; }` run a command in some shells.
+  if (' \t\n|('.includes(line[from] ?? ' ')) return UNREADABLE
   for (let at = from; at < line.length; at += 1) {
-    const letter = line[at]
+    const [letter, next] = [line[at], line[at + 1]]
     if (letter === '}') return at
-    const end = endOfQuoted(line, at, isInDouble, depth)
+    if (letter === "'" && isInDouble) return UNREADABLE
+    if (letter === '\\' && next === '\n') return UNREADABLE
+    if (letter === '$' && next === "'") return UNREADABLE
+    if ((letter === '<' || letter === '>') && next === '(') return UNREADABLE
+    if (letter === '"' && isInDouble) {
+      const close = line.indexOf('"', at + 1)
+      if (close === -1 || /['\\$`{}]/.test(line.slice(at + 1, close))) return UNREADABLE
+      at = close
+      continue
+    }
+    const end = endOfQuoted(line, at, depth)
     if (end === UNREADABLE) return UNREADABLE
     at = end
   }
   return UNREADABLE
 }
 
-const endOfQuoted = (line: string, at: number, isInDouble: boolean, depth: number): number => {
+const endOfQuoted = (line: string, at: number, depth: number): number => {
   switch (line[at]) {
     case '\\':
       return at + 1
     case "'":
-      return isInDouble ? at : endOfSingle(line, at + 1)
+      return endOfSingle(line, at + 1)
     case '"':
       return endOfDouble(line, at + 1, depth + 1)
     case '$':
     case '`':
-      return endOfExpansion(line, at, isInDouble, depth)
+      return endOfExpansion(line, at, false, depth)
     default:
       return at
   }
 }
 
+const ARITHMETIC = /[\w \t+\-*/%=!<>&|?:,~^[\].@]/
+
+/**
+ * Behind `((`: the place of the first of the two parentheses that close it. Only letters that mean the same to every shell
+ * are read; `also` are further ones. Anything else may be commands that begin with a parenthesis.
+ */
+export const endOfArithmetic = (line: string, from: number, also: string, depth = 0): number => {
+  if (depth > MAX_DEPTH) return UNREADABLE
+  let open = 0
+  for (let at = from; at < line.length; at += 1) {
+    const letter = line.charAt(at)
+    if (letter === '(') open += 1
+    else if (letter === ')' && open > 0) open -= 1
+    else if (letter === ')') return line[at + 1] === ')' ? at : UNREADABLE
+    else if (letter === '$') {
+      const end = endOfExpansion(line, at, true, depth)
+      if (end === UNREADABLE) return UNREADABLE
+      at = end
+    } else if (letter === '#' ? !/[\d$]/.test(line.charAt(at - 1)) : !ARITHMETIC.test(letter) && !also.includes(letter)) return UNREADABLE
+  }
+  return UNREADABLE
+}
+
 const isWordEnd = (letter: string | undefined): boolean => letter === undefined || ' \t\n;&|()<>'.includes(letter)
 
-/** Behind an opening parenthesis: the place of the one that closes it, past comments, here-documents and patterns of `case`. */
+/**
+ * Behind an opening parenthesis: the place of the one that closes it, past comments, here-documents and patterns of `case`.
+ * It is a guess in rare cases. The content is then split as a line of its own, which must come out whole: see `splitLine`.
+ */
 export const endOfParenthesis = (line: string, from: number, depth = 0): number => {
   if (depth > MAX_DEPTH) return UNREADABLE
   const documents: HereDocument[] = []
@@ -104,7 +155,7 @@ export const endOfParenthesis = (line: string, from: number, depth = 0): number 
       default: {
         if (isWordStart && line.startsWith('case', at) && isWordEnd(line[at + 4])) cases += 1
         if (isWordStart && line.startsWith('esac', at) && isWordEnd(line[at + 4])) cases -= 1
-        const end = endOfQuoted(line, at, false, depth)
+        const end = endOfQuoted(line, at, depth)
         if (end === UNREADABLE) return UNREADABLE
         at = end
       }
@@ -118,76 +169,23 @@ export const endOfLine = (line: string, from: number): number => {
   return end === -1 ? line.length : end
 }
 
-export interface HereDocument {
-  readonly delimiter: string
-  /** `<<-`: tabs before a line do not count. */
-  readonly isStripped: boolean
-  /** Nothing in it is expanded. */
-  readonly isQuoted: boolean
-  /** Behind the delimiter. */
-  readonly end: number
-}
-
-/** Behind `<<`. The delimiter is the word as it is written, without its quotes; nothing in it is expanded. */
-export const hereDocumentAt = (line: string, from: number): HereDocument | 'unreadable' => {
-  const isStripped = line[from] === '-'
-  let at = from + (isStripped ? 1 : 0)
-  while (line[at] === ' ' || line[at] === '\t') at += 1
-  let delimiter = ''
-  let isQuoted = false
-  for (; at < line.length && !isWordEnd(line[at]); at += 1) {
-    const letter = line[at] ?? ''
-    if (letter === '$' || letter === '`') return 'unreadable'
-    if (letter === '\\') {
-      at += 1
-      delimiter += line[at] ?? ''
-      isQuoted = true
-    } else if (letter === "'" || letter === '"') {
-      const end = line.indexOf(letter, at + 1)
-      if (end === -1) return 'unreadable'
-      delimiter += line.slice(at + 1, end)
-      isQuoted = true
-      at = end
-    } else delimiter += letter
-  }
-  return delimiter === '' && !isQuoted ? 'unreadable' : { delimiter, isStripped, isQuoted, end: at }
-}
-
-export interface DocumentBody extends HereDocument {
-  readonly text: string
-  /** Its delimiter stands behind it. */
-  readonly isClosed: boolean
-}
-
-/** Behind the end of the line that names them: their texts, and where the next line begins. */
-export const endOfDocuments = (line: string, from: number, documents: readonly HereDocument[]): { readonly end: number; readonly bodies: readonly DocumentBody[] } => {
-  let at = from
-  const bodies = documents.map((document): DocumentBody => {
-    const start = at
-    while (at < line.length) {
-      const end = endOfLine(line, at)
-      const text = document.isStripped ? line.slice(at, end).replace(/^\t+/, '') : line.slice(at, end)
-      const before = at
-      at = Math.min(end + 1, line.length)
-      if (text === document.delimiter) return { ...document, text: line.slice(start, before), isClosed: true }
-    }
-    return { ...document, text: line.slice(start), isClosed: false }
-  })
-  return { end: at, bodies }
-}
-
 /**
  * The command lines within a text in which a shell expands: a here-document, an arithmetic expression, `${…}`. Quotes do not
- * count there, so one that stands in quotes is found as well.
+ * count there, so one that stands in quotes is found as well. `escapes`: whether a backslash takes the meaning of `$` away.
  */
-export const substitutionsIn = (text: string): { readonly lines: readonly string[]; readonly isReadable: boolean } => {
+export const substitutionsIn = (text: string, escapes: 'count' | 'are-letters'): { readonly lines: readonly string[]; readonly isReadable: boolean } => {
   const lines: string[] = []
   for (let at = 0; at < text.length; at += 1) {
-    if (text[at] === '\\') at += 1
-    else if (text[at] === '`' || (text[at] === '$' && text[at + 1] === '(')) {
+    if (text[at] === '\\' && escapes === 'count') at += 1
+    else if (text[at] === '$' && (text[at + 1] === '[' || (text[at + 1] === '\\' && text[at + 2] === '\n'))) return { lines, isReadable: false }
+    else if (text[at] === '$' && text.startsWith('((', at + 1)) {
+      if (endOfArithmetic(text, at + 3, '') === UNREADABLE) return { lines, isReadable: false }
+      at += 2
+    } else if (text[at] === '`' || (text[at] === '$' && text[at + 1] === '(')) {
       const end = endOfExpansion(text, at, true, 0)
       if (end === UNREADABLE) return { lines, isReadable: false }
-      lines.push(text[at] === '`' ? text.slice(at + 1, end).replaceAll('\\`', '`') : text.slice(at + 2, end))
+      if (text[at] === '`' && text.slice(at, end).includes('\\\n')) return { lines, isReadable: false }
+      lines.push(text[at] === '`' ? unescapeBackquoted(text.slice(at + 1, end)) : text.slice(at + 2, end))
       at = end
     }
   }

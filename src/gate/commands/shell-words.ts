@@ -1,5 +1,6 @@
 // Reads one word of a command line the way a POSIX shell would, as far as that can be done without running it.
-import { UNREADABLE, endOfBrace, endOfEscaped, endOfParenthesis, endOfSingle, substitutionsIn } from './shell-quoting.js'
+import { decodeAnsi, unescapeBackquoted } from './shell-escapes.js'
+import { UNREADABLE, endOfArithmetic, endOfBrace, endOfEscaped, endOfParenthesis, endOfSingle, substitutionsIn } from './shell-quoting.js'
 
 export interface Word {
   readonly text: string
@@ -8,10 +9,12 @@ export interface Word {
 }
 
 export interface ReadWord extends Word {
-  /** What stands before the first quote, escape or expansion; reserved words and assignments are recognised by it. */
+  /** What stands before the first quote, escape or expansion; reserved words are recognised by it. */
   readonly bare: string
   /** All of it is bare. */
   readonly isBare: boolean
+  /** The text with a dot for every quoted letter and a dollar sign for every expansion; assignments are recognised by it. */
+  readonly shape: string
   /** It means nothing but itself. */
   readonly isPlain: boolean
   readonly end: number
@@ -21,8 +24,10 @@ export interface ReadWord extends Word {
 export interface Findings {
   /** Commands inside of substitutions, still to be split. */
   readonly inner: string[]
-  /** Something is never closed, or is beyond this reader. */
+  /** Something is never closed, or shells differ on it, or it is beyond this reader. */
   isUnreadable: boolean
+  /** The line has arithmetic or an array, where a shell expands texts once more, quoted ones too. */
+  evaluates: boolean
 }
 
 const WORD_END = new Set([' ', '\t', '\n', ';', '&', '|', '(', ')', '<', '>'])
@@ -35,7 +40,6 @@ export const isWordEnd = (letter: string): boolean => WORD_END.has(letter)
 export const readWord = (line: string, from: number, findings: Findings): ReadWord => {
   let at = from
   let text = ''
-  /** As `text`, with a dot for every letter that was quoted: only the others are wildcards. */
   let shape = ''
   let isExpanded = false as boolean
   let isPlain = true
@@ -63,25 +67,34 @@ export const readWord = (line: string, from: number, findings: Findings): ReadWo
   }
   const expand = (): void => {
     endBare()
+    shape += '$'
     isExpanded = true
     isPlain = false
   }
   /** `at` stands behind the dollar sign. */
   const dollar = (isInDouble: boolean): void => {
     const next = line.charAt(at)
-    if (next === '(') {
+    // Arithmetic in one shell, text in another; and a continued line may hide what follows the dollar sign.
+    if (next === '[' || line.startsWith('\\\n', at)) findings.isUnreadable = true
+    if (line.startsWith('((', at)) {
+      at += 2
+      const content = enclosed(endOfArithmetic(line, at, ''))
       at += 1
-      const content = enclosed(endOfParenthesis(line, at))
-      const arithmetic = arithmeticIn(content)
-      if (arithmetic === undefined) findings.inner.push(content)
-      else give(arithmetic.lines, arithmetic.isReadable)
+      const { lines, isReadable } = substitutionsIn(content, 'are-letters')
+      give(lines, isReadable)
+      findings.evaluates = true
+      expand()
+    } else if (next === '(') {
+      at += 1
+      findings.inner.push(enclosed(endOfParenthesis(line, at)))
       expand()
     } else if (next === '{') {
       at += 1
       const content = enclosed(endOfBrace(line, at, isInDouble))
-      const { lines, isReadable } = substitutionsIn(content)
-      // `${ command; }` is a substitution of its own in some shells.
-      give(/^[\s|]/.test(content) ? [...lines, content] : lines, isReadable)
+      const { lines, isReadable } = substitutionsIn(content, 'are-letters')
+      give(lines, isReadable)
+      // A subscript, an offset, `!x` or `@P`.
+      if (/[[@!]|:[^-=+?]/.test(content)) findings.evaluates = true
       expand()
     } else if (NAME.test(next) || (next !== '' && SPECIAL_PARAMETERS.includes(next))) {
       while (NAME.test(line.charAt(at))) at += 1
@@ -93,8 +106,11 @@ export const readWord = (line: string, from: number, findings: Findings): ReadWo
       shape += '$'
     }
   }
-  const backquote = (): void => {
-    findings.inner.push(enclosed(endOfEscaped(line, at, '`')).replaceAll('\\`', '`'))
+  const backquote = (isInDouble: boolean): void => {
+    const content = enclosed(endOfEscaped(line, at, '`'))
+    // Whether the backslash counts here depends on the shell; and a continued line is joined before the escapes are read.
+    if ((isInDouble && content.includes('\\"')) || content.includes('\\\n')) findings.isUnreadable = true
+    findings.inner.push(unescapeBackquoted(content))
     expand()
   }
   const doubleQuoted = (): void => {
@@ -108,7 +124,7 @@ export const readWord = (line: string, from: number, findings: Findings): ReadWo
         addQuoted(next === '\n' ? '' : '$`"\\'.includes(next) ? next : `\\${next}`)
         at += 1
       } else if (letter === '$') dollar(true)
-      else if (letter === '`') backquote()
+      else if (letter === '`') backquote(true)
       else addQuoted(letter)
     }
     findings.isUnreadable = true
@@ -124,16 +140,21 @@ export const readWord = (line: string, from: number, findings: Findings): ReadWo
       addQuoted(enclosed(end))
     } else if (letter === '"') doubleQuoted()
     else if (letter === '\\') {
-      if (at >= line.length || line.charAt(at) === '\n') isPlain = false
-      else addQuoted(line.charAt(at))
+      if (at >= line.length) isPlain = false
+      else if (line.charAt(at) === '\n') {
+        isPlain = false
+        if (!isCleanContinuation(line, at)) findings.isUnreadable = true
+      } else addQuoted(line.charAt(at))
       at += 1
     } else if (letter === '$' && line.charAt(at) === "'") {
       at += 1
       isPlain = false
-      addQuoted(decodeAnsi(enclosed(endOfEscaped(line, at, "'"))))
+      const decoded = decodeAnsi(enclosed(endOfEscaped(line, at, "'")))
+      if (decoded === undefined) findings.isUnreadable = true
+      addQuoted(decoded ?? '')
     } else if (letter === '$' && line.charAt(at) === '"') isPlain = false
     else if (letter === '$') dollar(false)
-    else if (letter === '`') backquote()
+    else if (letter === '`') backquote(false)
     else {
       if (UNSAFE.has(letter)) isPlain = false
       text += letter
@@ -141,7 +162,7 @@ export const readWord = (line: string, from: number, findings: Findings): ReadWo
     }
   }
   const isKnown = !isExpanded && !hasWildcard(shape)
-  return { text, isKnown, bare: bare ?? text, isBare: bare === undefined, isPlain: isPlain && isKnown, end: at }
+  return { text, isKnown, bare: bare ?? text, isBare: bare === undefined, shape, isPlain: isPlain && isKnown, end: at }
 }
 
 /** `*`, `?`, `[…]` and `{a,b}` or `{1..9}`; alone, a bracket or a brace is a letter. */
@@ -153,29 +174,11 @@ const hasWildcard = (shape: string): boolean => {
   return within.includes(',') || within.includes('..')
 }
 
-/** Of `$((…))`, without the outer pair; undefined where the content is made of commands that begin with a parenthesis. */
-const arithmeticIn = (content: string): ReturnType<typeof substitutionsIn> | undefined => {
-  if (!content.startsWith('(') || !content.endsWith(')')) return undefined
-  let open = 0
-  for (let at = 0; at < content.length; at += 1) {
-    if (content[at] === '(') open += 1
-    else if (content[at] === ')') open -= 1
-    if (open === 0 && at < content.length - 1) return undefined
-  }
-  return substitutionsIn(content)
+/**
+ * At the newline behind a backslash. Both vanish, so what stands before and behind them becomes one. Beside a blank, and
+ * between an operator and a word, that changes nothing; elsewhere it could make an operator, a reserved word or a comment.
+ */
+export const isCleanContinuation = (line: string, newline: number): boolean => {
+  const [before, behind] = [line.charAt(newline - 2), line.charAt(newline + 1)]
+  return ' \t\n'.includes(before) || ' \t'.includes(behind) || ('&|;'.includes(before) && /[\w./"'-]/.test(behind))
 }
-
-const SIMPLE_ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', a: '\x07', b: '\b', f: '\f', v: '\v', e: '\x1b', E: '\x1b' }
-const ANSI_ESCAPE = /\\(?:x(?<hex>[0-9a-fA-F]{1,2})|u(?<short>[0-9a-fA-F]{1,4})|U(?<long>[0-9a-fA-F]{1,6})|(?<octal>[0-7]{1,3})|(?<other>[^]))/g
-
-/** `$'…'` */
-const decodeAnsi = (text: string): string =>
-  text.replace(ANSI_ESCAPE, (...match: unknown[]) => {
-    const { hex, short, long, octal, other = '' } = match.at(-1) as Record<string, string | undefined>
-    const code = hex ?? short ?? long
-    if (code !== undefined) return fromCode(parseInt(code, 16))
-    if (octal !== undefined) return fromCode(parseInt(octal, 8))
-    return SIMPLE_ESCAPES[other] ?? other
-  })
-
-const fromCode = (code: number): string => (code <= 0x10ffff ? String.fromCodePoint(code) : '')

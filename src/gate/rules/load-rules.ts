@@ -1,4 +1,5 @@
-import { bindGlob, invalid, itemsOf, mappingOf, oneOf, parsePathGlob, placeOf, readDocument, rootNode, textOf } from '../../policy/index.js'
+import { fail } from '../../errors/index.js'
+import { bindGlob, invalid, itemsOf, keyOf, mappingOf, oneOf, parsePathGlob, placeOf, readDocument, rootNode, sourceOf, textOf } from '../../policy/index.js'
 import type { PathPattern, Places, PolicyNode } from '../../policy/index.js'
 
 import { MODES } from './modes.js'
@@ -42,9 +43,10 @@ export const parseRules = (value: unknown, name: string, context: RuleFileContex
 const parseRuleSet = (given: PolicyNode, name: string, { source, places }: RuleFileContext): RuleSet => {
   // A file in which everything is commented out.
   const node = given.value === null ? { ...given, value: {} } : given
+  if (Array.isArray(node.value)) throw fail('policy-not-an-object', { source: sourceOf(node), where: node.whole, found: 'a list', hint: 'put "rules:" above the list, and indent it' })
   const { rules, managed_only: locks, modes, trusted_projects: trusted } = mappingOf(node, ['rules', 'managed_only', 'modes', 'trusted_projects'])
   for (const reserved of [locks, modes]) {
-    if (reserved !== undefined && source !== 'managed') throw invalid(reserved, 'left out: only managed rules may lock anything')
+    if (reserved !== undefined && source !== 'managed') throw invalid(reserved, 'left out: only managed rules may lock anything', `${keyOf(reserved)} belongs in /etc/cordon/rules.yaml`)
   }
   if (trusted !== undefined && !VOUCHING.includes(source)) throw invalid(trusted, 'left out: a project cannot vouch for itself; put it into the rules of the user')
   return {

@@ -1,4 +1,6 @@
-import { invalid, mappingOf, oneOf, sourceOf } from '../../policy/index.js'
+import { fail } from '../../errors/index.js'
+import type { CordonError } from '../../errors/index.js'
+import { invalid, keyOf, mappingOf, oneOf, sourceOf } from '../../policy/index.js'
 import type { Places, PolicyNode } from '../../policy/index.js'
 
 import { CONDITIONS, CONDITION_KEYS, isAboutEverything } from './conditions.js'
@@ -28,8 +30,8 @@ type GivenKeys = Readonly<Partial<Record<string, PolicyNode>>>
 
 export const parseRule = (node: PolicyNode, { source, places, number }: RuleContext): ParsedRule => {
   const given: GivenKeys & Partial<Record<(typeof OTHER_KEYS)[number], PolicyNode>> = mappingOf(node, RULE_KEYS)
-  if (given.effect === undefined) throw invalid(node, 'a rule with the key "effect" (deny, ask or allow)', 'add one: effect: deny')
-  if (given.because === undefined) throw invalid(node, 'a rule with the key "because", which tells people and models why', 'add one: because: "pages are read with fetch_page"')
+  if (given.effect === undefined) throw missing(node, 'effect', 'effect: deny (or ask, or allow)')
+  if (given.because === undefined) throw missing(node, 'because', 'because: "why this rule exists"')
   const place = sourceOf(node)
   const rule: Rule = {
     id: given.id === undefined ? `${source}:${place}${/:\d+$/.test(place) ? '' : `#${number}`}` : nonEmpty(given.id, 'a name'),
@@ -47,6 +49,8 @@ export const parseRule = (node: PolicyNode, { source, places, number }: RuleCont
   if (rule.effect === 'allow' && isAboutEverything(rule)) throw invalid(node, 'an allow that names a tool, or a condition; to run everything, choose the mode bypass')
   return { rule, examples: given.examples }
 }
+
+const missing = (node: PolicyNode, key: string, line: string): CordonError => fail('policy-missing-key', { source: sourceOf(node), where: keyOf(node), key, line })
 
 const conditionOf = <Key extends ConditionKey>(key: Key, given: GivenKeys, places: Places): readonly ConditionItems[Key][] => {
   const { written, parse } = CONDITIONS[key]

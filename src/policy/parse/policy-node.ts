@@ -45,7 +45,7 @@ const didYouMean = (near: string | undefined): string | undefined => (near === u
 export const mappingOf = <Key extends string>(node: PolicyNode, known: readonly Key[]): Readonly<Partial<Record<Key, PolicyNode>>> => {
   const { value, path, locate, whole } = node
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw fail('policy-not-an-object', { source: sourceOf(node), where: keyOf(node), found: describeValue(value) })
+    throw fail('policy-not-an-object', { source: sourceOf(node), where: keyOf(node), found: describeValue(value), hint: '' })
   }
   const entries: Partial<Record<Key, PolicyNode>> = {}
   for (const [key, child] of Object.entries(value)) {

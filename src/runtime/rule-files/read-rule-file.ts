@@ -2,7 +2,7 @@
 // anybody could have written is neither obeyed nor passed over: it may be all that is left of a denial.
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, readdirSync } from 'node:fs'
 import type { Stats } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 
 import { CordonError, fail } from '../../errors/index.js'
 import type { RuleSource } from '../../gate/index.js'
@@ -60,7 +60,7 @@ export const documentsIn = (folder: string, trust: Trust): readonly string[] =>
 const isFolder = (path: string, trust: Trust): boolean => {
   const found = lstatOf(path)
   if (found === undefined) return false
-  if (found.isSymbolicLink() && trust.links === 'refused') throw unsafe(path, 'it is a link')
+  if (found.isSymbolicLink() && trust.links === 'refused') throw unsafe(path, 'it is a link', LINK_FIX)
   if (!found.isDirectory() && !found.isSymbolicLink()) return false
   if (found.isDirectory()) checkOwner(path, found, trust)
   return true
@@ -80,13 +80,13 @@ export const readRuleFile = (path: string, trust: Trust): string => {
     // A pipe in the place of a file would keep everybody waiting.
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | (trust.links === 'refused' ? constants.O_NOFOLLOW : 0))
     const found = fstatSync(descriptor)
-    if (!found.isFile()) throw unsafe(path, 'it is no ordinary file')
+    if (!found.isFile()) throw unsafe(path, 'it is no ordinary file', `see what it is: ls -ld ${path}`)
     checkOwner(path, found, trust)
-    if (found.size > MAX_BYTES) throw unsafe(path, `it has more than ${String(MAX_BYTES / 1024 / 1024)} MiB`)
+    if (found.size > MAX_BYTES) throw unsafe(path, `it has more than ${String(MAX_BYTES / 1024 / 1024)} MiB`, 'split it into several files in rules/')
     return readFileSync(descriptor, 'utf8')
   } catch (cause) {
     if (cause instanceof CordonError) throw cause
-    if (codeOf(cause) === 'ELOOP' && trust.links === 'refused') throw unsafe(path, 'it is a link', cause)
+    if (codeOf(cause) === 'ELOOP' && trust.links === 'refused') throw unsafe(path, 'it is a link', LINK_FIX, cause)
     throw unreadable(path, cause)
   } finally {
     if (descriptor !== undefined) closeSync(descriptor)
@@ -94,9 +94,9 @@ export const readRuleFile = (path: string, trust: Trust): string => {
 }
 
 const checkOwner = (path: string, { uid, mode }: Stats, { owners, closedTo }: Trust): void => {
-  if (owners !== 'anybody' && !owners.includes(uid)) throw unsafe(path, `it belongs to the user ${String(uid)}`)
-  if ((mode & closedTo & OTHERS_WRITE) !== 0) throw unsafe(path, 'every user can write to it')
-  if ((mode & closedTo & GROUP_WRITES) !== 0) throw unsafe(path, 'its group can write to it')
+  if (owners !== 'anybody' && !owners.includes(uid)) throw unsafe(path, `it belongs to the user ${String(uid)}`, `chown ${String(owners[0] ?? ROOT)} ${path}, if you trust what is in it`)
+  if ((mode & closedTo & OTHERS_WRITE) !== 0) throw unsafe(path, 'every user can write to it', closing(path, closedTo))
+  if ((mode & closedTo & GROUP_WRITES) !== 0) throw unsafe(path, 'its group can write to it', closing(path, closedTo))
 }
 
 const lstatOf = (path: string): Stats | undefined => {
@@ -109,9 +109,17 @@ const lstatOf = (path: string): Stats | undefined => {
   }
 }
 
-const unsafe = (path: string, problem: string, cause?: unknown): CordonError =>
-  fail('rules-unsafe', { path, problem, fix: `see who may write there: ls -ld ${dirname(path)} ${path}` }, cause)
+const LINK_FIX = 'put the file itself there'
 
-const unreadable = (path: string, cause: unknown): CordonError => fail('rules-unreadable', { path, problem: cause instanceof Error ? cause.message.replace(/, \w+(?: '.*)?$/s, '') : String(cause) }, cause)
+const closing = (path: string, closedTo: number): string => `read it, then: chmod ${(closedTo & GROUP_WRITES) === 0 ? 'o-w' : 'go-w'} ${path}`
+
+const unsafe = (path: string, problem: string, fix: string, cause?: unknown): CordonError => fail('rules-unsafe', { path, problem, fix }, cause)
+
+const unreadable = (path: string, cause: unknown): CordonError => {
+  const isMissing = codeOf(cause) === 'ENOENT'
+  const problem = isMissing ? 'there is no such file' : cause instanceof Error ? cause.message.replace(/, \w+(?: '.*)?$/s, '') : String(cause)
+  const fix = !isMissing ? 'make it readable, or remove it' : isAbsolute(path) ? 'name a file that exists' : `name a file that exists; relative paths start at ${process.cwd()}`
+  return fail('rules-unreadable', { path, problem, fix }, cause)
+}
 
 const codeOf = (cause: unknown): unknown => (cause instanceof Error && 'code' in cause ? cause.code : undefined)
