@@ -5,6 +5,7 @@ type Placed<Code extends ErrorCode> = (typeof ERRORS)[Code] extends { readonly f
 
 /** The compiler demands exactly the codes whose way out is nothing but a parameter. */
 export const FIX_EXAMPLES: Readonly<Record<{ [Code in ErrorCode]: Placed<Code> }[ErrorCode], string>> = {
+  'policy-not-an-object': 'put "rules:" above the list, and indent it',
   'policy-unknown-key': 'did you mean "network"?',
   'policy-invalid-value': 'use one of these, spelt as they are here',
   'policy-conflict': 'keep one of the two entries',
@@ -49,5 +50,8 @@ export const FIX_EXAMPLES: Readonly<Record<{ [Code in ErrorCode]: Placed<Code> }
   'argument-path-denied': 'grant it (filesystem.read), or mark the parameter with text() if it is content and never opened',
   'approval-unavailable': 'approve it, once or for this session',
   'approval-refused': 'answer the evaluation that decide() returned',
+  'rules-unreadable': 'make it readable, or remove it',
+  'tool-failed': "the workspace is not granted to this tool, so nothing of it is there: policy: { filesystem: { read: ['.'] } }",
+  'tool-violated': "grant it in the policy of the tool if that is intended: policy: { filesystem: { read: ['data/words'] } }",
   'rules-unsafe': 'see who may write there: ls -ld /home/me/.config/cordon /home/me/.config/cordon/rules.yaml',
 }
