@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
-import type { AbsolutePath, PathPattern } from '../../policy/index.js'
+import type { PathPattern } from '../../policy/index.js'
 
 import { pathFor } from './file-names.js'
 
