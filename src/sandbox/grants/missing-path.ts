@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
-import type { AbsolutePath, PathPattern } from '../../policy/index.js'
+import type { PathPattern } from '../../policy/index.js'
 
 import { pathFor } from './file-names.js'
 
@@ -15,7 +15,8 @@ export const missingPath = ({ base: path, text }: Pick<PathPattern, 'base' | 'te
     if (error instanceof Error && 'code' in error && error.code === 'EACCES') return fail('path-denied', { path, problem: 'a folder on the way there is closed to this user (EACCES)' }, error)
   }
   // A tool makes a file in a folder that it may write to. A whole workspace or home is too much to advise.
-  const isInFolder = !['.', '..', '/', '~'].includes(dirname(text)) && lstatSync(pathFor(dirname(path) as AbsolutePath), { throwIfNoEntry: false })?.isDirectory() === true
-  const folder = section === 'write' && isInFolder ? `; or grant its folder: --write ${dirname(text)}` : ''
+  const around = dirname(text.replace(/\/\*\*$/, ''))
+  const isInFolder = !['.', '..', '/', '~'].includes(around) && lstatSync(pathFor(dirname(path)), { throwIfNoEntry: false })?.isDirectory() === true
+  const folder = section === 'write' && isInFolder ? `; or grant its folder: --write ${around}` : ''
   return fail('path-missing', { path, fix: `create it first, or remove the grant${folder}` })
 }
