@@ -9,7 +9,7 @@ import { redactText } from '../../src/runtime/events/redact.js'
 import { readEvents } from '../../src/store/server-events.js'
 import { expectLinear } from '../linear.js'
 
-const PIECES = [' ', '\t', '\n', '\u00a0', 'a', '/', '"', "'", '"\\', '$(', '`', ';', '-eyJ', 'eyJ-', 'eyJ', 'a://b:', 'token=', '-----BEGIN ', 'sh -c ']
+const PIECES = [' ', '\t', '\n', '\u00a0', 'a', '/', '"', "'", '"\\', '$(', '`', ';', '-eyJ', 'eyJ-', 'eyJ', 'a://b:', 'token=', '-----BEGIN ', 'sh -c ', '((', '$((', '${', 'a[', '\\\n', 'cat <<E\n', 'case x in ']
 
 const inPieces = (text: string): readonly string[] => Array.from({ length: Math.ceil(text.length / 7) }, (_, at) => text.slice(7 * at, 7 * at + 7))
 

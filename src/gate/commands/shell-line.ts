@@ -3,6 +3,7 @@
 // POSIX shell would read it differently; every denial fits an unreadable line.
 import { endOfDocuments, hereDocumentAt } from './here-documents.js'
 import type { HereDocument } from './here-documents.js'
+import { ASSIGNMENT, CLOSED_BY, CLOSERS, DESCRIPTOR, PASSED_OVER, RESERVED, SIMPLE_PATTERN, SUBSCRIPT, TEST_OPERATOR, isBalanced } from './shell-grammar.js'
 import { UNREADABLE, endOfArithmetic, endOfLine, endOfParenthesis, substitutionsIn } from './shell-quoting.js'
 import { isCleanContinuation, isWordEnd, readWord } from './shell-words.js'
 import type { Findings, ReadWord, Word } from './shell-words.js'
@@ -31,20 +32,6 @@ export interface SplitLine {
   /** It has arithmetic or an array, where a shell expands texts once more, quoted ones too. */
   readonly evaluates: boolean
 }
-
-/** `a=`, `a[1]+=` */
-const ASSIGNMENT = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/
-/** A command follows, or nothing does. */
-const PASSED_OVER = new Set(['if', 'then', 'else', 'elif', 'fi', 'while', 'until', 'do', 'done', '{', '}', '!', 'esac', 'in'])
-const RESERVED = new Set([...PASSED_OVER, 'for', 'select', 'case', '[[', 'function', 'coproc'])
-/** What opens a compound, and what closes it. */
-const CLOSED_BY: Readonly<Record<string, string>> = { if: 'fi', while: 'done', until: 'done', for: 'done', select: 'done', case: 'esac', '{': '}', '(': ')' }
-const CLOSERS = new Set(Object.values(CLOSED_BY))
-const TEST_OPERATOR = /^(?:[=!]=|=|=~|-[a-z]{2})$/
-const SUBSCRIPT = /^[A-Za-z_]\w*\[/
-/** `@(a|b)`, without anything that could be read otherwise. */
-const SIMPLE_PATTERN = /^\([\w.|*?@+!-]*\)/
-const DESCRIPTOR = /^(?:\d+|\{[A-Za-z_]\w*\})$/
 
 interface Draft {
   words: Word[]
@@ -275,7 +262,7 @@ export const splitLine = (line: string): SplitLine => {
       findings.isUnreadable = true
       return false
     }
-    if (bare in CLOSED_BY) openCompound(bare)
+    if (Object.hasOwn(CLOSED_BY, bare)) openCompound(bare)
     if (CLOSERS.has(bare)) closeCompound(bare)
     if (bare === 'for' || bare === 'select') passLoop()
     else if (bare === 'case') passCase()
@@ -388,14 +375,4 @@ export const splitLine = (line: string): SplitLine => {
   // Denials of paths and hosts still see every word of a line that was not understood.
   if (isUnreadable) mentioned.push(...line.split(/[\s'"\\;&|<>()$`]+/).map((text): Word => ({ text, isKnown: false })))
   return { isPlain: isPlain && !isUnreadable && parts.length === 1, parts, mentioned, inner, isUnreadable, endsInComment, evaluates }
-}
-
-/** Every bracket of a shape is closed. */
-const isBalanced = (shape: string): boolean => {
-  let depth = 0
-  for (const letter of shape) {
-    if (letter === '[') depth += 1
-    else if (letter === ']' && depth > 0) depth -= 1
-  }
-  return depth === 0
 }

@@ -1,0 +1,25 @@
+// The words and forms by which a shell line is taken apart.
+
+/** `a=`, `a[1]+=` */
+export const ASSIGNMENT = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/
+/** A command follows, or nothing does. */
+export const PASSED_OVER = new Set(['if', 'then', 'else', 'elif', 'fi', 'while', 'until', 'do', 'done', '{', '}', '!', 'esac', 'in'])
+export const RESERVED = new Set([...PASSED_OVER, 'for', 'select', 'case', '[[', 'function', 'coproc'])
+/** What opens a compound, and what closes it. */
+export const CLOSED_BY: Readonly<Record<string, string>> = { if: 'fi', while: 'done', until: 'done', for: 'done', select: 'done', case: 'esac', '{': '}', '(': ')' }
+export const CLOSERS = new Set(Object.values(CLOSED_BY))
+export const TEST_OPERATOR = /^(?:[=!]=|=|=~|-[a-z]{2})$/
+export const SUBSCRIPT = /^[A-Za-z_]\w*\[/
+/** `@(a|b)`, without anything that could be read otherwise. */
+export const SIMPLE_PATTERN = /^\([\w.|*?@+!-]*\)/
+export const DESCRIPTOR = /^(?:\d+|\{[A-Za-z_]\w*\})$/
+
+/** Every bracket of a shape is closed. */
+export const isBalanced = (shape: string): boolean => {
+  let depth = 0
+  for (const letter of shape) {
+    if (letter === '[') depth += 1
+    else if (letter === ']' && depth > 0) depth -= 1
+  }
+  return depth === 0
+}
