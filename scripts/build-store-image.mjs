@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib'
 
 import { PGlite } from '@electric-sql/pglite'
 
-import { engineOf } from '../dist/store/engine/pglite-engine.js'
+import { engineOf } from '../dist/store/engine/embedded-engine.js'
 import { migrate, readMigrations } from '../dist/store/engine/migrate.js'
 
 const SELF = fileURLToPath(import.meta.url)

@@ -1,15 +1,15 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-import type { PGlite, Transaction } from '@electric-sql/pglite'
+import type { PGlite } from '@electric-sql/pglite'
 
 import { fail } from '../../errors/index.js'
 
-import { embeddedFailure, guardProgram, hasEnded } from './embedded-failure.js'
-import type { Engine, Session } from '../engine.js'
+import { guardProgram } from './embedded-failure.js'
+import { engineOf } from './embedded-engine.js'
+import type { Engine } from '../engine.js'
 import { holdFolder } from './folder-hold.js'
 import { readImage, unpackImage } from './prepared-image.js'
-import { storeError } from './sql-error.js'
 
 export interface PgliteSettings {
   /** Where the data lies; one process has it open at a time. Without one it lives as long as the process. */
@@ -50,43 +50,6 @@ const requireDatabase = (folder: string): void => {
   const names = existsSync(folder) ? readdirSync(folder) : []
   if (names.length === 0 || names.includes('PG_VERSION')) return
   throw fail('store-unavailable', { where: folder, problem: `there is something else in it${names.includes('data') ? `; the database of a store is in its folder data: ${join(folder, 'data')}` : ''}` })
-}
-
-const engineOf = (folder: string | undefined, database: () => Promise<PGlite>, opened: () => Promise<PGlite> | undefined): Engine => {
-  const where = folder ?? 'memory'
-  let ended: Error | undefined
-  const told = async <Result>(work: (open: PGlite) => Promise<Result>): Promise<Result> => {
-    if (ended !== undefined) throw ended
-    try {
-      return await work(await database())
-    } catch (error) {
-      const failure = storeError(embeddedFailure(error, folder), where)
-      if (hasEnded(error)) ended = failure as Error
-      throw failure
-    }
-  }
-  const sessionOf = (run: <Result>(work: (open: PGlite | Transaction) => Promise<Result>) => Promise<Result>): Session => ({
-    query: <Row extends object>(sql: string, values: readonly unknown[] = []) => run(async (open) => (await open.query<Row>(sql, [...values])).rows),
-    execute: async (sql) => {
-      await run((open) => open.exec(sql))
-    },
-  })
-  return {
-    where,
-    ...sessionOf(told),
-    transaction: (work) => told((open) => open.transaction((inside) => work(sessionOf((query) => query(inside))))),
-    listen: (channels, heard) =>
-      told(async (open) => {
-        const stops = await Promise.all(channels.map((channel) => open.listen(channel, (payload) => { heard(payload, channel) })))
-        return async () => {
-          await Promise.all(stops.map((stop) => stop()))
-        }
-      }),
-    close: async () => {
-      // One that could not be opened, or has ended, has nothing to close.
-      if (ended === undefined) await (await opened()?.catch(() => undefined))?.close()
-    },
-  }
 }
 
 /** A quarter of the default: all of it is written to at each start, and the kernel keeps pages of the files as well. */
