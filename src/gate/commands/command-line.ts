@@ -1,6 +1,6 @@
 // Reads what a call would execute: a command line, or words. It finds the commands in it, also those that stand as text
 // among the words of another.
-import { EVALUATORS, LAUNCHING_WORDS, RUN_VARIABLES, SHELLS, TEXT_RUNNERS, isLauncher } from './launchers.js'
+import { EVALUATORS, LAUNCHING_WORDS, LINE_RUNNERS, RUN_VARIABLES, SHELLS, TEXT_RUNNERS, isLauncher } from './launchers.js'
 import { splitLine } from './shell-line.js'
 import type { CommandPart } from './shell-line.js'
 import { substitutionsIn } from './shell-quoting.js'
@@ -149,7 +149,8 @@ const linesWithin = ({ words, input = [] }: CommandPart, names: readonly string[
   // `. /dev/stdin <<< '…'`
   const readsInput = hasShell || names[0] === '.' || names[0] === 'source'
   const given = [...(hasShell ? behindOption(words) : []), ...(readsInput ? input : [])]
-  const texts = names.some((name) => TEXT_RUNNERS.has(name)) ? words.slice(1).flatMap(({ text }) => (text.startsWith('-C') ? [text.slice(2)] : /\s/.test(text) ? [text, ...valuesIn(text)] : [])) : []
+  const isLine = names.some((name) => LINE_RUNNERS.has(name)) ? /[\s;&|<>$`]/ : /\s/
+  const texts = names.some((name) => TEXT_RUNNERS.has(name)) ? words.slice(1).flatMap(({ text }) => (text.startsWith('-C') ? [text.slice(2)] : isLine.test(text) ? [text, ...valuesIn(text)] : [])) : []
   const evaluated = names[0] === 'eval' ? [words.slice(1).map(({ text }) => text).join(' ')] : []
   // An alias can change how the rest of the line is read.
   const isAlias = names[0] === 'alias' && words.some(({ text }) => text.includes('='))

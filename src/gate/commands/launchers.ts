@@ -60,10 +60,13 @@ export const SHELLS: ReadonlySet<string> = new Set(
   'sh bash rbash zsh dash ksh ksh93 mksh lksh ash hush yash posh osh csh tcsh fish nu pwsh elvish xonsh rc es busybox toybox su runuser script scriptlive flock env sg newgrp capsh at batch'.split(' '),
 )
 
-/** These take a command line as ordinary text, wherever it stands. */
-export const TEXT_RUNNERS: ReadonlySet<string> = new Set(
-  'eval trap mapfile readarray compgen complete bind ssh slogin autossh sshpass mosh watch parallel xargs sudo doas entr watchexec hyperfine tmux screen dtach nsenter chroot timeout find sg newgrp su runuser script flock split tar bsdtar rsync socat ncat nc machinectl nix-shell'.split(' '),
+/** These give a text to a shell, wherever it stands. */
+export const LINE_RUNNERS: ReadonlySet<string> = new Set(
+  'eval trap mapfile readarray compgen complete bind ssh slogin autossh sshpass mosh watch watchexec hyperfine tmux screen sg newgrp su runuser script flock split nix-shell'.split(' '),
 )
+
+/** These may do so, or split a text into words. Their patterns and names often have letters that mean something to a shell. */
+export const TEXT_RUNNERS: ReadonlySet<string> = new Set([...LINE_RUNNERS, ...'parallel xargs sudo doas entr dtach nsenter chroot timeout find tar bsdtar rsync socat ncat nc machinectl'.split(' ')])
 
 /** Builtins of bash that expand what stands in the brackets of a name, or in a number; of some, the option that makes them. */
 export const EVALUATORS: ReadonlyMap<string, readonly string[]> = new Map([
