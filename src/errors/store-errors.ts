@@ -78,7 +78,7 @@ export const STORE_ERRORS = {
     when: 'A runtime has another tool than the registration of the same name, which is what people approve.',
     message: 'the tool "{tool}" of this runtime is not the one that is registered (version {version}): {problem}',
     agent: 'This tool is not the one that was registered, and was not run.',
-    fix: 'change the file of the registration to match, then: cordon tools register {tool}.yaml; or use the tool as it is registered: cordon tools show {tool}; of a file of tools for runners: cordon runner --tools FILE --registration {tool} > {tool}.json && cordon tools register {tool}.json',
+    fix: 'change {tool}.yaml, or the file that it was registered from, to match, then: cordon tools register {tool}.yaml; or use the tool as it is registered: cordon tools show {tool}; of a file of tools for runners: cordon runner --tools FILE --registration {tool} > {tool}.json && cordon tools register {tool}.json',
   },
   'tool-not-for-this-host': {
     when: 'A runtime that runs its calls itself is asked for a tool that needs labels or mechanisms which its host does not have.',
