@@ -32,16 +32,55 @@ export interface Doors {
 /** Where programs that are told of a proxy look for it. Nobody listens there: connect() to it is answered by the keeper. */
 export const PROXY_PORT = 3128
 
+/** A tool can bring hundreds of connections at once, and each costs the host some work: so many are begun in one turn. */
+const PER_TURN = 8
+/** Beyond that a cell's connections are begun as they come: what waits holds descriptors of the host. */
+const MOST_WAITING = 256
+
 interface Known {
   network: CallNetwork | undefined
   readonly streams: Set<Socket>
+  /** What has arrived and is not begun. */
+  readonly waiting: (() => void)[]
+}
+
+/** Begins what waits, one of each cell in turn, so that one cell's flood delays neither the others nor the event loop. */
+const createTurns = () => {
+  const cells = new Set<Known>()
+  let isPlanned = false
+  const plan = (): void => {
+    if (isPlanned || cells.size === 0) return
+    isPlanned = true
+    setImmediate(turn)
+  }
+  const turn = (): void => {
+    isPlanned = false
+    for (let begun = 0; begun < PER_TURN; begun += 1) {
+      const [cell] = cells
+      if (cell === undefined) return
+      cells.delete(cell)
+      cell.waiting.shift()?.()
+      if (cell.waiting.length > 0) cells.add(cell)
+    }
+    plan()
+  }
+  return (cell: Known, begin: () => void): void => {
+    if (cell.waiting.length >= MOST_WAITING) {
+      begin()
+      return
+    }
+    cell.waiting.push(begin)
+    cells.add(cell)
+    plan()
+  }
 }
 
 export const createDoors = (): Doors => {
   const known = new Map<string, Known>()
+  const inTurn = createTurns()
   return {
     make: ({ token }) => {
-      const own: Known = { network: undefined, streams: new Set() }
+      const own: Known = { network: undefined, streams: new Set(), waiting: [] }
       known.set(token, own)
       return {
         open: (network) => {
@@ -67,8 +106,13 @@ export const createDoors = (): Doors => {
       }
       own.streams.add(handle)
       handle.once('close', () => own.streams.delete(handle))
-      if (parcel.to === 'proxy') own.network.proxied(handle)
-      else own.network.connected(handle, parcel.to.host, parcel.to.port)
+      const { network } = own
+      const { to } = parcel
+      inTurn(own, () => {
+        if (handle.destroyed) return
+        if (to === 'proxy') network.proxied(handle)
+        else network.connected(handle, to.host, to.port)
+      })
     },
   }
 }
