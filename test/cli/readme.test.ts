@@ -14,7 +14,9 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
 const folder = temporaryFolder()
 
-const block = (language: string): string => new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(README)?.[1] ?? ''
+const SANDBOX = readFileSync(join(ROOT, 'docs', 'sandbox.md'), 'utf8')
+
+const block = (language: string, page = README): string => new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(page)?.[1] ?? ''
 
 /** A project that has installed Cordon. */
 const project = (name: string): string => {
@@ -32,13 +34,13 @@ const runExample = (name: string, source: string) => {
 }
 
 test('the library example runs as printed', () => {
-  const { place, status, stdout, stderr } = runExample('library', block('ts'))
+  const { place, status, stdout, stderr } = runExample('library', block('ts', SANDBOX))
   expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: 'apple\npear\n\n', stderr: '' })
   expect(readFileSync(join(place, 'out', 'sorted'), 'utf8')).toBe('apple\npear\n')
 })
 
 test('the library example shows what to do where something is refused', () => {
-  const { stdout, stderr } = runExample('refused', block('ts').replace(/^mkdirSync\('out'.*$/m, ''))
+  const { stdout, stderr } = runExample('refused', block('ts', SANDBOX).replace(/^mkdirSync\('out'.*$/m, ''))
   expect({ stdout, stderr }).toEqual({ stdout: '', stderr: expect.stringMatching(/^path-missing: the granted path .*\/out does not exist\nfix: create it first, or remove the grant\n$/) as string })
 })
 
@@ -81,6 +83,10 @@ test('the policy serves the command that is printed below it', () => {
   const script = /`npx (cordon run --policy .*)`/.exec(README)?.[1]?.replace('cordon', `'${process.execPath}' '${CORDON}'`) ?? ''
   const { status, stdout } = spawnSync('sh', ['-c', script], { cwd: place, encoding: 'utf8', timeout: 200_000 })
   expect({ status, stdout }).toEqual({ status: 0, stdout: 'apple\npear\n' })
+})
+
+test('it stays short', () => {
+  expect(README.split('\n').length).toBeLessThanOrEqual(150)
 })
 
 test('every file that it links to is there', () => {
