@@ -1,5 +1,5 @@
 // Programs, builtins and variables that run a command which is given to them as words or as text. A denial looks behind
-// them. The lists come from the manuals of the packages that are named; a program that is missing is not looked behind.
+// them. The lists name the usual programs by package; behind a program that is missing here nobody looks.
 
 /** The command may begin at any of their words. */
 const BY_PACKAGE: Readonly<Record<string, string>> = {
