@@ -1,0 +1,33 @@
+// `npm run dev`: builds again whatever changes, until it is interrupted. TypeScript by its own watch; the command line
+// after each of its rounds; the launcher when a file of native/ was saved.
+import { spawn, spawnSync } from 'node:child_process'
+import { watch } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
+/** As tsc says it at the end of a round. */
+const ROUND_ENDED = /Found (\d+) errors?\. Watching/
+/** Editors save a file in several steps. */
+const SETTLED_MS = 200
+
+const build = (script) => spawnSync(process.execPath, [join(ROOT, 'scripts', script)], { cwd: ROOT, stdio: 'inherit' })
+
+const compiler = spawn(process.execPath, [join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.json', '--watch', '--preserveWatchOutput'], {
+  cwd: ROOT,
+  stdio: ['ignore', 'pipe', 'inherit'],
+})
+compiler.stdout.on('data', (bytes) => {
+  const said = String(bytes)
+  process.stdout.write(said)
+  if (ROUND_ENDED.exec(said)?.[1] === '0') build('bundle-cli.mjs')
+})
+compiler.on('exit', (code) => process.exit(code ?? 1))
+
+let settled
+watch(join(ROOT, 'native'), { recursive: true }, () => {
+  clearTimeout(settled)
+  settled = setTimeout(() => build('build-native.mjs'), SETTLED_MS)
+})
+
+process.on('SIGINT', () => compiler.kill())
