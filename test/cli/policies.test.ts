@@ -72,3 +72,30 @@ describe('cordon run --policy FILE', () => {
     expect(stderr).toBe('cordon: policy-unknown-key: ./wrong.yaml:2: unknown key "raed" in filesystem\nfix: did you mean "read"?\n')
   })
 })
+
+describe('cordon policy compare', () => {
+  const folder = temporaryFolder()
+  writeFileSync(join(folder, 'old.yaml'), 'filesystem: { read: [ data ] }\n')
+  writeFileSync(join(folder, 'new.yaml'), 'filesystem: { read: [ data ], write: [ out ] }\nnetwork: [ api.example.org ]\n')
+  const compare = (...words: readonly string[]) => cordon(['policy', 'compare', ...words], { cwd: folder })
+
+  test('shows what one policy allows beyond another, by examples', () => {
+    const { status, stdout } = compare('new.yaml', 'old.yaml')
+    expect(status).toBe(1)
+    expect(stdout).toContain('new.yaml allows more than old.yaml:')
+    expect(stdout).toContain(`  can write ${join(folder, 'out')}\n`)
+    expect(stdout).toContain('api.example.org:443')
+    expect(JSON.parse(compare('--json', 'new.yaml', 'old.yaml').stdout)).toMatchObject({ within: false, less: [], beyond: expect.arrayContaining([{ kind: 'file', access: 'write', path: join(folder, 'out') }]) as unknown })
+  })
+
+  test('says that a policy lies within another, and what it lacks', () => {
+    const { status, stdout } = compare('old.yaml', 'new.yaml')
+    expect(status).toBe(0)
+    expect(stdout).toMatch(/^within {2}old\.yaml allows nothing that new\.yaml does not\nnew\.yaml allows more than old\.yaml:\n/)
+    expect(compare('old.yaml', 'old.yaml')).toEqual({ status: 0, stdout: 'within  old.yaml allows nothing that old.yaml does not\n', stderr: '' })
+  })
+
+  test('needs two', () => {
+    expect(compare('old.yaml')).toMatchObject({ status: 2, stderr: expect.stringContaining('fix: name two: cordon policy compare OLD.yaml NEW.yaml') as string })
+  })
+})

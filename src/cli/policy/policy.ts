@@ -2,7 +2,7 @@
 import { homedir } from 'node:os'
 
 import { CordonError } from '../../errors/index.js'
-import { canonicalPolicy, parseAbsolutePath, parsePolicy, problemOfExample, readPolicyFile, renderPolicy } from '../../policy/index.js'
+import { beyond, canonicalPolicy, describeWitness, parseAbsolutePath, parsePolicy, problemOfExample, readPolicyFile, renderPolicy } from '../../policy/index.js'
 import type { PolicyFile } from '../../policy/index.js'
 
 import { parseScattered, unknownAction, usage } from '../arguments.js'
@@ -39,6 +39,7 @@ const ACTIONS: Readonly<Record<string, (question: Question) => number | Promise<
   resolve: (question) => resolve(question),
   check: (question) => check(question),
   test: (question) => test(question),
+  compare: (question) => compare(question),
 }
 
 export const policy = async ({ given, environment }: CommandLine): Promise<number> => {
@@ -201,4 +202,24 @@ const tell = (answers: readonly ReturnType<typeof answerRequest>[], json: boolea
   if (json) printJson(answers)
   else for (const { request, allowed, because, credentials } of answers) print(`${allowed ? paint('green', 'allowed') : paint('red', 'denied')}  ${oneLine(request)}: ${oneLine(because)}${credentials.length === 0 ? '' : `, with ${credentials.join(', ')}`}`)
   return answers.every(({ allowed }) => allowed) ? 0 : EXIT_WRONG
+}
+
+/** Both directions: what the first allows beyond the second decides, what it allows less is told too. */
+const compare = async (question: Question): Promise<number> => {
+  const { words, places, json, paint } = question
+  const [first, second, ...more] = words
+  if (first === undefined || second === undefined || more.length > 0) throw usage('compare takes two policies', COMMAND, 'name two: cordon policy compare OLD.yaml NEW.yaml')
+  const [a, b] = await Promise.all([first, second].map(async (word) => combinePolicies(await loadAll({ ...question, words: [word] }), parsePolicy({}, COMMAND))))
+  if (a === undefined || b === undefined) return EXIT_WRONG
+  const context = { workspace: places.workspace, home: places.home }
+  const wider = beyond(a, b, context)
+  const narrower = beyond(b, a, context)
+  if (json) printJson({ within: wider.length === 0, beyond: wider, less: narrower })
+  else {
+    print(wider.length === 0 ? `${paint('green', 'within')}  ${oneLine(first)} allows nothing that ${oneLine(second)} does not` : `${paint('red', 'beyond')}  ${oneLine(first)} allows more than ${oneLine(second)}:`)
+    for (const witness of wider) print(`  ${oneLine(describeWitness(witness))}`)
+    if (narrower.length > 0) print(`${oneLine(second)} allows more than ${oneLine(first)}:`)
+    for (const witness of narrower) print(`  ${oneLine(describeWitness(witness))}`)
+  }
+  return wider.length === 0 ? 0 : EXIT_WRONG
 }
