@@ -52,11 +52,26 @@ export async function benchHostile({ quick, check, json, sustain }) {
  * @returns {Promise<Report>}
  */
 async function soak(seconds) {
+  const server = fork(new URL('hostile/server.mjs', import.meta.url))
+  const bystander = fork(new URL('hostile/lag.mjs', import.meta.url))
+  try {
+    return await soakBeside(seconds, server, bystander)
+  } finally {
+    server.kill()
+    bystander.kill()
+  }
+}
+
+/**
+ * @param {number} seconds
+ * @param {import('node:child_process').ChildProcess} server
+ * @param {import('node:child_process').ChildProcess} bystander
+ * @returns {Promise<Report>}
+ */
+async function soakBeside(seconds, server, bystander) {
   const folder = createScratch('cordon-hostile')
   const ground = path.join(folder, 'ground')
   mkdirSync(ground)
-  const server = fork(new URL('hostile/server.mjs', import.meta.url))
-  const bystander = fork(new URL('hostile/lag.mjs', import.meta.url))
   const [{ port, certificate }] = await once(server, 'message')
   const honest = honestJobs(port)
   const hostile = hostileJobs(port, ground)
@@ -79,8 +94,6 @@ async function soak(seconds) {
     return summarise(seconds, before, beside, after, hostileStatuses, bystanderP99)
   } finally {
     await cordon.close()
-    server.kill()
-    bystander.kill()
   }
 }
 

@@ -1,7 +1,7 @@
 /*
- * Opening for writing, where Landlock alone holds the cell: files in write roots that hold something protected (kept.c),
- * and terminals (terminals.c). For reading, too, where something in such a root is hidden. The keeper opens them and hands the tool the descriptor. Whatever else it is, the call is
- * let through, and Landlock decides.
+ * Opens that the keeper carries out, in the landlock form: for writing, in write roots that hold something protected
+ * (kept.c), and of terminals (terminals.c); for reading, where something in such a root is hidden. The tool gets the
+ * descriptor. Everything else goes on, and Landlock decides.
  */
 #include "wire/cell.h"
 #include "wire/kernel.h"

@@ -1,7 +1,7 @@
 /*
  * Connections for the host. Node takes descriptors on the channel that it opens for
  * a child (`stdio: 'ipc'`): one line of JSON with the descriptor attached. It
- * acknowledges each, which nobody needs. See docs/decisions/ for why.
+ * acknowledges each, which nobody needs. See decision 12.
  *
  * The supervisor never waits for the host, or its clocks would stop: what the
  * channel does not take is kept.

@@ -117,7 +117,7 @@ enum trap {
 	TRAP_SIGNAL = 128, /* signals are sent by the keeper, for where Landlock does not scope them */
 	TRAP_SOCKET = 64,  /* internet sockets lead nowhere, for where listen() cannot be judged */
 	TRAP_MEMORY_FILE = 32, /* memory files are made by the keeper, and counted; shared mappings are charged */
-	TRAP_WATCH = 1024, /* instances of inotify are counted, where no namespace does, see watchers.c */
+	TRAP_WATCH = 1024, /* instances of inotify are counted, where no namespace does, see inotify-instances.c */
 	TRAP_METADATA = 16 /* chmod, chown, utime, xattr are carried out by the keeper */
 };
 

@@ -1,5 +1,5 @@
 // The second half of the path: what rules, hooks, the mode and, where it comes to that, the
-// classifier say about a call that has passed the gate.
+// classifier say about a call that has passed the argument gate.
 import { fail } from '../errors/index.js'
 import type { CordonError } from '../errors/index.js'
 import { mappingOf, oneOf, rootNode, textOf } from '../policy/index.js'

@@ -96,6 +96,6 @@ describe('cordon policy compare', () => {
   })
 
   test('needs two', () => {
-    expect(compare('old.yaml')).toMatchObject({ status: 2, stderr: expect.stringContaining('fix: name two: cordon policy compare OLD.yaml NEW.yaml') as string })
+    expect(compare('old.yaml')).toMatchObject({ status: 2, stderr: expect.stringContaining('fix: name two: cordon policy compare NEW.yaml OLD.yaml') as string })
   })
 })

@@ -208,9 +208,9 @@ const tell = (answers: readonly ReturnType<typeof answerRequest>[], json: boolea
 const compare = async (question: Question): Promise<number> => {
   const { words, places, json, paint } = question
   const [first, second, ...more] = words
-  if (first === undefined || second === undefined || more.length > 0) throw usage('compare takes two policies', COMMAND, 'name two: cordon policy compare OLD.yaml NEW.yaml')
-  const [a, b] = await Promise.all([first, second].map(async (word) => combinePolicies(await loadAll({ ...question, words: [word] }), parsePolicy({}, COMMAND))))
-  if (a === undefined || b === undefined) return EXIT_WRONG
+  if (first === undefined || second === undefined || more.length > 0) throw usage('compare takes two policies', COMMAND, 'name two: cordon policy compare NEW.yaml OLD.yaml')
+  const read = async (word: string) => combinePolicies(await loadAll({ ...question, words: [word] }), parsePolicy({}, COMMAND))
+  const [a, b] = [await read(first), await read(second)]
   const context = { workspace: places.workspace, home: places.home }
   const wider = beyond(a, b, context)
   const narrower = beyond(b, a, context)

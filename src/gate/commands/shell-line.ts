@@ -227,7 +227,7 @@ export const splitLine = (line: string): SplitLine => {
     const end = (): void => {
       const [first, second] = words ?? []
       if (words === undefined || first === undefined) return
-      // `$a == b` is no command in a shell without `[[` either, unless somebody means it to be one.
+      // `$a == b`: a shell without `[[` would run `$a`. Nobody writes that to run a command, so it counts as none.
       if (first.isKnown || second === undefined || !TEST_OPERATOR.test(second.text)) parts.push({ words, startsAnywhere: false })
     }
     findings.evaluates = true

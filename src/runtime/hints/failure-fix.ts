@@ -4,7 +4,7 @@ import type { AbsolutePath, Boundary } from '../../policy/index.js'
 
 import { hasGrantsIn, isClient, isScript, lookAt, namesOwn, namesPart, pathIn, startsClient } from './command-words.js'
 import { describeOwnFile, ownFileAt } from '../own-files/index.js'
-import { grantOfHosts, patternFor } from './policy-lines.js'
+import { grantOfHosts, readLine } from './policy-lines.js'
 import type { Advised } from './policy-lines.js'
 
 export interface FailedTool extends Advised {
@@ -29,7 +29,7 @@ const onFiles = (tool: FailedTool): readonly string[] => {
   if (cwd !== '/' && !isReadable(boundary, cwd) && !hasGrantsIn(cwd, boundary)) {
     const isWanted = isFunction ? named.some((word) => namesPart(word, cwd)) : namesOwn(at) || !(isScript(at) || isClient(at))
     const place = cwd === workspace ? 'the workspace' : `the working directory ${cwd}`
-    return isWanted ? [`${place} is not granted to this tool, so nothing of it is there: policy: { filesystem: { read: ['${patternFor(cwd, workspace)}'] } }`] : []
+    return isWanted ? [`${place} is not granted to this tool, so nothing of it is there: policy: { ${readLine(cwd, workspace)} }`] : []
   }
   return (isFunction ? named : command.slice(1)).slice(0, MOST_WORDS).flatMap((word) => onWord(word, tool)).slice(0, 1)
 }
@@ -40,7 +40,7 @@ const onWord = (word: string, { boundary, cwd, workspace, ownFiles }: FailedTool
   const found = /[/.]/.test(word) || namesPart(word, cwd) ? lookAt(pathIn(word, cwd) ?? cwd) : undefined
   if (found === undefined || found.real === '/' || /^\/(?:proc|dev|sys)(?:\/|$)/.test(found.real) || isReadable(boundary, found.real)) return []
   const own = ownFileAt(found.real, 'read', ownFiles)
-  return [own === undefined ? `${found.real} is not granted to this tool: policy: { filesystem: { read: ['${patternFor(found.real, workspace)}'] } }` : describeOwnFile(found.real, own, 'tool')]
+  return [own === undefined ? `${found.real} is not granted to this tool: policy: { ${readLine(found.real, workspace)} }` : describeOwnFile(found.real, own, 'tool')]
 }
 
 /** The landlock form refuses datagrams, and with them the look-up of names, without anybody seeing it. */

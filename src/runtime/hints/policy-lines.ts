@@ -118,6 +118,9 @@ const entry = (key: string, values: Iterable<string>): readonly string[] => {
   return all.length === 0 ? [] : [`${key}: [${all.slice(0, MOST_ENTRIES).map(quoted).join(', ')}${all.length > MOST_ENTRIES ? ', …' : ''}]`]
 }
 
+/** The line that grants one path for reading. */
+export const readLine = (path: AbsolutePath, workspace: AbsolutePath): string => `filesystem: { ${entry('read', [patternFor(path, workspace)]).join('')} }`
+
 const networkLine = (hosts: Iterable<string>): string => entry('network', hosts).join('')
 
 const quoted = (text: string): string => `'${text.replace(/[\\']/g, (character) => `\\${character}`)}'`

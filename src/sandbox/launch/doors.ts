@@ -34,7 +34,7 @@ export const PROXY_PORT = 3128
 
 /** A tool can bring hundreds of connections at once, and each costs the host some work: so many are begun in one turn. */
 const PER_TURN = 8
-/** Beyond that a cell's connections are begun as they come: what waits holds descriptors of the host. */
+/** With so many waiting, the oldest is begun for each that comes: what waits holds descriptors of the host. */
 const MOST_WAITING = 256
 
 interface Known {
@@ -44,7 +44,7 @@ interface Known {
   readonly waiting: (() => void)[]
 }
 
-/** Begins what waits, one of each cell in turn, so that one cell's flood delays neither the others nor the event loop. */
+/** Begins what waits, one of each cell in turn, so that one cell's flood does not delay the connections of others. */
 const createTurns = () => {
   const cells = new Set<Known>()
   let isPlanned = false
@@ -65,11 +65,8 @@ const createTurns = () => {
     plan()
   }
   return (cell: Known, begin: () => void): void => {
-    if (cell.waiting.length >= MOST_WAITING) {
-      begin()
-      return
-    }
     cell.waiting.push(begin)
+    if (cell.waiting.length > MOST_WAITING) cell.waiting.shift()?.()
     cells.add(cell)
     plan()
   }
@@ -88,6 +85,7 @@ export const createDoors = (): Doors => {
         },
         close: () => {
           known.delete(token)
+          own.waiting.length = 0
           for (const stream of own.streams) stream.destroy()
         },
       }

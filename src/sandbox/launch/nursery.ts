@@ -10,7 +10,7 @@ import { fail } from '../../errors/index.js'
 import type { Stdio } from '../plan/plan.js'
 import type { Identity } from '../plan/workspace-owner.js'
 
-/** Takes what launchers give on the channel: listening sockets, as Node hands them to its own children (docs/decisions/). */
+/** Takes what launchers give on the channel: connections of tools, as Node hands sockets to its own children (decision 12). */
 export type Receive = (message: unknown, handle: unknown) => void
 
 /** Gives connections to fresh launchers, each of which builds one cell. */
