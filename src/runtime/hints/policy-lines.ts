@@ -126,7 +126,7 @@ const networkLine = (hosts: Iterable<string>): string => entry('network', hosts)
 const quoted = (text: string): string => `'${text.replace(/[\\']/g, (character) => `\\${character}`)}'`
 
 /** As it is written in a policy: from the workspace on, where it lies there. */
-export const patternFor = (path: string, workspace: AbsolutePath): string => {
+const patternFor = (path: string, workspace: AbsolutePath): string => {
   if (path === workspace) return '.'
   return escapeGlob(isWithinPath(path as AbsolutePath, workspace) ? path.slice(workspace === '/' ? 1 : workspace.length + 1) : path)
 }

@@ -99,9 +99,19 @@ const around = (root: Place, carved: readonly AbsolutePath[], access: Access, li
   if (root.object === 'device') return [{ access: access.includes('w') ? 'rwd' : 'rd', path: root.path }]
   const inside = carved.filter((path) => isWithinPath(path, root.path))
   if (inside.length === 0) return [{ access, path: root.path }]
-  return entriesIn(root.path).flatMap(({ name }) => {
+  return entriesNow(root.path).flatMap(({ name }) => {
     const path = `${root.path}/${name}` as AbsolutePath
     const object = objectAt(path)
     return object === undefined || object === 'link' ? [] : around({ path, object }, inside, access, linked)
   })
+}
+
+/** A folder that somebody removed meanwhile has none; what comes in its place gets no rule, and so cannot be touched. */
+const entriesNow = (folder: AbsolutePath): ReturnType<typeof entriesIn> => {
+  try {
+    return entriesIn(folder)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return []
+    throw error
+  }
 }

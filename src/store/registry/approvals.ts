@@ -42,7 +42,7 @@ export interface ListedQuestion extends OpenQuestion {
 const CALLER_GONE = `(select max(r.last_seen) from agents.runners r
   where r.actor = a.agent and r.team in ('', a.owner) and r.first_seen <= a.created_at and r.last_seen + r.lease >= a.created_at
   having max(greatest(r.last_seen, pg_postmaster_start_time()) + r.lease / 2) < clock_timestamp()
-    and exists (select from agents.tool_invocations i where i.id = a.subject_id and i.created_at = agents.fn_time_of(a.subject_id) and i.dispatch = 'caller'))`
+    and agents.fn_runs_at_caller(a.subject_id))`
 
 const QUESTION_COLUMNS = `a.id, a.owner, a.subject_kind as "subjectKind", a.subject_id as "subjectId", a.arguments_hash as "argumentsHash", a.asked_by as "askedBy", a.why, a.needed,
   agents.fn_agreed(a.id) as agreed, a.expires_at as "expiresAt", a.created_at as "createdAt",
