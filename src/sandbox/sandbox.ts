@@ -207,7 +207,7 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
     planner.forget()
     const disturbance = disturbanceIn(error, ender)
     // Something that the plan was made of is no longer as it was. A new one says which, or serves the next call.
-    if (disturbance?.isSeen !== true) planner.plan(request, patrol.sealed)
+    if (!ender.isWanted()) planner.plan(request, patrol.sealed)
     if (disturbance === undefined) throw error
     return disturbance
   }

@@ -86,8 +86,14 @@ export const seenDisturbance = (): CordonError =>
 // Where the launcher meets what lies in the write roots; and a cell that was ended before its program began.
 const STAGES_OF_CONTENT: ReadonlySet<unknown> = new Set(['root', 'landlock', 'cell'])
 
-export const disturbanceIn = (error: CordonError, ender: Ender): Disturbance | undefined =>
-  ender.isWanted() || STAGES_OF_CONTENT.has(error.params['stage']) ? { error, isSeen: ender.isWanted() } : undefined
+/** As strerror says it. What the plan names was there when it was made: somebody removed it since. */
+const GONE = 'No such file or directory'
+
+export const disturbanceIn = (error: CordonError, ender: Ender): Disturbance | undefined => {
+  const isOfContent = STAGES_OF_CONTENT.has(error.params['stage'])
+  if (ender.isWanted()) return { error, isSeen: true }
+  return isOfContent ? { error, isSeen: error.params['errno'] === GONE } : undefined
+}
 
 const MOST_TRIES = 8
 /** Where nobody saw a change, the reason may be another, which stays. */
