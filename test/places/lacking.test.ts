@@ -35,7 +35,9 @@ describePlace(
   () => ({
     calls: {
       write: { argv: ['/bin/sh', '-c', 'echo new > file; cat file'], ...mayWrite() },
-      plant: { argv: ['/bin/sh', '-c', 'echo planted > .bashrc; mkdir -p new/.git/hooks; echo planted > new/.git/hooks/pre-commit'], ...mayWrite() },
+      // One name each: a tool is ended when the first is found, which may be before it plants a second one.
+      plant: { argv: ['/bin/sh', '-c', 'echo planted > .bashrc'], ...mayWrite() },
+      'plant deep': { argv: ['/bin/sh', '-c', 'mkdir -p new/.git/hooks; echo planted > new/.git/hooks/pre-commit'], ...mayWrite() },
       stay: { argv: ['/bin/sh', '-c', 'echo planted > .profile; sleep 300'], ...mayWrite() },
       look: { argv: ['/bin/sh', '-c', 'cat .bashrc new/.git/hooks/pre-commit'], ...mayWrite() },
       carved: { argv: ['/bin/true'], ...mayWrite(`!${written}/missing`) },
@@ -44,9 +46,8 @@ describePlace(
   (found) => {
     test('a tool can write, and what it plants is set aside when it ends', () => {
       expect(ran(found(), 'write').stdout).toBe('new\n')
-      expect(ran(found(), 'plant').violations).toMatchObject(
-        ['.bashrc', 'new/.git/hooks/pre-commit'].map((name) => ({ kind: 'protected', path: `${written}/${name}` })),
-      )
+      expect(ran(found(), 'plant').violations).toMatchObject([{ kind: 'protected', path: `${written}/.bashrc` }])
+      expect(ran(found(), 'plant deep').violations).toMatchObject([{ kind: 'protected', path: `${written}/new/.git/hooks/pre-commit` }])
       expect(ran(found(), 'look').stdout).toBe('')
     })
 
