@@ -32,7 +32,8 @@ static int segment_by_index(void)
 	int last = ENOENT;
 	for (int index = 0; index < 4096; index++) {
 		int id = shmctl(index, SHM_STAT, &facts);
-		if (id < 0) { last = errno; if (errno == EINVAL) continue; return errno; }
+		/* An index is free (EINVAL), or another user's segment has it (EACCES). */
+		if (id < 0) { last = errno; continue; }
 		if (facts.shm_perm.__key == key) return read_segment(id);
 	}
 	return last;
