@@ -6,7 +6,6 @@
 #include "wire/cell.h"
 #include "keeper/notify.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <stdio.h>
@@ -28,27 +27,22 @@ static bool has_descriptors_waiting(pid_t pid, const char *descriptor)
 	return line && strtoul(line + 8, NULL, 10) > 0;
 }
 
+static void look_at_descriptor(pid_t pid, const char *descriptor, const char *target, void *context)
+{
+	struct search *search = context;
+
+	if (strcmp(target, "anon_inode:inotify") == 0)
+		search->found++;
+	else if (strncmp(target, "socket:", 7) == 0)
+		search->blind = search->blind || has_descriptors_waiting(pid, descriptor);
+}
+
 static void look_at(pid_t pid, void *context)
 {
 	struct search *search = context;
-	char folder[64], path[128], target[64];
 
-	snprintf(folder, sizeof folder, "/proc/%d/fd", pid);
-	DIR *descriptors = opendir(folder);
-	search->blind = search->blind || (!descriptors && errno == EACCES);
-	for (struct dirent *entry; descriptors && (entry = readdir(descriptors));) {
-		snprintf(path, sizeof path, "%s/%.16s", folder, entry->d_name);
-		ssize_t length = readlink(path, target, sizeof target - 1);
-		if (length <= 0)
-			continue;
-		target[length] = '\0';
-		if (strcmp(target, "anon_inode:inotify") == 0)
-			search->found++;
-		else if (strncmp(target, "socket:", 7) == 0)
-			search->blind = search->blind || has_descriptors_waiting(pid, entry->d_name);
-	}
-	if (descriptors)
-		closedir(descriptors);
+	if (!each_descriptor(pid, look_at_descriptor, search))
+		search->blind = search->blind || errno == EACCES;
 }
 
 void answer_watcher(const struct notification *call)

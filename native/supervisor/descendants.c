@@ -129,3 +129,23 @@ void each_descendant(pid_t root, visit_process *visit, void *context)
 	free(found.at);
 	free(everybody.at);
 }
+
+bool each_descriptor(pid_t pid, visit_descriptor *visit, void *context)
+{
+	char folder[64], path[128], target[64];
+
+	snprintf(folder, sizeof folder, "/proc/%d/fd", pid);
+	DIR *descriptors = opendir(folder);
+	if (!descriptors)
+		return false;
+	for (struct dirent *entry; (entry = readdir(descriptors));) {
+		snprintf(path, sizeof path, "%s/%.16s", folder, entry->d_name);
+		ssize_t length = readlink(path, target, sizeof target - 1);
+		if (length <= 0)
+			continue;
+		target[length] = '\0';
+		visit(pid, entry->d_name, target, context);
+	}
+	closedir(descriptors);
+	return true;
+}

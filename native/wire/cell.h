@@ -319,6 +319,9 @@ bool is_copier(const struct copiers *copiers, pid_t pid);
 
 typedef void visit_process(pid_t pid, void *context);
 void each_descendant(pid_t root, visit_process *visit, void *context);
+/* Every descriptor of a process, with what it leads to. False with errno where they cannot be listed. */
+typedef void visit_descriptor(pid_t pid, const char *descriptor, const char *target, void *context);
+bool each_descriptor(pid_t pid, visit_descriptor *visit, void *context);
 typedef void visit_thread(const char *folder, pid_t pid, void *context); /* `folder`: of the thread, in /proc */
 void each_thread(pid_t pid, visit_thread *visit, void *context);
 pid_t own_pid_in_proc(void);

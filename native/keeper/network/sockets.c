@@ -1,7 +1,6 @@
 /* Whose socket is this? A socket file belongs to the call when one of the call's processes holds the socket. */
 #include "wire/cell.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
@@ -73,23 +72,20 @@ struct search {
 	bool found;
 };
 
+static void look_at_descriptor(pid_t pid, const char *descriptor, const char *target, void *context)
+{
+	struct search *search = context;
+
+	(void)pid, (void)descriptor;
+	search->found = search->found || strcmp(target, search->link) == 0;
+}
+
 static void look_at_descriptors(pid_t pid, void *context)
 {
 	struct search *search = context;
-	char folder[64], path[128], target[48];
 
-	snprintf(folder, sizeof folder, "/proc/%d/fd", pid);
-	DIR *descriptors = search->found ? NULL : opendir(folder);
-	for (struct dirent *entry; descriptors && (entry = readdir(descriptors));) {
-		snprintf(path, sizeof path, "%s/%.16s", folder, entry->d_name);
-		ssize_t length = readlink(path, target, sizeof target - 1);
-		if (length <= 0)
-			continue;
-		target[length] = '\0';
-		search->found = search->found || strcmp(target, search->link) == 0;
-	}
-	if (descriptors)
-		closedir(descriptors);
+	if (!search->found)
+		each_descriptor(pid, look_at_descriptor, search);
 }
 
 bool is_own_socket(int file)
