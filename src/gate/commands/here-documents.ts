@@ -1,4 +1,5 @@
 // Here-documents of a shell line: their delimiters, and where their texts end.
+import { isWordEnd } from './shell-grammar.js'
 
 export interface HereDocument {
   readonly delimiter: string
@@ -10,8 +11,6 @@ export interface HereDocument {
   readonly end: number
 }
 
-const WORD_END = ' \t\n;&|()<>'
-
 /** Behind `<<`. The delimiter is the word as it is written, without its quotes; nothing in it is expanded. */
 export const hereDocumentAt = (line: string, from: number): HereDocument | 'unreadable' => {
   const isStripped = line[from] === '-'
@@ -20,7 +19,7 @@ export const hereDocumentAt = (line: string, from: number): HereDocument | 'unre
   if (line[at] === '#') return 'unreadable'
   let delimiter = ''
   let isQuoted = false
-  for (; at < line.length && !WORD_END.includes(line.charAt(at)); at += 1) {
+  for (; !isWordEnd(line[at]); at += 1) {
     const letter = line[at] ?? ''
     if (letter === '$' || letter === '`') return 'unreadable'
     if (letter === '\\') {

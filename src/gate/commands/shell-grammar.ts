@@ -23,3 +23,8 @@ export const isBalanced = (shape: string): boolean => {
   }
   return depth === 0
 }
+
+const WORD_END = ' \t\n;&|()<>'
+
+/** Whether an unquoted word ends before this letter, or at the end of the line (undefined). */
+export const isWordEnd = (letter: string | undefined): boolean => letter === undefined || WORD_END.includes(letter)

@@ -3,9 +3,9 @@
 // POSIX shell would read it differently; every denial fits an unreadable line.
 import { endOfDocuments, hereDocumentAt } from './here-documents.js'
 import type { HereDocument } from './here-documents.js'
-import { ASSIGNMENT, CLOSED_BY, CLOSERS, DESCRIPTOR, PASSED_OVER, RESERVED, SIMPLE_PATTERN, SUBSCRIPT, TEST_OPERATOR, isBalanced } from './shell-grammar.js'
+import { ASSIGNMENT, CLOSED_BY, CLOSERS, DESCRIPTOR, PASSED_OVER, RESERVED, SIMPLE_PATTERN, SUBSCRIPT, TEST_OPERATOR, isBalanced, isWordEnd } from './shell-grammar.js'
 import { UNREADABLE, endOfArithmetic, endOfLine, endOfParenthesis, substitutionsIn } from './shell-quoting.js'
-import { isCleanContinuation, isWordEnd, readWord } from './shell-words.js'
+import { isCleanContinuation, readWord } from './shell-words.js'
 import type { Findings, ReadWord, Word } from './shell-words.js'
 
 /** One command of a line. */

@@ -4,6 +4,7 @@
 import { endOfDocuments, hereDocumentAt } from './here-documents.js'
 import type { HereDocument } from './here-documents.js'
 import { unescapeBackquoted } from './shell-escapes.js'
+import { isWordEnd } from './shell-grammar.js'
 
 export const UNREADABLE = -1
 /** A person nests three or four; beyond this nobody needs to know what a line means. */
@@ -116,8 +117,6 @@ export const endOfArithmetic = (line: string, from: number, also: string, depth 
   }
   return UNREADABLE
 }
-
-const isWordEnd = (letter: string | undefined): boolean => letter === undefined || ' \t\n;&|()<>'.includes(letter)
 
 /**
  * Behind an opening parenthesis: the place of the one that closes it, past comments, here-documents and patterns of `case`.

@@ -1,5 +1,6 @@
 // Reads one word of a command line the way a POSIX shell would, as far as that can be done without running it.
 import { decodeAnsi, unescapeBackquoted } from './shell-escapes.js'
+import { isWordEnd } from './shell-grammar.js'
 import { UNREADABLE, endOfArithmetic, endOfBrace, endOfEscaped, endOfParenthesis, endOfSingle, substitutionsIn } from './shell-quoting.js'
 
 export interface Word {
@@ -30,12 +31,9 @@ export interface Findings {
   evaluates: boolean
 }
 
-const WORD_END = new Set([' ', '\t', '\n', ';', '&', '|', '(', ')', '<', '>'])
 const UNSAFE = new Set(['~', '!', '#', '\r', '\0'])
 const NAME = /[A-Za-z0-9_]/
 const SPECIAL_PARAMETERS = '@*#?$!-'
-
-export const isWordEnd = (letter: string): boolean => WORD_END.has(letter)
 
 export const readWord = (line: string, from: number, findings: Findings): ReadWord => {
   let at = from
@@ -131,7 +129,7 @@ export const readWord = (line: string, from: number, findings: Findings): ReadWo
     isPlain = false
   }
 
-  while (at < line.length && !WORD_END.has(line.charAt(at))) {
+  while (!isWordEnd(line[at])) {
     const letter = line.charAt(at)
     at += 1
     if (letter === "'") {
