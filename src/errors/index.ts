@@ -1,4 +1,6 @@
 export { CordonError } from './cordon-error.js'
 export { bug, fail } from './fail.js'
+export { IMPORT_ADVICE } from './runtime-errors.js'
+export { reasonOf } from './reason-of.js'
 export { ERRORS } from './table.js'
 export type { ErrorCode, ErrorParams } from './table.js'

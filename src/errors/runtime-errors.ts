@@ -1,6 +1,9 @@
 // Errors of running tools. See table.ts.
 import type { ErrorText } from './error-text.js'
 
+/** For functions that are sent to their cell as text. */
+export const IMPORT_ADVICE = "import Node's own modules inside the function (await import('node:fs')); for files or packages of yours use module: './helper.mjs', export: 'f'"
+
 export const RUNTIME_ERRORS = {
   'option-unknown': {
     when: 'An option was given that does not exist; passing it over could leave a right open.',
@@ -18,7 +21,7 @@ export const RUNTIME_ERRORS = {
     when: 'A function tool is sent to its cell by its source, and that source does not stand by itself.',
     message: 'the function of the tool "{tool}" cannot be sent to a cell: {problem}',
     agent: 'This tool is not set up correctly.',
-    fix: 'pass what it needs as input; import Node\'s own modules inside the function (await import(\'node:fs\')); for files or packages of yours use module: \'./helper.mjs\', export: \'f\'',
+    fix: `pass what it needs as input; ${IMPORT_ADVICE}`,
   },
   'module-unreadable': {
     when: 'The module of a function tool is not where the tool says.',

@@ -110,7 +110,7 @@ describe('the value of a credential', () => {
     ofUser('mine', POLICY)
     expect(run(['--policy', 'mine'])).toEqual(refusal('credential-missing: the credential "my-token" has no value: the variable MY_TOKEN is not set', 'fix: set MY_TOKEN here, or say where it comes from: --secret my-token=SOURCE'))
     expect(run(['--policy', 'mine', '--secret', 'my-token=file:/nonexistent/token'])).toEqual(refusal('credential-missing', 'the file /nonexistent/token does not exist'))
-    // A relative path is told whole, so that it is clear in which folder it was looked for.
+    // The error names the absolute path: a relative one does not say which folder is meant.
     expect(run(['--policy', 'mine', '--secret', 'my-token=file:token'])).toEqual(refusal('credential-missing', `the file ${join(project, 'token')} does not exist`, `put the value into ${join(project, 'token')}`))
     expect(run(['--policy', 'mine', '--secret', 'my-tokne=env:A'])).toEqual(refusal('usage-error', 'did you mean my-token?'))
     const typed = run(['--policy', 'mine', '--secret', `my-token=${SECRET}`])

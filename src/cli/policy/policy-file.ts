@@ -2,14 +2,13 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 
-import { fail } from '../../errors/index.js'
+import { fail, reasonOf } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
 import { loadPolicyFile, nearestKey } from '../../policy/index.js'
 import type { PolicyFile, ToolPolicy } from '../../policy/index.js'
 
 import type { FoundPolicy, PolicyPlaces, PolicySource } from './policy-sources.js'
 import { POLICY_ENDING, POLICY_SOURCES, findPolicies, isVouchedFor, readFound, shownAs } from './policy-sources.js'
-import { reasonOf } from '../text/file-failure.js'
 import { asWord } from '../text/shell-word.js'
 
 /** A policy file, and whether whoever runs this stands behind it. */

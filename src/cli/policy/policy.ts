@@ -23,6 +23,8 @@ import type { FoundPolicy, PolicyPlaces } from './policy-sources.js'
 
 const COMMAND = 'cordon policy'
 const EXIT_WRONG = 1
+/** What is typed beside policies: nothing. */
+const NO_OPTIONS = parsePolicy({}, COMMAND)
 
 interface Question {
   readonly words: readonly string[]
@@ -132,7 +134,7 @@ const loadAll = async ({ words, places, environment }: Question): Promise<readon
 
 const resolve = async (question: Question): Promise<number> => {
   const files = await loadAll(question)
-  const lines = renderPolicy(combinePolicies(files, parsePolicy({}, COMMAND))).map(({ text, item }) => ({
+  const lines = renderPolicy(combinePolicies(files, NO_OPTIONS)).map(({ text, item }) => ({
     text,
     from: item === undefined ? [] : placesOf(files, item.section, item.key),
   }))
@@ -148,11 +150,14 @@ const resolve = async (question: Question): Promise<number> => {
 const placesOf = (files: readonly LoadedPolicy[], section: Parameters<PolicyFile['whereIs']>[0], key: string): readonly string[] =>
   files.filter(({ policy: each }) => renderPolicy(each).some(({ item }) => item?.section === section && item.key === key)).map(({ whereIs }) => whereIs(section, key))
 
+const namedOrAll = (words: readonly string[], places: PolicyPlaces): readonly string[] =>
+  words.length > 0 ? words : findPolicies(places).map(({ source, name }) => `${source}:${name}`)
+
 const check = ({ words, places, json, paint }: Question): number => {
-  const named = words.length > 0 ? words : findPolicies(places).map(({ source, name }) => `${source}:${name}`)
+  const named = namedOrAll(words, places)
   const results = named.map((word) => attempt(word, () => loadPolicy(word, places)))
   const good = results.flatMap(({ value }) => value ?? [])
-  const together = words.length > 1 && good.length === words.length ? [attempt(words.join(' with '), () => combinePolicies(good, parsePolicy({}, COMMAND)))] : []
+  const together = words.length > 1 && good.length === words.length ? [attempt(words.join(' with '), () => combinePolicies(good, NO_OPTIONS))] : []
   const all = [...results, ...together]
   if (json) printJson(all.map(({ name, problem, fix }) => ({ name, problem, fix })))
   else {
@@ -183,7 +188,7 @@ const test = async (question: Question): Promise<number> => {
     const files = await loadAll(question)
     return tell(requests.map((text) => answerRequest(text, files)), json, paint)
   }
-  const named = words.length > 0 ? words : findPolicies(places).map(({ source, name }) => `${source}:${name}`)
+  const named = namedOrAll(words, places)
   const outcomes = named.flatMap((word) => {
     const { text, source } = readPolicy(word, places)
     const file = readPolicyFile(text, source)
@@ -204,12 +209,12 @@ const tell = (answers: readonly ReturnType<typeof answerRequest>[], json: boolea
   return answers.every(({ allowed }) => allowed) ? 0 : EXIT_WRONG
 }
 
-/** Both directions: what the first allows beyond the second decides, what it allows less is told too. */
+/** The exit status says whether the first allows more. The text also says what the second allows beyond it. */
 const compare = async (question: Question): Promise<number> => {
   const { words, places, json, paint } = question
   const [first, second, ...more] = words
   if (first === undefined || second === undefined || more.length > 0) throw usage('compare takes two policies', COMMAND, 'name two: cordon policy compare NEW.yaml OLD.yaml')
-  const read = async (word: string) => combinePolicies(await loadAll({ ...question, words: [word] }), parsePolicy({}, COMMAND))
+  const read = async (word: string) => combinePolicies(await loadAll({ ...question, words: [word] }), NO_OPTIONS)
   const [a, b] = [await read(first), await read(second)]
   const context = { workspace: places.workspace, home: places.home }
   const wider = beyond(a, b, context)

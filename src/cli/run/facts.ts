@@ -2,14 +2,13 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { accessSync, closeSync, constants, openSync, realpathSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 
-import { CordonError, fail } from '../../errors/index.js'
+import { CordonError, fail, reasonOf } from '../../errors/index.js'
 import type { ErrorCode } from '../../errors/index.js'
 import type { Mode, PermissionDecision, PermissionState } from '../../gate/index.js'
 import type { EgressSummary } from '../../runtime/events/index.js'
 import type { CallResult, SandboxProfile, Violation } from '../../sandbox/index.js'
 
 import { writeFully } from '../text/console-text.js'
-import { reasonOf } from '../text/file-failure.js'
 import type { RunOrder } from '../request/run-request.js'
 import { RUN_TOOL } from './run-tool.js'
 

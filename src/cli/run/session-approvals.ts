@@ -3,11 +3,10 @@
 import { appendFileSync, closeSync, constants, fchmodSync, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { fail } from '../../errors/index.js'
+import { fail, reasonOf } from '../../errors/index.js'
 import type { ApprovalGrant } from '../../gate/index.js'
 
 import { usage } from '../arguments.js'
-import { reasonOf } from '../text/file-failure.js'
 
 /** How long an approval for a session lasts. */
 export const SESSION_LIFETIME = 8 * 3_600_000

@@ -2,9 +2,8 @@
 import { readFileSync } from 'node:fs'
 
 import { problemOfCertificates } from '../../egress/index.js'
-import { fail } from '../../errors/index.js'
+import { fail, reasonOf } from '../../errors/index.js'
 
-import { reasonOf } from '../text/file-failure.js'
 
 export const readAuthorities = (path: string): string => {
   const text = read(path)

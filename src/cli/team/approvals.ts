@@ -152,7 +152,7 @@ const saysYes = async (dialog: Pick<ReturnType<typeof openDialog>, 'ask' | 'say'
 
 export const reject = async (desk: CommandDesk): Promise<number> => {
   const reason = desk.option('reason')
-  if (reason === undefined) throw desk.wrong('there is no reason', 'say why: --reason TEXT; the agent is told')
+  if (reason === undefined) throw desk.wrong('there is no reason', 'say why: --reason TEXT; the agent reads it')
   const id = await idOf(desk)
   return told(desk, id, await desk.store.ask('reject', { id, reason }))
 }

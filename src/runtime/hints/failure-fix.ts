@@ -1,8 +1,8 @@
-// What a tool that failed by itself may have lacked: a fact about its boundary, by what it was given and what its words name.
+// What a tool that failed by itself may have lacked. Its grants, its command and its input tell that.
 import { hostsNamedIn, isReadable } from '../../policy/index.js'
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
 
-import { hasGrantsIn, isClient, isScript, lookAt, namesOwn, namesPart, pathIn, startsClient } from './command-words.js'
+import { MOST_ARGUMENTS, hasGrantsIn, isClient, isScript, lookAt, namesOwn, namesPart, pathIn, startsClient } from './command-words.js'
 import { describeOwnFile, ownFileAt } from '../own-files/index.js'
 import { grantOfHosts, readLine } from './policy-lines.js'
 import type { Advised } from './policy-lines.js'
@@ -16,9 +16,6 @@ export interface FailedTool extends Advised {
   readonly named: readonly string[]
 }
 
-/** For functions that are sent by their source. */
-export const IMPORT_ADVICE = "import Node's own modules inside the function (await import('node:fs')); for files or packages of yours use module: './helper.mjs', export: 'f'"
-
 /** Empty where nothing is known that it lacked. */
 export const fixOfFailure = (tool: FailedTool): string => [...onFiles(tool), ...onNetwork(tool)].join('; ')
 
@@ -31,10 +28,8 @@ const onFiles = (tool: FailedTool): readonly string[] => {
     const place = cwd === workspace ? 'the workspace' : `the working directory ${cwd}`
     return isWanted ? [`${place} is not granted to this tool, so nothing of it is there: policy: { ${readLine(cwd, workspace)} }`] : []
   }
-  return (isFunction ? named : command.slice(1)).slice(0, MOST_WORDS).flatMap((word) => onWord(word, tool)).slice(0, 1)
+  return (isFunction ? named : command.slice(1)).slice(0, MOST_ARGUMENTS).flatMap((word) => onWord(word, tool)).slice(0, 1)
 }
-
-const MOST_WORDS = 200
 
 const onWord = (word: string, { boundary, cwd, workspace, ownFiles }: FailedTool): readonly string[] => {
   const found = /[/.]/.test(word) || namesPart(word, cwd) ? lookAt(pathIn(word, cwd) ?? cwd) : undefined

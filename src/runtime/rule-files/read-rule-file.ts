@@ -4,7 +4,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, rea
 import type { Stats } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 
-import { CordonError, fail } from '../../errors/index.js'
+import { CordonError, fail, reasonOf } from '../../errors/index.js'
 import type { RuleSource } from '../../gate/index.js'
 
 /** Who may have written the files of a source, and through what. */
@@ -117,7 +117,7 @@ const unsafe = (path: string, problem: string, fix: string, cause?: unknown): Co
 
 const unreadable = (path: string, cause: unknown): CordonError => {
   const isMissing = codeOf(cause) === 'ENOENT'
-  const problem = isMissing ? 'there is no such file' : cause instanceof Error ? cause.message.replace(/, \w+(?: '.*)?$/s, '') : String(cause)
+  const problem = isMissing ? 'there is no such file' : reasonOf(cause)
   const fix = !isMissing ? 'make it readable, or remove it' : isAbsolute(path) ? 'name a file that exists' : `name a file that exists; relative paths start at ${process.cwd()}`
   return fail('rules-unreadable', { path, problem, fix }, cause)
 }

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-import { fail } from '../../errors/index.js'
+import { IMPORT_ADVICE, fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { literalPattern } from '../../policy/index.js'
@@ -9,7 +9,7 @@ import { describeEnding } from '../../sandbox/index.js'
 import type { CallResult, RunInput, Sandbox, Violation } from '../../sandbox/index.js'
 import type { JsonValue } from '../../gate/index.js'
 
-import { IMPORT_ADVICE, fixOfFailure, policyAdvice } from '../hints/index.js'
+import { fixOfFailure, policyAdvice } from '../hints/index.js'
 import { textsIn, toolFailed } from '../result/agent-words.js'
 import { judgeEnding } from '../result/judge-ending.js'
 import { encodeMessage } from '../function-cell/messages.js'

@@ -276,7 +276,6 @@ export const chooseForm = (wanted: Form | 'auto', host: HostFacts): Form => {
 
 const problemOf = (attempt: HostFacts['namespaces']): string => (attempt.held ? 'held' : `${attempt.stage}: ${attempt.problem}`)
 
-
 /** Given by the network of the call; which they are the policy says. */
 const standInsOf = ({ network, credentials }: Boundary): Readonly<Record<string, string>> =>
   network.kind === 'hosts' ? Object.fromEntries(credentials.flatMap(({ placeholder }) => (placeholder === undefined ? [] : [[placeholder.name, placeholder.text]]))) : {}
