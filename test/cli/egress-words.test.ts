@@ -72,7 +72,7 @@ describe('a granted server that cannot be used', () => {
     expect(why()).toMatch(new RegExp(`^problem +${told.source}`, 'm'))
   })
 
-  test('that is an address is told without --resolve, which is for names', () => {
+  test('that is an address gets no advice of --resolve, which is for names', () => {
     const reached = (host: string) => upstreamProblems({ hosts: [{ host, port: 9, problems: ['upstream-unreachable'] }] } as unknown as EgressSummary)
     expect([...reached('127.0.0.1'), ...reached('[::1]')]).toEqual(['127.0.0.1:9', '[::1]:9'].map((place) => `${place} cannot be reached from here: see whether anybody answers there`))
     expect(reached('api.test')[0]).toContain('--resolve api.test=ADDRESS')

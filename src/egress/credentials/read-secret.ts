@@ -78,7 +78,7 @@ const outputOf = async (argv: readonly string[], host: SecretHost, problem: stri
 }
 
 const readFile = async (named: string, missing: Missing): Promise<Buffer> => {
-  // Whole in what is told: a relative path would leave open which folder is meant.
+  // Errors name the absolute path: a relative one does not say which folder is meant.
   const path = resolve(named)
   try {
     // A pipe would be waited for, and a device has no end.
