@@ -5,16 +5,15 @@
 export const ROOM_ORDER: readonly (readonly string[])[] = [
   ['errors'],
   ['policy'],
-  ['manifest'],
   ['gate'],
   ['sandbox', 'egress', 'store'],
   ['runtime'],
-  ['mcp', 'adapters', 'console', 'eslint', 'server'],
+  ['server'],
   ['cli'],
 ]
 
 /** Rooms that compute and touch nothing. They may use what only computes, too; `node:module` to load such a thing late. */
-export const PURE_ROOMS: readonly string[] = ['errors', 'policy', 'manifest', 'gate']
+export const PURE_ROOMS: readonly string[] = ['errors', 'policy', 'gate']
 export const PURE_MODULES: readonly string[] = ['node:crypto', 'node:module', 'node:path', 'node:path/posix', 'yaml']
 
 /** Earlier rooms that one has no business with: the server runs no tools, and holds none of their secrets (decision 16). */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
-import { NEW_INVOCATION, createInvocation, parseConstraints, parseInvocationState } from '../../src/gate/index.js'
+import { createInvocation, parseConstraints, parseInvocationState } from '../../src/gate/index.js'
+import { NEW_INVOCATION } from '../../src/gate/constraints/invocation-state.js'
 import type { Invocation, InvocationBudget } from '../../src/gate/index.js'
 
 import { NOW, callOf, decide, gateWith, outcome, outcomeOf, toolWith } from './stage.js'

@@ -90,29 +90,3 @@ const standing = (rules: readonly Rule[], as: ExplainedRule['standing']): readon
   rules.map(({ id, effect, source, place, because }) => ({ ref: id, effect, source, place, because, standing: as }))
 
 export const refsOf = (rules: readonly Rule[]): readonly string[] => rules.slice(0, MAX_RULES_SHOWN).map(({ id }) => id)
-
-/** The kinds of the tool standard, by our codes. */
-export const STANDARD_ERRORS: Readonly<Partial<Record<ErrorCode, string>>> = {
-  'tool-unknown': 'unknown_tool',
-  'tool-forbidden': 'blocked_tool',
-  'tool-exhausted': 'policy_blocked',
-  'tool-too-early': 'policy_blocked',
-  'budget-exhausted': 'policy_blocked',
-  'input-invalid': 'schema_validation_failed',
-  'input-not-json': 'invalid_arguments',
-  'argument-path-denied': 'policy_blocked',
-  'argument-url-denied': 'policy_blocked',
-  'argument-unreadable': 'invalid_arguments',
-  'rule-denied': 'permission_denied',
-  'hook-denied': 'hook_blocked',
-  'tool-not-as-registered': 'policy_blocked',
-  'tool-not-for-this-host': 'policy_blocked',
-  'hook-failed': 'hook_failed',
-  'hooks-disagree': 'input_mutation_failed',
-  'edits-without-end': 'input_mutation_failed',
-  'classifier-denied': 'permission_denied',
-  'mode-denies': 'permission_denied',
-  'approval-unavailable': 'permission_denied',
-  'approval-rejected': 'approval_rejected',
-  'approval-refused': 'approval_rejected',
-}

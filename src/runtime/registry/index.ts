@@ -1,4 +1,3 @@
-export type { AskedWith } from './asked-with.js'
 export { openLedger } from './call-ledger.js'
 export type { CallLedger } from './call-ledger.js'
 export type { LedgerSettings } from './call-store.js'
