@@ -21,7 +21,7 @@ export { cidrContains, parseIpAddress, renderCidr, renderIpAddress } from './net
 export type { Cidr, IpAddress } from './network/ip-address.js'
 export { loadPolicyText } from './parse/load-policy-text.js'
 export { matches } from './glob/matches.js'
-export { EGRESS_CLASSES, MECHANISMS, TOOL_KINDS, isSandboxedKind } from './model.js'
+export { EGRESS_CLASSES, MECHANISMS, RISKS, TOOL_KINDS, isSandboxedKind } from './model.js'
 export type { Assessed, EgressClass, EnvironmentEntry, Limits, Mechanism, PresetName, ProgramGrant, Risk, SandboxedKind, Section, ToolKind, ToolPolicy } from './model.js'
 export { nearestKey } from './nearest-key.js'
 export { parseRequestHost } from './network/network-request.js'

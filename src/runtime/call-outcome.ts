@@ -1,6 +1,6 @@
 import type { ApprovalGrant } from '../gate/index.js'
 
-import type { EgressSummary } from './events/egress-tally.js'
+import type { EgressSummary } from './events/event.js'
 import type { AskedWith } from './registry/asked-with.js'
 import type { Execution, RegisteredFacts, ToolOutput } from './result/tool-result.js'
 

@@ -3,7 +3,7 @@
  * Rooms on one line never import each other.
  */
 export const ROOM_ORDER: readonly (readonly string[])[] = [
-  ['errors'],
+  ['errors', 'shapes'],
   ['policy'],
   ['gate'],
   ['sandbox', 'egress', 'store'],
@@ -13,7 +13,7 @@ export const ROOM_ORDER: readonly (readonly string[])[] = [
 ]
 
 /** Rooms that compute and touch nothing. They may use what only computes, too; `node:module` to load such a thing late. */
-export const PURE_ROOMS: readonly string[] = ['errors', 'policy', 'gate']
+export const PURE_ROOMS: readonly string[] = ['errors', 'shapes', 'policy', 'gate']
 export const PURE_MODULES: readonly string[] = ['node:crypto', 'node:module', 'node:path', 'node:path/posix', 'yaml']
 
 /** Earlier rooms that one has no business with: the server runs no tools, and holds none of their secrets (decision 16). */
