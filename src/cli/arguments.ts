@@ -35,7 +35,11 @@ export const parseArguments = (words: readonly string[], options: readonly Optio
 }
 
 /** The same with options anywhere among the words, for commands that start none. */
-export const parseScattered = (words: readonly string[], { groups }: { readonly groups: readonly { readonly options: readonly Option[] }[] }, command: string): Arguments => {
+export const parseScattered = (
+  words: readonly string[],
+  { groups }: { readonly groups: readonly { readonly options: readonly Option[] }[] },
+  command: string,
+): Arguments => {
   const options = groups.flatMap((group) => group.options)
   const tokens = tokensOf(words, options)
   const rest = tokens.flatMap((token) => (token.kind === 'positional' ? [token.value] : []))
@@ -51,7 +55,12 @@ const tokensOf = (words: readonly string[], options: readonly Option[]) => {
   return parseArgs({ args: [...words], options: config, strict: false, allowPositionals: true, tokens: true }).tokens
 }
 
-const readOptions = (tokens: readonly Token[], words: readonly string[], options: readonly Option[], command: string): Omit<Arguments, 'rest'> => {
+const readOptions = (
+  tokens: readonly Token[],
+  words: readonly string[],
+  options: readonly Option[],
+  command: string,
+): Omit<Arguments, 'rest'> => {
   const switches = new Set<string>()
   const values = new Map<string, readonly string[]>()
   for (const token of tokens) {
@@ -64,7 +73,8 @@ const readOptions = (tokens: readonly Token[], words: readonly string[], options
       switches.add(option.name)
       continue
     }
-    if (token.value === undefined || (!token.inlineValue && token.value.startsWith('--'))) throw usage(`--${option.name} needs a value: ${option.value}`, command)
+    if (token.value === undefined || (!token.inlineValue && token.value.startsWith('--')))
+      throw usage(`--${option.name} needs a value: ${option.value}`, command)
     const before = values.get(option.name) ?? []
     if (before.length > 0 && option.repeatable !== true) throw usage(`--${option.name} is given twice`, command)
     values.set(option.name, [...before, token.value])
@@ -73,17 +83,30 @@ const readOptions = (tokens: readonly Token[], words: readonly string[], options
 }
 
 /** `fix`: the way out, where a shorter one than the help is known. */
-export const usage = (problem: string, command: string, fix = `see: ${command} --help`): CordonError => fail('usage-error', { problem, fix })
+export const usage = (problem: string, command: string, fix = `see: ${command} --help`): CordonError =>
+  fail('usage-error', { problem, fix })
 
 /** The first word after a command that has actions is none of them. */
 export const unknownAction = (word: string | undefined, known: readonly string[], command: string): CordonError => {
   if (word === undefined) return usage('no action is named', command, `say what to do: ${command} ${known.join('|')}`)
   const near = nearestKey(word, known)
-  return usage(`there is no "${command} ${word}"`, command, near === undefined ? `say what to do: ${command} ${known.join('|')}` : `did you mean: ${command} ${near}?`)
+  return usage(
+    `there is no "${command} ${word}"`,
+    command,
+    near === undefined ? `say what to do: ${command} ${known.join('|')}` : `did you mean: ${command} ${near}?`,
+  )
 }
 
 const unknownOption = (given: string, options: readonly Option[], command: string): CordonError => {
   const typed = given.replace(/^-+/, '')
-  const near = options.find(({ meantBy }) => meantBy?.includes(typed) === true)?.name ?? nearestKey(typed, options.map(({ name }) => name))
-  return fail('usage-error', { problem: `unknown option ${given}`, fix: near === undefined ? `see: ${command} --help` : `did you mean --${near}?` })
+  const near =
+    options.find(({ meantBy }) => meantBy?.includes(typed) === true)?.name ??
+    nearestKey(
+      typed,
+      options.map(({ name }) => name),
+    )
+  return fail('usage-error', {
+    problem: `unknown option ${given}`,
+    fix: near === undefined ? `see: ${command} --help` : `did you mean --${near}?`,
+  })
 }

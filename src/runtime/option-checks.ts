@@ -10,19 +10,35 @@ export type ShapesOf<Options> = { readonly [Name in keyof Options]-?: Shape<Excl
 
 /** Whose option it is, and which: `createCordon` and `hooks[0].points`. */
 export const optionPlace = (of: string, key = '', describe = describeOption): Place => {
-  const told: Place['told'] = (found, expected, fix = '') => fail('option-invalid', { of, option: key === '' ? 'what it is given' : key, expected, found, fix })
+  const told: Place['told'] = (found, expected, fix = '') =>
+    fail('option-invalid', { of, option: key === '' ? 'what it is given' : key, expected, found, fix })
   const didYouMean = (word: string, known: readonly string[]): string | undefined => {
     const near = nearestKey(word, known)
     return near === undefined ? undefined : `did you mean "${near}"?`
   }
   const place: Place = {
-    at: (inner) => optionPlace(of, typeof inner === 'number' ? `${key}[${String(inner)}]` : key === '' ? inner : `${key}.${inner}`, describe),
+    at: (inner) =>
+      optionPlace(
+        of,
+        typeof inner === 'number' ? `${key}[${String(inner)}]` : key === '' ? inner : `${key}.${inner}`,
+        describe,
+      ),
     entry: (name) => optionPlace(of, `${key}[${JSON.stringify(name)}]`, describe),
     hidden: () => optionPlace(of, key, (value) => (typeof value === 'string' ? 'a text' : describeOption(value))),
     told,
     wrong: (value, expected, fix) => told(describe(value), expected, fix),
-    notOneOf: (value, known) => place.wrong(value, `one of: ${known.join(', ')}`, typeof value === 'string' ? didYouMean(value, known) : undefined),
-    unknown: (option, known) => fail('option-unknown', { of, option: key === '' ? option : `${key}.${option}`, fix: didYouMean(option, known) ?? `known: ${known.join(', ')}` }),
+    notOneOf: (value, known) =>
+      place.wrong(
+        value,
+        `one of: ${known.join(', ')}`,
+        typeof value === 'string' ? didYouMean(value, known) : undefined,
+      ),
+    unknown: (option, known) =>
+      fail('option-unknown', {
+        of,
+        option: key === '' ? option : `${key}.${option}`,
+        fix: didYouMean(option, known) ?? `known: ${known.join(', ')}`,
+      }),
   }
   return place
 }
@@ -47,11 +63,14 @@ export const unshown = <Value>(shape: Shape<Value>, expected: string, fix = ''):
     }
   })
 
-export const aText = (expected: string, fix = ''): Shape<string> => such(expected, (value) => typeof value === 'string' && value !== '', { fix })
+export const aText = (expected: string, fix = ''): Shape<string> =>
+  such(expected, (value) => typeof value === 'string' && value !== '', { fix })
 
-export const aFunction = <Value>(expected: string, fix = ''): Shape<Value> => such(expected, (value) => typeof value === 'function', { fix })
+export const aFunction = <Value>(expected: string, fix = ''): Shape<Value> =>
+  such(expected, (value) => typeof value === 'function', { fix })
 
-export const aCount = (of: string): Shape<number> => such(`a number of ${of}, at least 0`, (value) => typeof value === 'number' && value >= 0)
+export const aCount = (of: string): Shape<number> =>
+  such(`a number of ${of}, at least 0`, (value) => typeof value === 'number' && value >= 0)
 
 interface OptionTable<Options> {
   readonly options: ShapesOf<Options>
@@ -62,6 +81,8 @@ interface OptionTable<Options> {
 }
 
 export const mappingWith = <Options>({ options, required, ...form }: OptionTable<Options>): Shape<Options> => {
-  const parts = Object.entries<Shape<unknown>>(options).map(([name, shape]) => [name, required.some((each) => each === name) ? shape : optional(shape)] as const)
+  const parts = Object.entries<Shape<unknown>>(options).map(
+    ([name, shape]) => [name, required.some((each) => each === name) ? shape : optional(shape)] as const,
+  )
   return fields(Object.fromEntries(parts), form) as unknown as Shape<Options>
 }

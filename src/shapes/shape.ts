@@ -32,9 +32,13 @@ export type Shaped<Of> = Of extends Shape<infer Value> ? Value : never
 
 export type OptionalShape<Value> = Shape<Value | undefined> & { readonly isOptional: true }
 
-type OptionalNames<Parts extends Shapes> = { [Name in keyof Parts]: Parts[Name] extends { readonly isOptional: true } ? Name : never }[keyof Parts]
+type OptionalNames<Parts extends Shapes> = {
+  [Name in keyof Parts]: Parts[Name] extends { readonly isOptional: true } ? Name : never
+}[keyof Parts]
 
-export type Read<Parts extends Shapes> = { readonly [Name in Exclude<keyof Parts, OptionalNames<Parts>>]: Shaped<Parts[Name]> } & {
+export type Read<Parts extends Shapes> = {
+  readonly [Name in Exclude<keyof Parts, OptionalNames<Parts>>]: Shaped<Parts[Name]>
+} & {
   readonly [Name in OptionalNames<Parts>]?: Exclude<Shaped<Parts[Name]>, undefined>
 }
 
@@ -44,7 +48,11 @@ export interface Form {
   readonly fromText?: (text: string) => unknown
 }
 
-export const such = <Value>(expected: string, fits: (value: unknown) => boolean, { schema = {}, fix, fromText = (text) => text }: Form = {}): Shape<Value> => ({
+export const such = <Value>(
+  expected: string,
+  fits: (value: unknown) => boolean,
+  { schema = {}, fix, fromText = (text) => text }: Form = {},
+): Shape<Value> => ({
   schema,
   named: {},
   isOptional: false,
@@ -57,24 +65,43 @@ export const such = <Value>(expected: string, fits: (value: unknown) => boolean,
 
 const isText = (value: unknown): value is string => typeof value === 'string'
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value)
-export const isMapping = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isMapping = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
-export const text = (more: Schema = {}): Shape<string> => such('a text', isText, { schema: { type: 'string', ...more } })
-export const filled = (): Shape<string> => such('a text that is not empty', (value) => isText(value) && value !== '', { schema: { type: 'string', minLength: 1 } })
-export const matching = (pattern: RegExp, expected: string): Shape<string> => such(expected, (value) => isText(value) && pattern.test(value), { schema: { type: 'string', pattern: pattern.source } })
+export const text = (more: Schema = {}): Shape<string> =>
+  such('a text', isText, { schema: { type: 'string', ...more } })
+export const filled = (): Shape<string> =>
+  such('a text that is not empty', (value) => isText(value) && value !== '', {
+    schema: { type: 'string', minLength: 1 },
+  })
+export const matching = (pattern: RegExp, expected: string): Shape<string> =>
+  such(expected, (value) => isText(value) && pattern.test(value), {
+    schema: { type: 'string', pattern: pattern.source },
+  })
 export const number = (): Shape<number> => such('a number', isNumber, { schema: { type: 'number' } })
 export const isAmount = (value: unknown): value is number => isNumber(value) && value >= 0
-export const amount = (): Shape<number> => such('a number, at least 0', isAmount, { schema: { type: 'number', minimum: 0 } })
+export const amount = (): Shape<number> =>
+  such('a number, at least 0', isAmount, { schema: { type: 'number', minimum: 0 } })
 export const count = (least?: number): Shape<number> =>
-  such('a whole number', (value) => Number.isSafeInteger(value) && Number(value) >= (least ?? -Infinity), { schema: { type: 'integer', ...(least === undefined ? {} : { minimum: least }) } })
-export const whole = (least: number, most: number): Shape<number> =>
-  such(`a whole number from ${String(least)} to ${String(most)}`, (value) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most, {
-    schema: { type: 'integer', minimum: least, maximum: most },
-    fromText: (given) => (/^-?\d{1,15}$/.test(given) ? Number(given) : given),
+  such('a whole number', (value) => Number.isSafeInteger(value) && Number(value) >= (least ?? -Infinity), {
+    schema: { type: 'integer', ...(least === undefined ? {} : { minimum: least }) },
   })
+export const whole = (least: number, most: number): Shape<number> =>
+  such(
+    `a whole number from ${String(least)} to ${String(most)}`,
+    (value) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most,
+    {
+      schema: { type: 'integer', minimum: least, maximum: most },
+      fromText: (given) => (/^-?\d{1,15}$/.test(given) ? Number(given) : given),
+    },
+  )
 export const yesOrNo = (): Shape<boolean> =>
-  such('true or false', (value) => typeof value === 'boolean', { schema: { type: 'boolean' }, fromText: (given) => (given === 'true' ? true : given === 'false' ? false : given) })
-export const mapping = (): Shape<Readonly<Record<string, unknown>>> => such('a mapping', isMapping, { schema: { type: 'object' } })
+  such('true or false', (value) => typeof value === 'boolean', {
+    schema: { type: 'boolean' },
+    fromText: (given) => (given === 'true' ? true : given === 'false' ? false : given),
+  })
+export const mapping = (): Shape<Readonly<Record<string, unknown>>> =>
+  such('a mapping', isMapping, { schema: { type: 'object' } })
 /** Any JSON, null too. */
 export const anything = (): Shape<unknown> => such('there', (value) => value !== undefined)
 
@@ -118,8 +145,13 @@ export interface ListForm {
   readonly fix?: string
 }
 
-export const list = <Value>(item: Shape<Value>, { most, expected = 'a list', fix }: ListForm = {}): Shape<readonly Value[]> => ({
-  ...such('', () => true, { schema: { type: 'array', items: item.schema, ...(most === undefined ? {} : { maxItems: most }) } }),
+export const list = <Value>(
+  item: Shape<Value>,
+  { most, expected = 'a list', fix }: ListForm = {},
+): Shape<readonly Value[]> => ({
+  ...such('', () => true, {
+    schema: { type: 'array', items: item.schema, ...(most === undefined ? {} : { maxItems: most }) },
+  }),
   named: item.named,
   read: (value, place) => {
     if (!Array.isArray(value) || value.length > (most ?? Infinity)) throw place.wrong(value, expected, fix)
@@ -128,7 +160,10 @@ export const list = <Value>(item: Shape<Value>, { most, expected = 'a list', fix
 })
 
 /** Everything that is declared and not optional is there, and nothing else. */
-export const fields = <const Parts extends Shapes>(parts: Parts, { expected = 'a mapping', fix }: Omit<ListForm, 'most'> = {}): Shape<Read<Parts>> => ({
+export const fields = <const Parts extends Shapes>(
+  parts: Parts,
+  { expected = 'a mapping', fix }: Omit<ListForm, 'most'> = {},
+): Shape<Read<Parts>> => ({
   ...such('', () => true, {
     schema: {
       type: 'object',
@@ -144,7 +179,11 @@ export const fields = <const Parts extends Shapes>(parts: Parts, { expected = 'a
   },
 })
 
-export const readParts = <Parts extends Shapes>(parts: Parts, value: Readonly<Record<string, unknown>>, place: Place): Read<Parts> => {
+export const readParts = <Parts extends Shapes>(
+  parts: Parts,
+  value: Readonly<Record<string, unknown>>,
+  place: Place,
+): Read<Parts> => {
   // An object of a class may keep what it likes for itself.
   const strange = isPlain(value) ? Object.keys(value).find((key) => !Object.hasOwn(parts, key)) : undefined
   if (strange !== undefined) throw place.unknown(strange, Object.keys(parts))
@@ -159,18 +198,38 @@ const isPlain = (value: object): boolean => {
 }
 
 /** Any names, each with a value of that shape; or some of these names. */
-export const valuesOf = <Value, const Name extends string = string>({ schema, named, read }: Shape<Value>, names?: readonly Name[], expected = 'a mapping'): Shape<{ readonly [Each in Name]?: Value }> => ({
-  ...such('', () => true, { schema: { type: 'object', ...(names === undefined ? { additionalProperties: schema } : { additionalProperties: false, properties: Object.fromEntries(names.map((name) => [name, schema])) }) } }),
+export const valuesOf = <Value, const Name extends string = string>(
+  { schema, named, read }: Shape<Value>,
+  names?: readonly Name[],
+  expected = 'a mapping',
+): Shape<{ readonly [Each in Name]?: Value }> => ({
+  ...such('', () => true, {
+    schema: {
+      type: 'object',
+      ...(names === undefined
+        ? { additionalProperties: schema }
+        : { additionalProperties: false, properties: Object.fromEntries(names.map((name) => [name, schema])) }),
+    },
+  }),
   named,
   read: (value, place) => {
     const isKnown = (name: string): boolean => names === undefined || names.some((each) => each === name)
     if (!isMapping(value) || !Object.keys(value).every(isKnown)) throw place.wrong(value, expected)
-    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, read(each, place.at(name))])) as { readonly [Each in Name]?: Value }
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, read(each, place.at(name))])) as {
+      readonly [Each in Name]?: Value
+    }
   },
 })
 
 /** `more`: what the schema says besides. */
-export const described = <Value>(description: string, shape: Shape<Value>, more: Schema = {}): Shape<Value> => ({ ...shape, schema: { description, ...shape.schema, ...more } })
+export const described = <Value>(description: string, shape: Shape<Value>, more: Schema = {}): Shape<Value> => ({
+  ...shape,
+  schema: { description, ...shape.schema, ...more },
+})
 
 /** Described once, and referred to by its name. `root`: where the descriptions are. */
-export const called = <Value>(name: string, shape: Shape<Value>, root = '#/components/schemas/'): Shape<Value> => ({ ...shape, schema: { $ref: `${root}${name}` }, named: { ...shape.named, [name]: shape.schema } })
+export const called = <Value>(name: string, shape: Shape<Value>, root = '#/components/schemas/'): Shape<Value> => ({
+  ...shape,
+  schema: { $ref: `${root}${name}` },
+  named: { ...shape.named, [name]: shape.schema },
+})

@@ -16,7 +16,9 @@ interface Package {
 
 test('no declaration of src/ is used by tests alone', () => {
   const { exports } = JSON.parse(read('package.json')) as Package
-  const publicFiles = Object.values(exports).flatMap((target) => (typeof target === 'string' ? [] : [target.types.replace(/^\.\/dist\/(.*)\.d\.ts$/, 'src/$1.ts')]))
+  const publicFiles = Object.values(exports).flatMap((target) =>
+    typeof target === 'string' ? [] : [target.types.replace(/^\.\/dist\/(.*)\.d\.ts$/, 'src/$1.ts')],
+  )
   expect(publicFiles).toContain('src/policy/index.ts')
   const pages = readTree(ROOT, ['docs'], /\.md$/).filter(({ path }) => !/^docs\/(decisions|inside)\//.test(path))
   const unused = unusedDeclarations(readTree(ROOT, ['src'], /\.ts$/), {
@@ -36,17 +38,27 @@ describe('a declaration', () => {
     const files = [
       file('src/main.ts', "import { a } from './a.js'\na()"),
       file('src/index.ts', "export { shown, hidden } from './a.js'"),
-      file('src/a.ts', 'export const a = () => b\nconst b = 1\nexport const shown = 2\nexport const hidden = () => inner\nconst inner = 3\nexport const scripted = 4'),
+      file(
+        'src/a.ts',
+        'export const a = () => b\nconst b = 1\nexport const shown = 2\nexport const hidden = () => inner\nconst inner = 3\nexport const scripted = 4',
+      ),
     ]
     const scripts = [file('bench/a.mjs', "import { scripted } from '../dist/a.js'\nscripted()")]
-    expect(unusedDeclarations(files, { ...roots, scripts })).toEqual(['src/index.ts hidden', 'src/a.ts hidden', 'src/a.ts inner'])
+    expect(unusedDeclarations(files, { ...roots, scripts })).toEqual([
+      'src/index.ts hidden',
+      'src/a.ts hidden',
+      'src/a.ts inner',
+    ])
   })
 
   it('is used through an import that is made late, a type and a second name', () => {
     const files = [
-      file('src/main.ts', "import { a as other } from './a.js'\nother((await import('./late.js')).run)\nconst { walk } = await import('./late.js')\nwalk()"),
+      file(
+        'src/main.ts',
+        "import { a as other } from './a.js'\nother((await import('./late.js')).run)\nconst { walk } = await import('./late.js')\nwalk()",
+      ),
       file('src/a.ts', "import type { T } from './types.js'\nexport const a = (t: T) => t"),
-      file('src/types.ts', "export interface T { readonly u: string }"),
+      file('src/types.ts', 'export interface T { readonly u: string }'),
       file('src/late.ts', 'export const run = 1\nexport const walk = 2'),
     ]
     expect(unusedDeclarations(files, roots)).toEqual([])

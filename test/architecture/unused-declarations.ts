@@ -31,14 +31,16 @@ const EVERYTHING = '*'
 
 export const unusedDeclarations = (files: readonly SourceFile[], roots: Roots): readonly string[] => {
   const modules = new Map(files.map((file) => [file.path, readModule(file)]))
-  const namesIn = (path: string): readonly Name[] => [...(modules.get(path)?.uses.keys() ?? [])].map((name) => nameOf(path, name))
+  const namesIn = (path: string): readonly Name[] =>
+    [...(modules.get(path)?.uses.keys() ?? [])].map((name) => nameOf(path, name))
   const used = new Set<Name>()
   const waiting: Name[] = [
     // Whatever a file does when it is loaded, it does for its importers.
     ...Array.from(modules.keys(), (path) => nameOf(path, '')),
     ...roots.programs.flatMap(namesIn),
     ...roots.publicFiles.flatMap(namesIn).filter((name) => new RegExp(`\\b${localOf(name)}\\b`).test(roots.manual)),
-    ...roots.scripts.flatMap((script) => [...readModule(script).uses.values()].flatMap((names) => [...names]))
+    ...roots.scripts
+      .flatMap((script) => [...readModule(script).uses.values()].flatMap((names) => [...names]))
       .map((name) => name.replace(/^dist\//, 'src/')),
   ]
   for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
@@ -70,7 +72,8 @@ const readModule = ({ path, text }: SourceFile): Module => {
     if (ts.isImportDeclaration(statement)) {
       const names = statement.importClause?.namedBindings
       if (names === undefined || !ts.isNamedImports(names)) continue
-      for (const { name, propertyName } of names.elements) imported.set(name.text, nameOf(from(statement.moduleSpecifier), (propertyName ?? name).text))
+      for (const { name, propertyName } of names.elements)
+        imported.set(name.text, nameOf(from(statement.moduleSpecifier), (propertyName ?? name).text))
     } else if (ts.isExportDeclaration(statement) && statement.moduleSpecifier !== undefined) {
       if (statement.exportClause === undefined || !ts.isNamedExports(statement.exportClause)) continue
       for (const { name, propertyName } of statement.exportClause.elements) {
@@ -88,13 +91,18 @@ const readModule = ({ path, text }: SourceFile): Module => {
         const other = imported.get(node.text) ?? (local.has(node.text) ? nameOf(path, node.text) : undefined)
         if (other !== undefined) found.add(other)
       }
-      if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword && node.arguments[0] !== undefined)
+      if (
+        ts.isCallExpression(node) &&
+        node.expression.kind === ts.SyntaxKind.ImportKeyword &&
+        node.arguments[0] !== undefined
+      )
         for (const name of takenFrom(node)) found.add(nameOf(from(node.arguments[0]), name))
       node.forEachChild(visit)
     }
     visit(statement)
     const declared = declaredBy(statement)
-    for (const name of declared.length === 0 ? [''] : declared) uses.set(name, new Set([...(uses.get(name) ?? []), ...found]))
+    for (const name of declared.length === 0 ? [''] : declared)
+      uses.set(name, new Set([...(uses.get(name) ?? []), ...found]))
   }
   return { uses, passedTypes }
 }
@@ -109,10 +117,17 @@ const takenFrom = (call: ts.CallExpression): readonly string[] => {
 }
 
 const declaredBy = (statement: ts.Statement): readonly string[] => {
-  if (ts.isVariableStatement(statement)) return statement.declarationList.declarations.flatMap(({ name }) => boundBy(name))
-  const isDeclaration = ts.isFunctionDeclaration(statement) || ts.isClassDeclaration(statement) || ts.isInterfaceDeclaration(statement) || ts.isTypeAliasDeclaration(statement)
+  if (ts.isVariableStatement(statement))
+    return statement.declarationList.declarations.flatMap(({ name }) => boundBy(name))
+  const isDeclaration =
+    ts.isFunctionDeclaration(statement) ||
+    ts.isClassDeclaration(statement) ||
+    ts.isInterfaceDeclaration(statement) ||
+    ts.isTypeAliasDeclaration(statement)
   return isDeclaration && statement.name !== undefined ? [statement.name.text] : []
 }
 
 const boundBy = (name: ts.BindingName): readonly string[] =>
-  ts.isIdentifier(name) ? [name.text] : name.elements.flatMap((element) => (ts.isBindingElement(element) ? boundBy(element.name) : []))
+  ts.isIdentifier(name)
+    ? [name.text]
+    : name.elements.flatMap((element) => (ts.isBindingElement(element) ? boundBy(element.name) : []))

@@ -25,24 +25,63 @@ interface Case {
   readonly isValid: boolean
 }
 
-const CASES: readonly Case[] = readdirSync(SUITE).filter((name) => name.endsWith('.json')).flatMap((file) =>
-  (JSON.parse(readFileSync(join(SUITE, file), 'utf8')) as readonly Group[]).flatMap(({ description, schema, tests }) =>
-    tests.map(({ description: each, data, valid }) => ({ name: `${file}: ${description}: ${each}`, schema, data, isValid: valid })),
-  ),
-)
+const CASES: readonly Case[] = readdirSync(SUITE)
+  .filter((name) => name.endsWith('.json'))
+  .flatMap((file) =>
+    (JSON.parse(readFileSync(join(SUITE, file), 'utf8')) as readonly Group[]).flatMap(
+      ({ description, schema, tests }) =>
+        tests.map(({ description: each, data, valid }) => ({
+          name: `${file}: ${description}: ${each}`,
+          schema,
+          data,
+          isValid: valid,
+        })),
+    ),
+  )
 
 /** Keywords that the database does not check. A tool whose schema has one cannot be registered. */
 const UNSUPPORTED: Readonly<Record<string, readonly string[]>> = {
-  'they refer to other schemas, which may be anywhere or go in a circle': ['$ref', '$defs', '$anchor', '$dynamicRef', '$dynamicAnchor', '$vocabulary'],
-  'they depend on what other keywords found': ['unevaluatedItems', 'unevaluatedProperties', 'minContains', 'maxContains'],
-  'tools seldom use them, and anyOf, properties and items say the same': [
-    'if', 'then', 'else', 'contains', 'prefixItems', 'patternProperties', 'propertyNames', 'dependentRequired', 'dependentSchemas', '$comment',
+  'they refer to other schemas, which may be anywhere or go in a circle': [
+    '$ref',
+    '$defs',
+    '$anchor',
+    '$dynamicRef',
+    '$dynamicAnchor',
+    '$vocabulary',
   ],
-  'they check nothing by default, and who writes them believes otherwise': ['format', 'contentMediaType', 'contentEncoding', 'contentSchema'],
+  'they depend on what other keywords found': [
+    'unevaluatedItems',
+    'unevaluatedProperties',
+    'minContains',
+    'maxContains',
+  ],
+  'tools seldom use them, and anyOf, properties and items say the same': [
+    'if',
+    'then',
+    'else',
+    'contains',
+    'prefixItems',
+    'patternProperties',
+    'propertyNames',
+    'dependentRequired',
+    'dependentSchemas',
+    '$comment',
+  ],
+  'they check nothing by default, and who writes them believes otherwise': [
+    'format',
+    'contentMediaType',
+    'contentEncoding',
+    'contentSchema',
+  ],
 }
 
 const REFUSALS: readonly RegExp[] = [
-  new RegExp(` has the keyword (?:${Object.values(UNSUPPORTED).flat().map((name) => name.replace('$', '\\$')).join('|')}), which is not checked here$`),
+  new RegExp(
+    ` has the keyword (?:${Object.values(UNSUPPORTED)
+      .flat()
+      .map((name) => name.replace('$', '\\$'))
+      .join('|')}), which is not checked here$`,
+  ),
   // Of patterns: \p, \b, \c, references back and the like, which PostgreSQL reads in another way.
   / has a pattern with something that means something else here/,
   // A metaschema of its own may say that keywords mean nothing.
@@ -55,8 +94,10 @@ const isAskable = ({ schema, data }: Case): boolean => !JSON.stringify([schema, 
 /** Cases that the database takes and in which the runtime's checker says otherwise, by the beginning of their name. */
 const RUNTIME_DIFFERS: Readonly<Record<string, string>> = {
   'enum.json: empty enum': 'such a schema is refused when the tool is made',
-  'float-overflow.json: all integers are multiples of 0.5, if overflow is handled': 'a double loses the fraction; the database refuses so large a number',
-  'properties.json: properties whose names are Javascript object property names: __proto__ not valid': 'ajv passes over this one name; the gate refuses all input that has it',
+  'float-overflow.json: all integers are multiples of 0.5, if overflow is handled':
+    'a double loses the fraction; the database refuses so large a number',
+  'properties.json: properties whose names are Javascript object property names: __proto__ not valid':
+    'ajv passes over this one name; the gate refuses all input that has it',
 }
 
 const saysOtherwise = (cases: readonly Case[], answer: (each: Case, at: number) => unknown): readonly string[] =>
@@ -84,7 +125,10 @@ describe.each(ENGINES)('on %s', (engineName) => {
   test('the database refuses to register a schema with something that it does not check', async () => {
     const cases = CASES.filter(isAskable)
     expect([cases.length, CASES.length - cases.length]).toEqual([1391, 4])
-    const problems = await problemsOf('agents.fn_schema_problem(given)', cases.map(({ schema }) => schema))
+    const problems = await problemsOf(
+      'agents.fn_schema_problem(given)',
+      cases.map(({ schema }) => schema),
+    )
     taken = cases.filter((_, at) => problems[at] === null)
     expect(taken.length).toBeGreaterThan(550)
     const reasons = new Set(problems.filter((problem) => problem !== null))
@@ -92,7 +136,10 @@ describe.each(ENGINES)('on %s', (engineName) => {
   })
 
   test('it says of all other input what the suite says', async () => {
-    const problems = await problemsOf('agents.fn_input_problem(given -> 1, given -> 0)', taken.map(({ schema, data }) => [schema, data]))
+    const problems = await problemsOf(
+      'agents.fn_input_problem(given -> 1, given -> 0)',
+      taken.map(({ schema, data }) => [schema, data]),
+    )
     expect(saysOtherwise(taken, (_, at) => problems[at] === null)).toEqual([])
   })
 
@@ -104,8 +151,13 @@ describe.each(ENGINES)('on %s', (engineName) => {
     ['^[\\w.\\]-]+$', ['a-b.c]', 'é']],
     ['^\\\\w[\\\\w]$', ['\\w\\', '\\wé']],
   ])('the database reads the pattern %s as JavaScript does', async (pattern, texts) => {
-    const problems = await problemsOf('agents.fn_input_problem(given -> 1, given -> 0)', texts.map((text) => [{ pattern }, text]))
-    expect(problems.map((problem) => problem === null)).toEqual(texts.map((text) => new RegExp(pattern, 'u').test(text)))
+    const problems = await problemsOf(
+      'agents.fn_input_problem(given -> 1, given -> 0)',
+      texts.map((text) => [{ pattern }, text]),
+    )
+    expect(problems.map((problem) => problem === null)).toEqual(
+      texts.map((text) => new RegExp(pattern, 'u').test(text)),
+    )
   })
 })
 

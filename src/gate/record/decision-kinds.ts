@@ -2,5 +2,16 @@ export const DECISIONS = ['allow', 'deny', 'ask', 'unavailable', 'sandboxed'] as
 export type DecisionKind = (typeof DECISIONS)[number]
 
 /** Who decided. */
-export const DECISION_SOURCES = ['registry', 'schema', 'constraint', 'policy', 'hook', 'rule', 'mode', 'classifier', 'approver', 'command'] as const
+export const DECISION_SOURCES = [
+  'registry',
+  'schema',
+  'constraint',
+  'policy',
+  'hook',
+  'rule',
+  'mode',
+  'classifier',
+  'approver',
+  'command',
+] as const
 export type DecisionSource = (typeof DECISION_SOURCES)[number]

@@ -16,7 +16,9 @@ export const describeState = ({ mode, ruleSets, policySources, isInteractive }: 
   const sets = ruleSets.toSorted((a, b) => RULE_SOURCES.indexOf(a.source) - RULE_SOURCES.indexOf(b.source))
   return {
     mode,
-    rules: sets.flatMap(({ rules }) => rules.map(({ id, effect, source, place, because }) => ({ ref: id, effect, source, place, because }))),
+    rules: sets.flatMap(({ rules }) =>
+      rules.map(({ id, effect, source, place, because }) => ({ ref: id, effect, source, place, because })),
+    ),
     policy_sources: [...new Set([...policySources, ...sets.map(({ name }) => name)])],
     interactive: isInteractive,
     managed_only: [...new Set(sets.flatMap(({ managedOnly }) => managedOnly))],

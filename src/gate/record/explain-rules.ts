@@ -5,11 +5,21 @@ import type { ExplainedRule } from './permission-decision.js'
 
 const MAX_RULES_SHOWN = 16
 
-export const explainRules = ({ deciding, overruled, locked, untrusted }: Pick<RuleVerdict, 'deciding' | 'overruled' | 'locked' | 'untrusted'>): readonly ExplainedRule[] =>
+export const explainRules = ({
+  deciding,
+  overruled,
+  locked,
+  untrusted,
+}: Pick<RuleVerdict, 'deciding' | 'overruled' | 'locked' | 'untrusted'>): readonly ExplainedRule[] =>
   // Of most calls no rule speaks.
   deciding.length + overruled.length + locked.length + untrusted.length === 0
     ? []
-    : [...standing(deciding, 'decides'), ...standing(overruled, 'overruled'), ...standing(locked, 'locked'), ...standing(untrusted, 'untrusted')].slice(0, MAX_RULES_SHOWN)
+    : [
+        ...standing(deciding, 'decides'),
+        ...standing(overruled, 'overruled'),
+        ...standing(locked, 'locked'),
+        ...standing(untrusted, 'untrusted'),
+      ].slice(0, MAX_RULES_SHOWN)
 
 const standing = (rules: readonly Rule[], as: ExplainedRule['standing']): readonly ExplainedRule[] =>
   rules.map(({ id, effect, source, place, because }) => ({ ref: id, effect, source, place, because, standing: as }))

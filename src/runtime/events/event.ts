@@ -1,7 +1,8 @@
 // The types of what happens to a call. event-shapes.ts declares each event, for programs and for people.
 import type { Shaped } from '../../shapes/index.js'
 
-import type { BASE, CONTEXT, EGRESS_SUMMARY, EVENTS, REACHED_HOST, RECORDED_ARGUMENTS, USAGE } from './event-shapes.js'
+import type { EGRESS_SUMMARY, REACHED_HOST, RECORDED_ARGUMENTS, USAGE } from './event-parts.js'
+import type { BASE, CONTEXT, EVENTS } from './event-shapes.js'
 import type { EventType } from './event-types.js'
 
 export type EventContext = Shaped<typeof CONTEXT>
@@ -12,7 +13,9 @@ export type ProcessUsage = Shaped<typeof USAGE>
 export type EgressSummary = Shaped<typeof EGRESS_SUMMARY>
 export type ReachedHost = Shaped<typeof REACHED_HOST>
 
-export type EventOf<Type extends EventType> = { readonly [Each in Type]: { readonly type: Each } & Shaped<typeof BASE> & Shaped<(typeof EVENTS)[Each]> }[Type]
+export type EventOf<Type extends EventType> = {
+  readonly [Each in Type]: { readonly type: Each } & Shaped<typeof BASE> & Shaped<(typeof EVENTS)[Each]>
+}[Type]
 export type CordonEvent = EventOf<EventType>
 
 /** What the stream adds. */

@@ -1,0 +1,108 @@
+// What several events have in common, or the rest of the runtime uses besides.
+import { LIMIT_KINDS } from '../../sandbox/index.js'
+import type { Violation } from '../../sandbox/index.js'
+import {
+  amount,
+  count,
+  defined,
+  described,
+  fields,
+  filled,
+  hash,
+  isMapping,
+  list,
+  oneOf,
+  optional,
+  orNull,
+  record,
+  such,
+  text,
+  whole,
+} from '../../shapes/index.js'
+import type { Shape } from '../../shapes/index.js'
+
+export const RECORDED_ARGUMENTS = defined(
+  'recorded_arguments',
+  described(
+    'Arguments by their hash; their text only where the host asked for it, without what looks like a secret.',
+    fields({
+      hash: described('Of the canonical JSON, as in the decision and the permit.', hash()),
+      bytes: count(0),
+      text: optional(text()),
+    }),
+  ),
+)
+
+export const USAGE = defined('usage', fields({ wall_ms: amount(), cpu_ms: amount(), max_rss_bytes: amount() }))
+
+const SUMS = { connections: count(0), requests: count(0), bytes_sent: count(0), bytes_received: count(0) }
+export const PORT = whole(1, 65_535)
+
+export const REACHED_HOST = fields({
+  host: filled(),
+  port: PORT,
+  ...SUMS,
+  credentials: described('By their ids.', list(text())),
+  redactions: described('How often a credential was taken out of an answer.', count(0)),
+  problems: described('What went wrong: entries of docs/errors.md.', list(text())),
+})
+export const EGRESS_SUMMARY = fields({
+  ...SUMS,
+  hosts: list(REACHED_HOST, { most: 100 }),
+  more_hosts: described('Hosts beyond those, by name and port.', count(0)),
+})
+
+const PATH = { path: text() }
+/** The other fields depend on the kind. The type is that of the sandbox, which makes them. */
+export const VIOLATION: Shape<Violation> = defined(
+  'violation',
+  such('a violation', isMapping, {
+    schema: {
+      description: 'What was tried, and against what; the other fields depend on the kind.',
+      type: 'object',
+      required: ['kind'],
+      properties: {
+        kind: {
+          enum: [
+            'connect',
+            'listen',
+            'lookup',
+            'egress',
+            'exec',
+            'file',
+            'metadata',
+            'protected',
+            'unsealed',
+            ...LIMIT_KINDS,
+          ],
+        },
+      },
+      oneOf: [
+        record({
+          kind: oneOf('connect', 'listen'),
+          family: oneOf('inet', 'inet6', 'unix', 'abstract', 'host', 'other'),
+        }),
+        record({ kind: oneOf('lookup'), name: text() }),
+        record({
+          kind: oneOf('egress'),
+          host: text(),
+          port: whole(0, 65_535),
+          method: orNull(text()),
+          path: orNull(text()),
+          reason: text(),
+          because: text(),
+          allow: orNull(text()),
+        }),
+        record({ kind: oneOf('exec', 'metadata', 'protected', 'unsealed'), ...PATH }),
+        record({
+          kind: oneOf('file'),
+          access: oneOf('read', 'write'),
+          ...PATH,
+          openedAs: optional(text()),
+          reason: such('a reason', isMapping, { schema: { type: 'object', required: ['kind'] } }),
+        }),
+        record({ kind: oneOf(...LIMIT_KINDS), limit: amount(), used: amount(), effect: oneOf('ended', 'refused') }),
+      ].map(({ schema }) => schema),
+    },
+  }),
+)
