@@ -15,7 +15,6 @@ import type { ApprovalSettings } from './approvals.js'
 import type { AuditLog } from './audit/audit-log.js'
 import { openAuditLog } from './audit/audit-log.js'
 import { auditOwnFiles } from './audit/audit-own-files.js'
-import type { CallServices } from './call/call-services.js'
 import { checkCallOptions, checkCordonOptions, checkEventType } from './settings/check-options.js'
 import type { EventType } from './events/event.js'
 import { createEventStream } from './events/event-stream.js'
@@ -23,18 +22,19 @@ import type { Listener } from './events/event-stream.js'
 import { connectTelemetry } from './events/telemetry.js'
 import type { Telemetry } from './events/telemetry.js'
 import type { CallOptions, CordonOptions, HostHook } from './cordon-options.js'
-import { createExecutor } from './call/execute.js'
 import { createFunctionCells } from './run/function-cells.js'
 import { requirePortable } from './tools/function-source.js'
 import { recordHook } from './result/hook-events.js'
 import { requireKnownPrerequisites, requireKnownTools, warningsOfRules } from './tools/known-names.js'
 import { mechanismsIfAny, openLedger, registeredCalls, storeOwnFiles } from './registry/index.js'
 import type { CallLedger, LedgerSettings, RegisteredCalls } from './registry/index.js'
-import { liveCall } from './call/life-of-a-call.js'
+import { callTool } from './call/second-attempt.js'
+import type { CallingServices } from './call/second-attempt.js'
 import { createCallNetworks, openNetwork, pinsOf, refusePassing, refuseSlips, secretHostOf, sourcesOf, withoutSecrets } from './network/index.js'
 import { configFiles, credentialFiles, namedFiles, shieldOwnFiles, stateFiles } from './own-files/index.js'
 import type { OwnFile } from './own-files/index.js'
 import { createProcessCells } from './run/process-cells.js'
+import { createToolRunner } from './run/tool-runner.js'
 import { registerTool } from './tools/registered-tool.js'
 import type { RegisteredTool } from './tools/registered-tool.js'
 import { listOnHost, resolveOnHost } from './settings/host-paths.js'
@@ -160,18 +160,18 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
   const environment = definedOf(withoutSecrets(given, sources.values()))
   for (const { gate: { name, boundary } } of registered) refusePassing(name, boundary, sources, given)
   const networks = createCallNetworks(() => openNetwork({ authorities: options.egress?.authorities ?? [], isNested: () => isNested, secrets: { sources, host: secretHostOf(given, options.egress?.vault, options.egress?.stored) } }), pinsOf(options.egress?.pins ?? {}))
-  const services: CallServices = {
+  const services: CallingServices = {
     gate,
     events,
     tools,
     register,
     withheld: ownFiles.map(({ path }) => parseAbsolutePath(path)),
-    executor: createExecutor({ processes: createProcessCells(sandbox, environment, networks), functions: createFunctionCells(sandbox, environment, networks) }, Date.now),
+    runner: createToolRunner({ processes: createProcessCells(sandbox, environment, networks), functions: createFunctionCells(sandbox, environment, networks) }),
+    now: Date.now,
     approval: approvalOf(options, books),
     registered: books,
     record: options.record ?? {},
     mode,
-    sessionId,
     newId: randomUUID,
     begin: telemetry?.begin ?? (() => undefined),
   }
@@ -199,7 +199,7 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
       calls += 1
       const own = sessions.of(session)
       const call = gateCall(name, input, own, approvals)
-      const result = liveCall(services, call, { signal, onProgress, onOutput, onInvocation, onGrant: own.keep, resume: invocation, askedWith })
+      const result = callTool(services, call, { signal, onProgress, onOutput, onInvocation, onApproved: own.keep, resume: invocation, askedWith })
       running.add(result)
       try {
         return await result
@@ -251,7 +251,7 @@ const ownFilesOf = ({ tools, registry, configFolder, environment, ownFiles: { wi
 ]
 
 /** Records that the session began, and asks the hooks that want to know. One that objects, or fails, lets no session begin. */
-const begin = async ({ gate, events }: CallServices, telemetry: Telemetry | undefined, resumedFrom: string | undefined): Promise<readonly string[]> => {
+const begin = async ({ gate, events }: CallingServices, telemetry: Telemetry | undefined, resumedFrom: string | undefined): Promise<readonly string[]> => {
   try {
     await events.emit({ type: 'session.started', call_id: null, permission_state: gate.state(), ...(resumedFrom === undefined ? {} : { resumed_from: resumedFrom }) })
     const verdict = await gate.runHooks('session_start', {})

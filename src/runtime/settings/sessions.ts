@@ -1,6 +1,7 @@
 import { createInvocation, parseGrant } from '../../gate/index.js'
 import type { ApprovalGrant, Invocation, InvocationBudget } from '../../gate/index.js'
 
+import type { PolicyChange } from '../events/call-record.js'
 import type { SessionState } from './session-state.js'
 
 /** One `session` of calls: they count together, and what was approved for it holds for all of them. */
@@ -8,8 +9,8 @@ export interface Session {
   readonly invocation: Invocation
   /** Those of the session, and those that the host gives with a call. */
   readonly approvals: (given: readonly unknown[]) => readonly ApprovalGrant[]
-  /** An approval let a call run. Says whether it was not known yet. */
-  readonly keep: (grant: ApprovalGrant) => boolean
+  /** An approval let a call run: one for the session is kept, one for a call is used now. Says what is new. */
+  readonly keep: (grant: ApprovalGrant) => readonly PolicyChange[]
 }
 
 export interface Sessions {
@@ -51,7 +52,7 @@ export const createSessions = (budget: InvocationBudget | undefined, resumed: Se
       const those = grant.scope === 'call' ? used : approvals
       const isNew = !those.has(grant.approval_action_id)
       those.set(grant.approval_action_id, grant.scope === 'call' ? { ...grant, status: 'used' } : grant)
-      return isNew
+      return isNew && grant.scope === 'session' ? [{ change: 'approval', because: `${grant.approved_by} approved calls with these arguments for the session (${grant.approval_action_id})` }] : []
     },
   })
 

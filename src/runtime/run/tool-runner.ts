@@ -1,48 +1,26 @@
-// One permitted call, by the kind of its tool. Each takes its arguments from the permit: they are the
-// copy that was judged, whatever the caller did to its own object since.
+// Runs a tool that an agent calls, by its kind.
 import { bug } from '../../errors/index.js'
-import { requirePermit, takeSnapshot } from '../../gate/index.js'
-import type { JsonValue, Permit } from '../../gate/index.js'
+import { takeSnapshot } from '../../gate/index.js'
+import type { JsonValue } from '../../gate/index.js'
 import { describeEnding } from '../../sandbox/index.js'
 import type { CallResult } from '../../sandbox/index.js'
 
-import { toolFailed } from '../result/agent-words.js'
-import { FUNCTION_COMMAND } from '../run/function-cells.js'
-import type { FunctionCells } from '../run/function-cells.js'
+import type { ToolRunner } from '../call/call-services.js'
 import { processEndingOf } from '../events/process-ending.js'
 import { fixOfFailure, policyAdvice } from '../hints/index.js'
+import { toolFailed } from '../result/agent-words.js'
 import { sizeInTurns, textInTurns } from '../result/in-turns.js'
 import { judgeEnding } from '../result/judge-ending.js'
-import type { NetworkCall } from '../network/call-networks.js'
-import type { ProcessCells } from '../run/process-cells.js'
+import type { Execution } from '../result/tool-result.js'
 import type { RegisteredTool } from '../tools/registered-tool.js'
-import type { Execution, ToolOutput } from '../result/tool-result.js'
 import type { ToolDefinition } from '../tools/tools.js'
-import { runInProcess } from '../run/run-in-process.js'
+import { FUNCTION_COMMAND } from './function-cells.js'
+import type { FunctionCells } from './function-cells.js'
+import type { ProcessCells } from './process-cells.js'
+import { runInProcess } from './run-in-process.js'
 
-export interface PermittedCall {
-  readonly tool: RegisteredTool
-  readonly permit: Permit
-  readonly input: JsonValue
-  /** Of a process tool: the words that the gate has judged. */
-  readonly command: readonly string[] | undefined
-  readonly signal: AbortSignal | undefined
-  readonly onProgress: (value: JsonValue) => void
-  readonly onOutput: ((chunk: ToolOutput) => void) | undefined
-  /** Asked when everything is ready for its process; when it rejects, that is not started. */
-  readonly beforeStart: () => Promise<void>
-  /** By whom it is known on the network, and whether somebody approved it. */
-  readonly network: NetworkCall
-}
-
-export interface Executor {
-  /** The process that a call starts, if it starts one. */
-  readonly processOf: (tool: RegisteredTool, command: readonly string[] | undefined) => { readonly program: string; readonly words: readonly string[] } | undefined
-  readonly execute: (call: PermittedCall) => Promise<Execution>
-}
-
-export const createExecutor = (cells: { readonly processes: ProcessCells; readonly functions: FunctionCells }, now: () => number): Executor => ({
-  processOf: ({ definition: { kind } }, command = []) => {
+export const createToolRunner = ({ processes, functions }: { readonly processes: ProcessCells; readonly functions: FunctionCells }): ToolRunner<RegisteredTool> => ({
+  processOf: ({ definition: { kind } }, { command = [] }) => {
     switch (kind) {
       case 'process':
         return { program: command[0] ?? '', words: command }
@@ -52,15 +30,13 @@ export const createExecutor = (cells: { readonly processes: ProcessCells; readon
         return undefined
     }
   },
-  execute: async (call) => {
-    const { tool, permit, command = [], signal, onProgress, onOutput, beforeStart, network } = call
-    const { definition, gate } = tool
-    const input = requirePermit(permit, { tool: gate.name, arguments: call.input, policyHash: gate.policyHash, now: now() })
+  run: async (tool, { input, command = [], signal, onProgress, onOutput, beforeStart, network }) => {
+    const { definition } = tool
     switch (definition.kind) {
       case 'process':
-        return await describeProcess(tool, definition, { input, command }, await cells.processes.run(tool, definition, { argv: command, input, signal, onOutput, beforeStart, network }))
+        return describeProcess(tool, definition, { input, command }, await processes.run(tool, definition, { argv: command, input, signal, onOutput, beforeStart, network }))
       case 'function':
-        return cells.functions.run(tool, definition, { input, signal, onProgress, beforeStart }, network)
+        return functions.run(tool, definition, { input, signal, onProgress, beforeStart }, network)
       case 'in-process':
         return runInProcess(tool, definition, { input, signal, onProgress })
     }

@@ -1,0 +1,2 @@
+export { toolFailed } from './agent-words.js'
+export { judgeEnding } from './judge-ending.js'
