@@ -28,15 +28,15 @@ import { createFunctionCells } from './run/function-cells.js'
 import { requirePortable } from './tools/function-source.js'
 import { recordHook } from './result/hook-events.js'
 import { requireKnownPrerequisites, requireKnownTools, warningsOfRules } from './tools/known-names.js'
-import { mechanismsIfAny, openLedger, registeredCalls, storeOwnFiles } from './registry/index.js'
-import type { CallLedger, LedgerSettings, RegisteredCalls } from './registry/index.js'
+import { createRegisteredCalls, mechanismsIfAny, openCallRegistry, registryOwnFiles } from './registry/index.js'
+import type { CallRegistry, RegistrySettings, RegisteredCalls } from './registry/index.js'
 import { liveCall } from './call/life-of-a-call.js'
 import { createCallNetworks, openNetwork, pinsOf, refusePassing, refuseSlips, secretHostOf, sourcesOf, withoutSecrets } from './network/index.js'
 import { configFiles, credentialFiles, namedFiles, shieldOwnFiles, stateFiles } from './own-files/index.js'
 import type { OwnFile } from './own-files/index.js'
 import { createProcessCells } from './run/process-cells.js'
-import { registerTool } from './tools/registered-tool.js'
-import type { RegisteredTool } from './tools/registered-tool.js'
+import { bindTool } from './tools/bound-tool.js'
+import type { BoundTool } from './tools/bound-tool.js'
 import { listOnHost, resolveOnHost } from './settings/host-paths.js'
 import { ruleSetsOf } from './settings/rule-sets.js'
 import { openState, sealState } from './settings/session-state.js'
@@ -79,45 +79,45 @@ export interface Cordon {
 
 const MAIN_SESSION = 'main'
 
-export const createCordon = async (options: CordonOptions): Promise<Cordon> => openCordon(options, () => (options.registry === undefined ? undefined : openBooks(options, options.registry)))
+export const createCordon = async (options: CordonOptions): Promise<Cordon> => openCordon(options, () => (options.registry === undefined ? undefined : openTeamRegistry(options, options.registry)))
 
-const openBooks = async ({ tools, sandbox, ...places }: CordonOptions, registry: LedgerSettings): Promise<CallLedger> =>
-  openLedger(registry, sameTool(tools, places), registry.execution === 'runners' ? [] : await mechanismsIfAny(sandbox))
+const openTeamRegistry = async ({ tools, sandbox, ...places }: CordonOptions, registry: RegistrySettings): Promise<CallRegistry> =>
+  openCallRegistry(registry, sameTool(tools, places), registry.execution === 'runners' ? [] : await mechanismsIfAny(sandbox))
 
-/** With books that are given. */
-export const openCordon = async (options: CordonOptions, openLedgerOf: () => CallLedger | undefined | Promise<CallLedger>): Promise<Cordon> => {
+/** With a registry that is given. */
+export const openCordon = async (options: CordonOptions, openRegistryFor: () => CallRegistry | undefined | Promise<CallRegistry>): Promise<Cordon> => {
   checkCordonOptions(options)
   for (const each of options.tools) requirePortable(each)
   const resumed = options.state === undefined ? undefined : openState(options.state)
   const audit = options.audit === undefined ? undefined : await openAuditLog(options.audit)
-  let ledger: CallLedger | undefined
+  let registry: CallRegistry | undefined
   try {
-    ledger = await openLedgerOf()
-    return await assemble(options, resumed, audit, ledger)
+    registry = await openRegistryFor()
+    return await assemble(options, resumed, audit, registry)
   } catch (error) {
-    await ledger?.close()
+    await registry?.close()
     await audit?.close()
     throw error
   }
 }
 
-const assemble = async (options: CordonOptions, resumed: SessionState | undefined, audit: AuditLog | undefined, ledger: CallLedger | undefined): Promise<Cordon> => {
-  const books = ledger === undefined ? undefined : registeredCalls(ledger)
+const assemble = async (options: CordonOptions, resumed: SessionState | undefined, audit: AuditLog | undefined, registry: CallRegistry | undefined): Promise<Cordon> => {
+  const registeredCalls = registry === undefined ? undefined : createRegisteredCalls(registry)
   const places = { workspace: parseAbsolutePath(options.workspace, 'workspace'), home: parseAbsolutePath(options.home ?? homedir(), 'home') }
   const mode = options.mode ?? 'default'
   const sources = sourcesOf(options.egress?.secrets ?? {})
   const ownFiles = [...(audit === undefined ? [] : auditOwnFiles(audit.places)), ...ownFilesOf(options, sources, places)]
-  const register = (definition: ToolDefinition): RegisteredTool => {
-    const registered = registerTool(definition, places)
-    const boundary = shieldOwnFiles(registered.gate.boundary, ownFiles, registered.cwd)
-    return { ...registered, ownFiles, gate: { ...registered.gate, boundary } }
+  const bind = (definition: ToolDefinition): BoundTool => {
+    const bound = bindTool(definition, places)
+    const boundary = shieldOwnFiles(bound.gate.boundary, ownFiles, bound.cwd)
+    return { ...bound, ownFiles, gate: { ...bound.gate, boundary } }
   }
-  const registered = options.tools.map(register)
+  const boundTools = options.tools.map(bind)
   const names = options.tools.map(({ name }) => name)
   const rules = ruleSetsOf(options, places)
   requireKnownPrerequisites(options.tools)
   requireKnownTools(rules.own, names)
-  const tools = new Map(registered.map((each) => [each.definition.name, each]))
+  const tools = new Map(boundTools.map((each) => [each.definition.name, each]))
   const sessionId = randomUUID()
   const events = createEventStream({
     sessionId,
@@ -128,15 +128,15 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
   })
   const gate = createGate({
     // All of them: the gate refuses two by one name.
-    tools: registered.map((each) => each.gate),
+    tools: boundTools.map((each) => each.gate),
     ruleSets: [...rules.ofFiles, ...rules.own],
     mode,
     hooks: (options.hooks ?? []).map(asHook),
     // Where runners take calls from the registry, one may begin as soon as it is there.
-    lastHooks: books === undefined ? [] : [books.hook],
+    lastHooks: registeredCalls === undefined ? [] : [registeredCalls.hook],
     onHook: (report) => recordHook(events, report),
     sessionId,
-    isInteractive: options.approve !== undefined || books !== undefined,
+    isInteractive: options.approve !== undefined || registeredCalls !== undefined,
     policySources: [],
     resolvePath: resolveOnHost,
     listFolder: listOnHost,
@@ -154,21 +154,21 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
     isNested = opened.host.nesting.held
     return opened
   }))
-  refuseSlips(options.egress ?? {}, registered.map(({ gate: { boundary } }) => boundary))
+  refuseSlips(options.egress ?? {}, boundTools.map(({ gate: { boundary } }) => boundary))
   const given = options.environment ?? {}
   // What a value is read from is nothing that a policy could pass on.
   const environment = definedOf(withoutSecrets(given, sources.values()))
-  for (const { gate: { name, boundary } } of registered) refusePassing(name, boundary, sources, given)
+  for (const { gate: { name, boundary } } of boundTools) refusePassing(name, boundary, sources, given)
   const networks = createCallNetworks(() => openNetwork({ authorities: options.egress?.authorities ?? [], isNested: () => isNested, secrets: { sources, host: secretHostOf(given, options.egress?.vault, options.egress?.stored) } }), pinsOf(options.egress?.pins ?? {}))
   const services: CallServices = {
     gate,
     events,
     tools,
-    register,
+    bind,
     withheld: ownFiles.map(({ path }) => parseAbsolutePath(path)),
     executor: createExecutor({ processes: createProcessCells(sandbox, environment, networks), functions: createFunctionCells(sandbox, environment, networks) }, Date.now),
-    approval: approvalOf(options, books),
-    registered: books,
+    approval: approvalOf(options, registeredCalls),
+    registeredCalls,
     record: options.record ?? {},
     mode,
     sessionId,
@@ -184,7 +184,7 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
     callId: randomUUID(),
     tool: name,
     input,
-    invocation: session.invocation,
+    session: session.count,
     requestedBy: options.requestedBy ?? 'agent',
     approvals: session.approvals(given),
     ...waysOut(tools.get(name), options),
@@ -193,7 +193,7 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
 
   return {
     call: async (name, input = {}, given = {}) => {
-      checkCallOptions(given, services.registered !== undefined)
+      checkCallOptions(given, services.registeredCalls !== undefined)
       const { signal, session = MAIN_SESSION, onProgress = () => undefined, onOutput, onInvocation = () => undefined, approvals, invocation, registry: askedWith } = given
       if (closed) throw fail('runtime-closed', {})
       calls += 1
@@ -222,11 +222,11 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
     close: async () => {
       if (closed) return
       closed = true
-      ledger?.leave()
+      registry?.leave()
       await (await opening?.catch(() => undefined))?.close()
       await Promise.allSettled(running)
       networks.close()
-      await ledger?.close()
+      await registry?.close()
       try {
         // They may look, and are recorded; what ends is not held up by them.
         await gate.runHooks('stop', {})
@@ -241,7 +241,7 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
 
 /** What this runtime reads and keeps. Values of variables are kept from tools apart. */
 const ownFilesOf = ({ tools, registry, configFolder, environment, ownFiles: { withheld = [], readOnly = [] } = {} }: CordonOptions, sources: ReturnType<typeof sourcesOf>, { home }: { readonly home: string }): readonly OwnFile[] => [
-  ...storeOwnFiles(registry),
+  ...registryOwnFiles(registry),
   ...credentialFiles(sources, { folder: process.cwd(), home, searchPath: environment?.['PATH'] }),
   ...configFiles(configFolder ?? join(home, '.config', 'cordon')),
   ...stateFiles(join(home, '.local', 'state', 'cordon')),
@@ -277,7 +277,7 @@ const definedOf = (environment: NonNullable<CordonOptions['environment']>): Read
   Object.fromEntries(Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined))
 
 /** What a call that would have to be approved lacks, in words that can be copied. */
-const waysOut = (tool: RegisteredTool | undefined, { approve }: CordonOptions): Pick<GateCall, 'waysToAllow' | 'waysToApprove'> => {
+const waysOut = (tool: BoundTool | undefined, { approve }: CordonOptions): Pick<GateCall, 'waysToAllow' | 'waysToApprove'> => {
   if (tool === undefined) return {}
   const { name, kind } = tool.definition
   const asking = approve === undefined ? ['let somebody answer: createCordon({ approve: async ({ tool, input, reason }) => ({ kind: "approve_once", by: "ann" }), … })'] : []
@@ -291,8 +291,8 @@ const waysOut = (tool: RegisteredTool | undefined, { approve }: CordonOptions): 
   }
 }
 
-const approvalOf = ({ approve, approval }: CordonOptions, books: RegisteredCalls | undefined): ApprovalSettings | undefined => {
-  const asking = books === undefined ? approve : books.approve(approve)
+const approvalOf = ({ approve, approval }: CordonOptions, registeredCalls: RegisteredCalls | undefined): ApprovalSettings | undefined => {
+  const asking = registeredCalls === undefined ? approve : registeredCalls.approve(approve)
   return asking === undefined ? undefined : { ...APPROVAL_DEFAULTS, ...approval, approve: asking }
 }
 

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { userInfo } from 'node:os'
 
-import { createGate, createInvocation, resolveByText } from '../../gate/index.js'
+import { createGate, createSessionCount, resolveByText } from '../../gate/index.js'
 import type { Evaluation, Gate, GateCall, GateTool, JsonObject, Mode, RuleSet } from '../../gate/index.js'
 import type { EventStream } from '../../runtime/events/index.js'
 import { recordArguments } from '../../runtime/events/index.js'
@@ -47,7 +47,7 @@ export const openRunGate = (services: RunServices): RunGate => {
     callId: randomUUID(),
     tool: RUN_TOOL,
     input,
-    invocation: createInvocation({}),
+    session: createSessionCount({}),
     requestedBy: RUN_TOOL,
     origin: 'command',
     typed: describeTyped(order),
@@ -149,7 +149,7 @@ const wouldHelp = async (input: JsonObject, { call, sessionId }: RunGate, servic
   const { parseRules } = await import('../../gate/index.js')
   const { workspace, home } = services.order
   const extra = parseRules([alwaysRule(input, 'a trial')], 'a trial', { source: 'user', places: { workspace, home } })
-  const trial = await gateWith(services, [...services.ruleSets, extra], sessionId).decide({ ...call, input, invocation: createInvocation({}), approvals: [] })
+  const trial = await gateWith(services, [...services.ruleSets, extra], sessionId).decide({ ...call, input, session: createSessionCount({}), approvals: [] })
   return trial.kind === 'permitted'
 }
 

@@ -17,23 +17,23 @@ import type { NetworkCall } from '../network/call-networks.js'
 import { createBareRequests } from '../events/bare-requests.js'
 import { createEgressLog } from '../events/egress-log.js'
 import type { RegisteredCalls } from '../registry/index.js'
-import type { RegisteredTool } from '../tools/registered-tool.js'
+import type { BoundTool } from '../tools/bound-tool.js'
 import type { ToolResult } from '../result/tool-result.js'
 
 type Permitted = Extract<Evaluation, { kind: 'permitted' }>
 
 /** One decision and, where it permits, one run. `wider`: with this policy, which `call.widening` asks for. */
-export const attemptCall = async (services: CallServices, call: GateCall, handlers: CallHandlers, wider?: RegisteredTool): Promise<ToolResult> => {
+export const attemptCall = async (services: CallServices, call: GateCall, handlers: CallHandlers, wider?: BoundTool): Promise<ToolResult> => {
   try {
     return await decideAndRun(services, call, handlers, wider)
   } catch (error) {
     // What cannot be recorded does not run: no row is left behind that somebody else could start.
-    await services.registered?.drop(call.callId)
+    await services.registeredCalls?.drop(call.callId)
     throw error
   }
 }
 
-const decideAndRun = async (services: CallServices, call: GateCall, handlers: CallHandlers, wider?: RegisteredTool): Promise<ToolResult> => {
+const decideAndRun = async (services: CallServices, call: GateCall, handlers: CallHandlers, wider?: BoundTool): Promise<ToolResult> => {
   const { gate, events } = services
   const asked = await gate.decide(call, wider?.gate)
   if (asked.kind === 'asking') await recordDecision(services, asked)
@@ -42,12 +42,12 @@ const decideAndRun = async (services: CallServices, call: GateCall, handlers: Ca
   switch (evaluation.kind) {
     case 'refused':
     case 'asking': {
-      const refusal = services.registered?.refusalOf(call.callId)
-      await services.registered?.drop(call.callId)
+      const refusal = services.registeredCalls?.refusalOf(call.callId)
+      await services.registeredCalls?.drop(call.callId)
       return deny(services, evaluation, refusal)
     }
     case 'substituted':
-      await services.registered?.drop(call.callId)
+      await services.registeredCalls?.drop(call.callId)
       await recordDecision(services, evaluation)
       return completeCall(services, call, evaluation, substitute(evaluation.result))
     case 'permitted': {
@@ -56,7 +56,7 @@ const decideAndRun = async (services: CallServices, call: GateCall, handlers: Ca
       const isNewGrant = grant !== undefined && handlers.onGrant(grant) && grant.scope === 'session'
       await Promise.all([recordBegin(services, evaluation), ...(isNewGrant ? [recordGrant(services, grant)] : [])])
       const outcome = await runRegistered(services, tool, evaluation, handlers)
-      if (outcome.status === 'ok') call.invocation.complete(call.tool)
+      if (outcome.status === 'ok') call.session.complete(call.tool)
       return completeCall(services, call, evaluation, outcome)
     }
   }
@@ -68,7 +68,7 @@ const recordBegin = async ({ events, record }: CallServices, evaluation: Permitt
 }
 
 /** When its boundary stands, and before its program begins: what never gets so far has not started. */
-const recordStart = async ({ events, executor, record }: CallServices, tool: RegisteredTool, evaluation: Permitted): Promise<void> => {
+const recordStart = async ({ events, executor, record }: CallServices, tool: BoundTool, evaluation: Permitted): Promise<void> => {
   const process = executor.processOf(tool, evaluation.inputs.command)
   if (process === undefined) return
   await events.emit(processStarted(evaluation, { program: process.program, words: recordArguments(process.words, record), cwd: tool.cwd }))
@@ -79,19 +79,19 @@ const recordGrant = async ({ events, gate }: CallServices, { tool, approved_by: 
   await events.emit({ type: 'policy.changed', call_id: null, change: 'approval', because: `${by} approved calls with these arguments for the session (${id})`, tool, policy_hash: hash, permission_state: gate.state() })
 }
 
-/** Where there are books: claimed before it begins, so that nobody else runs it, and completed before anybody hears what came of it. */
-const runRegistered = async (services: CallServices, tool: RegisteredTool, evaluation: Permitted, handlers: CallHandlers): Promise<Outcome> => {
-  const { registered } = services
-  if (registered === undefined) return run(services, tool, evaluation, handlers)
+/** With a registry: claims the call first, so that no other runner runs it, and completes it before anybody hears the result. */
+const runRegistered = async (services: CallServices, tool: BoundTool, evaluation: Permitted, handlers: CallHandlers): Promise<Outcome> => {
+  const { registeredCalls } = services
+  if (registeredCalls === undefined) return run(services, tool, evaluation, handlers)
   const { call_id: callId } = evaluation.decision
-  if (!registered.isAsked(callId)) return { ...NOTHING, status: 'not_started', error: fail('store-state', { problem: 'the registry was not asked about this call', hint: 'let somebody answer in time' }) }
-  if (registered.isElsewhere(callId)) return runElsewhere(registered, callId, handlers)
-  const invocation = registered.idOf(callId)
+  if (!registeredCalls.isAsked(callId)) return { ...NOTHING, status: 'not_started', error: fail('store-state', { problem: 'the registry was not asked about this call', hint: 'let somebody answer in time' }) }
+  if (registeredCalls.isElsewhere(callId)) return runElsewhere(registeredCalls, callId, handlers)
+  const invocation = registeredCalls.idOf(callId)
   let cancelled: AbortSignal
   try {
-    cancelled = await registered.start(callId)
+    cancelled = await registeredCalls.start(callId)
   } catch (error) {
-    await registered.drop(callId)
+    await registeredCalls.drop(callId)
     if (!(error instanceof CordonError)) throw error
     return { ...NOTHING, status: 'not_started', error }
   }
@@ -99,23 +99,23 @@ const runRegistered = async (services: CallServices, tool: RegisteredTool, evalu
   const outcome = await run(services, tool, evaluation, { ...handlers, signal }).catch(async (error: unknown) => {
     // It is claimed and will not run: nobody has to wait for it.
     const known = error instanceof CordonError ? error : undefined
-    await registered.complete(callId, { ...NOTHING, status: 'not_started', error: known }).catch(() => undefined)
+    await registeredCalls.complete(callId, { ...NOTHING, status: 'not_started', error: known }).catch(() => undefined)
     throw error
   })
   try {
-    await registered.complete(callId, outcome)
+    await registeredCalls.complete(callId, outcome)
     return { ...outcome, registered: { invocation, runner: null, boundary: null } }
   } catch (error) {
     if (!(error instanceof CordonError)) throw error
-    // It ran, and the books do not say so: whoever reads them will ask a person.
+    // It ran, and the registry does not say so. Its reader will ask a person.
     return { ...outcome, status: 'failed', output: undefined, error }
   }
 }
 
-/** A runner on another host takes it from the books, and writes there what came of it; or it has ended before, and its result is there. */
-const runElsewhere = async (registered: RegisteredCalls, callId: string, handlers: CallHandlers): Promise<Outcome> => {
+/** A runner on another host claims it and writes its result to the registry, or it has ended before and the result is there. */
+const runElsewhere = async (registeredCalls: RegisteredCalls, callId: string, handlers: CallHandlers): Promise<Outcome> => {
   try {
-    return { ...NOTHING, ...(await registered.elsewhere(callId, handlers)) }
+    return { ...NOTHING, ...(await registeredCalls.elsewhere(callId, handlers)) }
   } catch (error) {
     if (!(error instanceof CordonError)) throw error
     return { ...NOTHING, status: error.code === 'cancelled' || error.code === 'runtime-closed' ? 'cancelled' : 'failed', error }
@@ -123,7 +123,7 @@ const runElsewhere = async (registered: RegisteredCalls, callId: string, handler
 }
 
 /** Whatever goes wrong after the permit is an outcome of the call, and is recorded as one. */
-const run = async (services: CallServices, tool: RegisteredTool, evaluation: Permitted, { signal, onProgress, onOutput }: CallHandlers): Promise<Outcome> => {
+const run = async (services: CallServices, tool: BoundTool, evaluation: Permitted, { signal, onProgress, onOutput }: CallHandlers): Promise<Outcome> => {
   const { executor, events, record } = services
   const { permit, inputs, decision, grant } = evaluation
   const began = performance.now()

@@ -8,7 +8,7 @@ import type { EventStream } from '../events/event-stream.js'
 import type { RecordSettings } from '../events/recorded-arguments.js'
 import type { Executor } from './execute.js'
 import type { RegisteredCalls } from '../registry/registered-calls.js'
-import type { RegisteredTool } from '../tools/registered-tool.js'
+import type { BoundTool } from '../tools/bound-tool.js'
 import type { CallFacts, CallUsage, Execution } from '../result/tool-result.js'
 import type { ToolDefinition } from '../tools/tools.js'
 
@@ -16,15 +16,15 @@ import type { ToolDefinition } from '../tools/tools.js'
 export interface CallServices {
   readonly gate: Gate
   readonly events: EventStream
-  readonly tools: ReadonlyMap<string, RegisteredTool>
+  readonly tools: ReadonlyMap<string, BoundTool>
   /** A tool as this runtime would know it, with what it holds apart from every tool. */
-  readonly register: (definition: ToolDefinition) => RegisteredTool
+  readonly bind: (definition: ToolDefinition) => BoundTool
   /** Folders that no call is given in addition, whoever would approve it. */
   readonly withheld: readonly AbsolutePath[]
   readonly executor: Executor
   readonly approval: ApprovalSettings | undefined
-  /** Where calls are in the books of a team. */
-  readonly registered: RegisteredCalls | undefined
+  /** Where calls are in the registry of a team. */
+  readonly registeredCalls: RegisteredCalls | undefined
   readonly record: RecordSettings
   readonly mode: Mode
   readonly sessionId: string

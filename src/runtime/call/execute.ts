@@ -15,13 +15,13 @@ import { sizeInTurns, textInTurns } from '../result/in-turns.js'
 import { judgeEnding } from '../result/judge-ending.js'
 import type { NetworkCall } from '../network/call-networks.js'
 import type { ProcessCells } from '../run/process-cells.js'
-import type { RegisteredTool } from '../tools/registered-tool.js'
+import type { BoundTool } from '../tools/bound-tool.js'
 import type { Execution, ToolOutput } from '../result/tool-result.js'
 import type { ToolDefinition } from '../tools/tools.js'
 import { runInProcess } from '../run/run-in-process.js'
 
 export interface PermittedCall {
-  readonly tool: RegisteredTool
+  readonly tool: BoundTool
   readonly permit: Permit
   readonly input: JsonValue
   /** Of a process tool: the words that the gate has judged. */
@@ -37,7 +37,7 @@ export interface PermittedCall {
 
 export interface Executor {
   /** The process that a call starts, if it starts one. */
-  readonly processOf: (tool: RegisteredTool, command: readonly string[] | undefined) => { readonly program: string; readonly words: readonly string[] } | undefined
+  readonly processOf: (tool: BoundTool, command: readonly string[] | undefined) => { readonly program: string; readonly words: readonly string[] } | undefined
   readonly execute: (call: PermittedCall) => Promise<Execution>
 }
 
@@ -69,7 +69,7 @@ export const createExecutor = (cells: { readonly processes: ProcessCells; readon
 
 type ProcessDefinition = Extract<ToolDefinition, { kind: 'process' }>
 
-const describeProcess = async ({ gate: { boundary }, cwd, workspace, ownFiles }: RegisteredTool, { name, successes }: ProcessDefinition, { input, command }: { readonly input: JsonValue; readonly command: readonly string[] }, result: CallResult): Promise<Execution> => {
+const describeProcess = async ({ gate: { boundary }, cwd, workspace, ownFiles }: BoundTool, { name, successes }: ProcessDefinition, { input, command }: { readonly input: JsonValue; readonly command: readonly string[] }, result: CallResult): Promise<Execution> => {
   const { profile, violations, usage } = result
   const [stdout, stderr] = [await textInTurns(result.stdout), await textInTurns(result.stderr)]
   const taken = takeSnapshot({ exit_code: result.status === 'exited' ? result.exitCode : null, stdout, stderr })

@@ -14,7 +14,7 @@ import { widerTool } from './wider-tool.js'
  */
 export const liveCall = async (services: CallServices, call: GateCall, handlers: CallHandlers): Promise<ToolResult> => {
   services.begin(call.callId)
-  services.registered?.expect(call.callId, handlers)
+  services.registeredCalls?.expect(call.callId, handlers)
   const first = await attemptCall(services, call, handlers)
   const tool = services.tools.get(call.tool)
   if (services.mode !== 'on_failure' || first.status !== 'violated' || tool === undefined || handlers.signal?.aborted === true) return first
@@ -29,7 +29,7 @@ export const liveCall = async (services: CallServices, call: GateCall, handlers:
     widening: { after: 'violation', reason: `it ran and met its boundary (${refused}); to run again with ${wider.added.join(', ')}`, retryOf: call.callId, added: wider.added },
   }
   services.begin(retry.callId)
-  services.registered?.expect(retry.callId, { onInvocation: handlers.onInvocation, askedWith: handlers.askedWith, resume: undefined })
+  services.registeredCalls?.expect(retry.callId, { onInvocation: handlers.onInvocation, askedWith: handlers.askedWith, resume: undefined })
   const second = await attemptCall(services, retry, handlers, wider.tool)
   // Not approved: then the call is what it was, and its record tells what was asked.
   if (second.facts.permission_decision.decision === 'deny' || second.status === 'denied') return { ...first, facts: { ...first.facts, retry: { call_id: retry.callId, permission_decision: second.facts.permission_decision } } }
