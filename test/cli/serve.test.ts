@@ -70,7 +70,7 @@ afterAll(async () => {
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const RUNTIME = fileURLToPath(new URL('../../dist/runtime/index.js', import.meta.url))
 
-/** Another process, with a runtime whose calls are in the books of the team. */
+/** Another process, with a runtime whose calls are in the registry of the team. */
 const callNote = (input: object): { readonly process: ChildProcess; readonly result: Promise<unknown> } => {
   const program = file('app.mjs', `
     import { readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// A runtime whose books are at a server: what its tools may not touch, and that it needs no more than a token.
+// A runtime whose registry is at a server: what its tools may not touch, and that it needs no more than a token.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { createCordon, processTool, registrationOf, toolHash } from '../../src/r
 import { openStage } from './stage.js'
 import type { Stage } from './stage.js'
 
-const workspace = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-books-')))
+const workspace = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-registry-')))
 const store = join(workspace, 'store')
 let stage: Stage
 
@@ -49,7 +49,7 @@ test('a tool that may write to the workspace finds neither the socket nor the da
   }
 })
 
-test('what a call is expected to cost, and for how long it may wait, reaches the books of a server', async () => {
+test('what a call is expected to cost, and for how long it may wait, reaches the registry of a server', async () => {
   const cordon = await createCordon(look('.', 'true'))
   const ids: string[] = []
   try {

@@ -1,4 +1,4 @@
-// A runtime whose calls are in the books of a team: real cells, a real database of either kind.
+// A runtime whose calls are in the registry of a team: real cells, a real database of either kind.
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readFileSync, existsSync, realpathSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,8 +17,8 @@ import { ENGINES, openEngine } from './engines.js'
 /** How often a runtime looks after its database, for a test that waits for that; others are not to be lost on a slow machine. */
 const SILENT_MS = 6_000
 
-describe.each(ENGINES)('calls in the books of a team, on %s', (name) => {
-  const workspace = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-books-')))
+describe.each(ENGINES)('calls in the registry of a team, on %s', (name) => {
+  const workspace = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-registry-')))
   let engine: Engine
   let holds: readonly string[] = []
   let close: () => Promise<void>
@@ -70,7 +70,7 @@ describe.each(ENGINES)('calls in the books of a team, on %s', (name) => {
       await cordon.close()
     }
   }
-  test('a result that the books do not take ends the call as failed, and says so to its caller and in the books; a smaller one is kept', async () => {
+  test('a result that the registry does not take ends the call as failed, and says so to its caller and in the registry; a smaller one is kept', async () => {
     await withCordon(async (cordon) => {
       const ids: string[] = []
       const call = (count: number) => cordon.call('many', { count }, { onInvocation: (id) => ids.push(id) })
@@ -180,7 +180,7 @@ describe.each(ENGINES)('calls in the books of a team, on %s', (name) => {
 
     /** Takes the log away as soon as it has told of this. */
     const withLogUntil = async (type: 'hook.completed' | 'process.started' | 'session.ended', work: (cordon: Cordon) => Promise<void>): Promise<void> => {
-      const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-books-log-')))
+      const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-registry-log-')))
       const path = join(folder, 'audit.jsonl')
       await opened({ audit: { path } }, 'here', async (cordon) => {
         cordon.on(type, () => { if (existsSync(path)) renameSync(path, `${path}.gone`) })

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { userInfo } from 'node:os'
 
-import { createInvocation } from '../../gate/index.js'
+import { createSessionCount } from '../../gate/index.js'
 import type { ApprovalAnswer, ApprovalGrant, JsonObject, JsonValue } from '../../gate/index.js'
 import type { ApprovalRequest } from '../../runtime/index.js'
 import type { PolicyChange } from '../../runtime/events/index.js'
@@ -86,7 +86,7 @@ const wouldHelp = async (input: JsonObject, { call, sessionId }: RunGate, servic
   const { parseRules } = await import('../../gate/index.js')
   const { workspace, home } = services.order
   const extra = parseRules([alwaysRule(input, 'a trial')], 'a trial', { source: 'user', places: { workspace, home } })
-  const trial = await gateWith(services, [...services.ruleSets, extra], sessionId).decide({ ...call, input, invocation: createInvocation({}), approvals: [] })
+  const trial = await gateWith(services, [...services.ruleSets, extra], sessionId).decide({ ...call, input, session: createSessionCount({}), approvals: [] })
   return trial.kind === 'permitted'
 }
 

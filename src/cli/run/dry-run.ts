@@ -1,5 +1,5 @@
 // `cordon run --dry-run`: what would be decided, by which rule of which file and line, and what would change it.
-import { createInvocation } from '../../gate/index.js'
+import { createSessionCount } from '../../gate/index.js'
 import type { PermissionDecision } from '../../gate/index.js'
 
 import type { CommandLine } from '../command-line.js'
@@ -18,7 +18,7 @@ const RUNS: ReadonlySet<PermissionDecision['decision']> = new Set(['allow', 'san
 /** Nothing is run, asked or recorded. The status is 0 where it would run without a question. */
 export const dryRun = async (services: RunServices, { facts: file, json }: { readonly facts: FactsFile | undefined; readonly json: boolean }, environment: CommandLine['environment']): Promise<number> => {
   const { gate, call } = openRunGate(services)
-  const { decision } = await gate.decide({ ...call, invocation: createInvocation({}) })
+  const { decision } = await gate.decide({ ...call, session: createSessionCount({}) })
   const status = RUNS.has(decision.decision) ? 0 : EXIT_REFUSED
   const facts = describeRun(services.order, { decision, state: gate.state() }, { kind: 'evaluated' }, status)
   file?.write(facts)

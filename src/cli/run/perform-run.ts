@@ -62,7 +62,7 @@ const performRecorded = async (services: RunServices, audit: AuditLog, launch: L
   const runner = attachedRunner(launch, ownFiles)
   const { approve, onApproved } = personAtTerminal(runGate, services)
   const callServices: CallServices<CallTool> = {
-    ...{ gate, events, runner, registered: undefined, revise, now: Date.now, begin: () => undefined },
+    ...{ gate, events, runner, registeredCalls: undefined, revise, now: Date.now, begin: () => undefined },
     tools: new Map([[tool.name, { gate: tool, cwd: order.cwd }]]),
     approval: { approve, otherwise: 'deny' },
     record: recordSettingsOf(environment),

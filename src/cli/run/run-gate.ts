@@ -1,7 +1,7 @@
 // The gate that judges one typed command: rules of all sources, the mode, and the approvals of a session.
 import { randomUUID } from 'node:crypto'
 
-import { createGate, createInvocation, resolveByText } from '../../gate/index.js'
+import { createGate, createSessionCount, resolveByText } from '../../gate/index.js'
 import type { Gate, GateCall, GateTool, Mode, RuleSet } from '../../gate/index.js'
 import type { OwnFile } from '../../runtime/own-files/index.js'
 
@@ -42,7 +42,7 @@ export const openRunGate = (services: RunServices): RunGate => {
     callId: randomUUID(),
     tool: RUN_TOOL,
     input,
-    invocation: createInvocation({}),
+    session: createSessionCount({}),
     requestedBy: RUN_TOOL,
     origin: 'command',
     typed: describeTyped(order),

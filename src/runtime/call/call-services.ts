@@ -8,7 +8,7 @@ import type { RecordSettings } from '../events/recorded-arguments.js'
 import type { NetworkCall } from '../network/call-networks.js'
 import type { RegisteredCalls } from '../registry/registered-calls.js'
 import type { Execution, ToolOutput } from '../result/tool-result.js'
-import type { RegisteredTool } from '../tools/registered-tool.js'
+import type { BoundTool } from '../tools/bound-tool.js'
 
 /** What the steps of a call need to know of a tool. Its runner knows more. */
 export interface CallTool {
@@ -17,14 +17,14 @@ export interface CallTool {
 }
 
 /** What every call of one runtime uses. */
-export interface CallServices<Tool extends CallTool = RegisteredTool> {
+export interface CallServices<Tool extends CallTool = BoundTool> {
   readonly gate: Gate
   readonly events: EventStream
   readonly tools: ReadonlyMap<string, Tool>
   readonly runner: ToolRunner<Tool>
   readonly approval: ApprovalSettings | undefined
   /** Undefined where no registry keeps the calls. */
-  readonly registered: RegisteredCalls | undefined
+  readonly registeredCalls: RegisteredCalls | undefined
   readonly record: RecordSettings
   readonly now: () => number
   /** Called when a call comes in: the caller's span becomes the parent of the call's span. */

@@ -29,7 +29,7 @@ type Permitted = Extract<Evaluation, { kind: 'permitted' }>
 /** One decision and, where it permits, one run. `wider` is the tool with the policy that `call.widening` asks for. */
 export const performCall = async <Tool extends CallTool>(services: CallServices<Tool>, call: GateCall, handlers: CallHandlers, wider?: Tool): Promise<EndedCall> => {
   services.begin(call.callId)
-  services.registered?.expect(call.callId, handlers)
+  services.registeredCalls?.expect(call.callId, handlers)
   try {
     const asked = await services.gate.decide(call, wider?.gate)
     const evaluation = await askApprovers(services, asked, handlers)
@@ -38,11 +38,11 @@ export const performCall = async <Tool extends CallTool>(services: CallServices<
     if (evaluation.kind !== 'permitted' || tool === undefined) return await refuse(services, evaluation)
     await recordPermitted(services, evaluation, handlers)
     const outcome = await runInRegistry(services, tool, evaluation, handlers)
-    if (outcome.status === 'ok') call.invocation.complete(call.tool)
+    if (outcome.status === 'ok') call.session.complete(call.tool)
     return await complete(services, call, evaluation, outcome)
   } catch (error) {
     // Nothing is left in the registry that somebody else could start.
-    await services.registered?.drop(call.callId)
+    await services.registeredCalls?.drop(call.callId)
     throw error
   }
 }
@@ -54,8 +54,8 @@ const askApprovers = <Tool extends CallTool>({ gate, events, approval, record }:
 const refuse = async <Tool extends CallTool>(services: CallServices<Tool>, evaluation: Evaluation): Promise<EndedCall> => {
   const { decision } = evaluation
   // The registry may refuse what somebody here has approved.
-  const refusal = services.registered?.refusalOf(decision.call_id)
-  await services.registered?.drop(decision.call_id)
+  const refusal = services.registeredCalls?.refusalOf(decision.call_id)
+  await services.registeredCalls?.drop(decision.call_id)
   await recordTogether(services.events, [decidedOf(services, evaluation), denied(evaluation)])
   const denial = evaluation.kind === 'refused' ? evaluation.denial : undefined
   const result: ToolResult = {
@@ -70,7 +70,7 @@ const refuse = async <Tool extends CallTool>(services: CallServices<Tool>, evalu
 
 /** A hook has given the result, so that nothing has to run. */
 const answerWithoutRunning = async <Tool extends CallTool>(services: CallServices<Tool>, call: GateCall, evaluation: Extract<Evaluation, { kind: 'substituted' }>): Promise<EndedCall> => {
-  await services.registered?.drop(call.callId)
+  await services.registeredCalls?.drop(call.callId)
   await services.events.emit(decidedOf(services, evaluation))
   return complete(services, call, evaluation, { ...NOTHING_RAN, status: 'ok', output: evaluation.result })
 }

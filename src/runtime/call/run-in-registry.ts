@@ -11,17 +11,17 @@ type Permitted = Extract<Evaluation, { kind: 'permitted' }>
 
 /** With a registry, a call is claimed before it begins, so that nobody else runs it, and completed before its caller hears of it. */
 export const runInRegistry = async <Tool extends CallTool>(services: CallServices<Tool>, tool: Tool, evaluation: Permitted, handlers: CallHandlers): Promise<Outcome> => {
-  const { registered } = services
-  if (registered === undefined) return runPermitted(services, tool, evaluation, handlers)
+  const { registeredCalls } = services
+  if (registeredCalls === undefined) return runPermitted(services, tool, evaluation, handlers)
   const { call_id: callId } = evaluation.decision
-  if (!registered.isAsked(callId)) return { ...NOTHING_RAN, status: 'not_started', error: fail('store-state', { problem: 'the registry was not asked about this call', hint: 'let somebody answer in time' }) }
-  if (registered.isElsewhere(callId)) return runElsewhere(registered, callId, handlers)
-  const invocation = registered.idOf(callId)
+  if (!registeredCalls.isAsked(callId)) return { ...NOTHING_RAN, status: 'not_started', error: fail('store-state', { problem: 'the registry was not asked about this call', hint: 'let somebody answer in time' }) }
+  if (registeredCalls.isElsewhere(callId)) return runElsewhere(registeredCalls, callId, handlers)
+  const invocation = registeredCalls.idOf(callId)
   let cancelled: AbortSignal
   try {
-    cancelled = await registered.start(callId)
+    cancelled = await registeredCalls.start(callId)
   } catch (error) {
-    await registered.drop(callId)
+    await registeredCalls.drop(callId)
     if (!(error instanceof CordonError)) throw error
     return { ...NOTHING_RAN, status: 'not_started', error }
   }
@@ -29,11 +29,11 @@ export const runInRegistry = async <Tool extends CallTool>(services: CallService
   const outcome = await runPermitted(services, tool, evaluation, { ...handlers, signal }).catch(async (error: unknown) => {
     // It is claimed and will not run: nobody has to wait for it.
     const known = error instanceof CordonError ? error : undefined
-    await registered.complete(callId, { ...NOTHING_RAN, status: 'not_started', error: known }).catch(() => undefined)
+    await registeredCalls.complete(callId, { ...NOTHING_RAN, status: 'not_started', error: known }).catch(() => undefined)
     throw error
   })
   try {
-    await registered.complete(callId, outcome)
+    await registeredCalls.complete(callId, outcome)
     return { ...outcome, registered: { invocation, runner: null, boundary: null } }
   } catch (error) {
     if (!(error instanceof CordonError)) throw error
@@ -43,9 +43,9 @@ export const runInRegistry = async <Tool extends CallTool>(services: CallService
 }
 
 /** A runner on another host takes the call from the registry and writes its result there, or has done so before. */
-const runElsewhere = async (registered: RegisteredCalls, callId: string, handlers: CallHandlers): Promise<Outcome> => {
+const runElsewhere = async (registeredCalls: RegisteredCalls, callId: string, handlers: CallHandlers): Promise<Outcome> => {
   try {
-    return { ...NOTHING_RAN, ...(await registered.elsewhere(callId, handlers)) }
+    return { ...NOTHING_RAN, ...(await registeredCalls.elsewhere(callId, handlers)) }
   } catch (error) {
     if (!(error instanceof CordonError)) throw error
     return { ...NOTHING_RAN, status: error.code === 'cancelled' || error.code === 'runtime-closed' ? 'cancelled' : 'failed', error }

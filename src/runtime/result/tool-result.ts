@@ -44,7 +44,7 @@ export interface CallFacts {
   readonly error: { readonly code: string; readonly message: string; readonly fix: string | null } | null
   /** What a function tool printed. */
   readonly printed: string
-  /** Where calls are in the books of a team: which one it is there, and who ran it. */
+  /** For calls of a registry: the id of the call there, and the runner that ran it. */
   readonly registered?: RegisteredFacts
   /** In the mode on_failure: the attempt before this one, which met its boundary. */
   readonly first_attempt?: CallFacts

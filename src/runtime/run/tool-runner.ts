@@ -12,14 +12,14 @@ import { toolFailed } from '../result/agent-words.js'
 import { sizeInTurns, textInTurns } from '../result/in-turns.js'
 import { judgeEnding } from '../result/judge-ending.js'
 import type { Execution } from '../result/tool-result.js'
-import type { RegisteredTool } from '../tools/registered-tool.js'
+import type { BoundTool } from '../tools/bound-tool.js'
 import type { ToolDefinition } from '../tools/tools.js'
 import { FUNCTION_COMMAND } from './function-cells.js'
 import type { FunctionCells } from './function-cells.js'
 import type { ProcessCells } from './process-cells.js'
 import { runInProcess } from './run-in-process.js'
 
-export const createToolRunner = ({ processes, functions }: { readonly processes: ProcessCells; readonly functions: FunctionCells }): ToolRunner<RegisteredTool> => ({
+export const createToolRunner = ({ processes, functions }: { readonly processes: ProcessCells; readonly functions: FunctionCells }): ToolRunner<BoundTool> => ({
   processOf: ({ definition: { kind } }, { command = [] }) => {
     switch (kind) {
       case 'process':
@@ -45,7 +45,7 @@ export const createToolRunner = ({ processes, functions }: { readonly processes:
 
 type ProcessDefinition = Extract<ToolDefinition, { kind: 'process' }>
 
-const describeProcess = async ({ gate: { boundary }, cwd, workspace, ownFiles }: RegisteredTool, { name, successes }: ProcessDefinition, { input, command }: { readonly input: JsonValue; readonly command: readonly string[] }, result: CallResult): Promise<Execution> => {
+const describeProcess = async ({ gate: { boundary }, cwd, workspace, ownFiles }: BoundTool, { name, successes }: ProcessDefinition, { input, command }: { readonly input: JsonValue; readonly command: readonly string[] }, result: CallResult): Promise<Execution> => {
   const { profile, violations, usage } = result
   const [stdout, stderr] = [await textInTurns(result.stdout), await textInTurns(result.stderr)]
   const taken = takeSnapshot({ exit_code: result.status === 'exited' ? result.exitCode : null, stdout, stderr })

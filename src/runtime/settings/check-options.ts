@@ -1,5 +1,5 @@
 import { HOOK_POINTS, MODES, RULE_SOURCES } from '../../gate/index.js'
-import type { InvocationBudget } from '../../gate/index.js'
+import type { SessionBudget } from '../../gate/index.js'
 import { FORMS } from '../../sandbox/index.js'
 import type { SandboxOptions } from '../../sandbox/index.js'
 
@@ -10,7 +10,7 @@ import { EVENT_TYPES } from '../events/event.js'
 import type { EventContext } from '../events/event.js'
 import type { RecordSettings } from '../events/recorded-arguments.js'
 import type { AskedWith } from '../registry/asked-with.js'
-import type { OwnDatabase, ServedBooks } from '../registry/call-store.js'
+import type { OwnDatabase, ServedRegistry } from '../registry/registry-access.js'
 import { aCount, aFunction, aText, listOf, mappingWith, oneOf, such, unshown, wrongOption, wrongUnshown } from '../option-checks.js'
 import type { OptionCheck, OptionPlace } from '../option-checks.js'
 import { checkRuleOption } from './rule-sets.js'
@@ -51,7 +51,7 @@ const AUDIT: ChecksOf<AuditSettings> = {
 
 const RECORD: ChecksOf<RecordSettings> = { arguments: oneOf(['hash', 'redacted']), egressEntries: aCount('entries'), redact: aFunction('a function of a text that gives the text to keep') }
 
-const BUDGET: ChecksOf<InvocationBudget> = { toolCalls: aCount('calls'), sameToolInARow: aCount('calls'), argumentBytes: aCount('bytes'), duration: milliseconds }
+const BUDGET: ChecksOf<SessionBudget> = { toolCalls: aCount('calls'), sameToolInARow: aCount('calls'), argumentBytes: aCount('bytes'), duration: milliseconds }
 
 // Whether the key is good and the text is whole is said with a code of its own.
 const STATE: ChecksOf<StateSettings> = { key: () => undefined, resume: such('what exportState() gave', (value) => typeof value === 'string') }
@@ -98,7 +98,7 @@ const EGRESS: ChecksOf<EgressOptions> = {
   },
 }
 
-const LEDGER_NAMES = {
+const REGISTRY_NAMES = {
   owner: aText('the name of a team'),
   agent: aText('the name of who calls'),
   runner: aText('the name by which this process takes its calls'),
@@ -111,21 +111,21 @@ const LEDGER_NAMES = {
 const OWN_DATABASE: ChecksOf<OwnDatabase> = {
   engine: such('a database', (value) => typeof value === 'object' && value !== null && 'transaction' in value, 'open one with openPostgres({ url }) or openPglite({ folder }) of cordon/store'),
   speaks: oneOf(['login', 'gateway']),
-  ...LEDGER_NAMES,
+  ...REGISTRY_NAMES,
 }
 
-const SERVED_BOOKS: ChecksOf<ServedBooks> = {
+const SERVED_REGISTRY: ChecksOf<ServedRegistry> = {
   server: aText('the address of cordon serve', 'write it like server: "https://cordon.example.org:7070" or "unix:/path/of/socket"'),
   token: unshown(aText('a token'), 'a token', 'cordon tokens create makes one'),
   authorities: listOf(aText('certificates in PEM'), 'a list of certificates in PEM', 'write it like authorities: [readFileSync("ca.pem", "utf8")]'),
-  ...LEDGER_NAMES,
+  ...REGISTRY_NAMES,
 }
 
 const ownDatabase = mappingWith({ options: OWN_DATABASE, required: ['engine', 'owner', 'agent', 'runner', 'speaks'], expected: 'a mapping', fix: 'write it like registry: { engine, owner: "team", agent: "agent-1", runner: "host-1", speaks: "login" }' })
-const servedBooks = mappingWith({ options: SERVED_BOOKS, required: ['server', 'owner', 'agent', 'runner'], expected: 'a mapping', fix: 'write it like registry: { server: "unix:/path/of/socket", owner: "team", agent: "agent-1", runner: "host-1" }' })
+const servedRegistry = mappingWith({ options: SERVED_REGISTRY, required: ['server', 'owner', 'agent', 'runner'], expected: 'a mapping', fix: 'write it like registry: { server: "unix:/path/of/socket", owner: "team", agent: "agent-1", runner: "host-1" }' })
 const registry: OptionCheck = (value, place) => {
   const isServed = typeof value === 'object' && value !== null && 'server' in value
-  ;(isServed ? servedBooks : ownDatabase)(value, place)
+  ;(isServed ? servedRegistry : ownDatabase)(value, place)
 }
 
 const environment: OptionCheck = (value, place) => {

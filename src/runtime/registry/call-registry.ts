@@ -1,5 +1,5 @@
-// The books of a team: whether a call may be made is asked there, by people where it must be, and what came of it is
-// written there. The database decides; this process only keeps to it.
+// The registry of a team: it decides whether a call may run, where needed by asking people, and keeps the result.
+// The database decides. This process only follows.
 import { randomUUID } from 'node:crypto'
 
 import { fail } from '../../errors/index.js'
@@ -12,15 +12,15 @@ import type { SameTool } from '../tool-identity/same-tool.js'
 
 import type { AskedWith } from './asked-with.js'
 import { whileUnavailable } from './away.js'
-import { SILENT_MS, openCallStore } from './call-store.js'
-import type { LedgerSettings, SeenCall } from './call-store.js'
+import { SILENT_MS, openRegistryAccess } from './registry-access.js'
+import type { RegistrySettings, SeenCall } from './registry-access.js'
 import { waitElsewhere } from './elsewhere.js'
 import type { RemoteListening } from './elsewhere.js'
 import { lackOf } from './host-abilities.js'
 import { openHost } from './own-host.js'
 import type { OwnHost, TakenCall } from './own-host.js'
 
-export interface LedgerRequest {
+export interface RegistryRequest {
   readonly tool: string
   readonly input: JsonValue
   readonly askedWith?: AskedWith
@@ -28,21 +28,21 @@ export interface LedgerRequest {
   readonly resume?: string
 }
 
-export type LedgerDecision =
+export type RegistryDecision =
   | { readonly kind: 'approved'; /** Null where nobody had to be asked. */ readonly by: string | null; /** It has run already: there is a result. */ readonly hasEnded: boolean }
   | { readonly kind: 'denied'; readonly by: string; readonly reason: string }
 
-export interface LedgerWait {
+export interface RegistryWait {
   readonly kind: 'waiting'
   /** For whom, in words. */
   readonly because: string
 }
 
-/** One call in the books. */
-export interface LedgerEntry {
+/** One call in the registry. */
+export interface RegistryEntry {
   readonly id: string
-  readonly now: () => Promise<LedgerDecision | LedgerWait>
-  readonly decision: (signal: AbortSignal | undefined) => Promise<LedgerDecision>
+  readonly now: () => Promise<RegistryDecision | RegistryWait>
+  readonly decision: (signal: AbortSignal | undefined) => Promise<RegistryDecision>
   /** Takes it back, if nothing has come of it yet. What another runs stays his. */
   readonly withdraw: () => Promise<void>
   /** From then on nobody else runs it. Fails when somebody else does, or it may not be run any more. */
@@ -54,9 +54,9 @@ export interface LedgerEntry {
   readonly ended: (listening: RemoteListening) => Promise<SeenCall>
 }
 
-export interface CallLedger {
+export interface CallRegistry {
   readonly execution: 'here' | 'runners'
-  readonly ask: (request: LedgerRequest) => Promise<LedgerEntry>
+  readonly ask: (request: RegistryRequest) => Promise<RegistryEntry>
   /** Nothing is waited for any more. What was asked for stays asked for, and can be gone on with by its id. */
   readonly leave: () => void
   readonly close: () => Promise<void>
@@ -67,25 +67,25 @@ const HEARTBEAT_MS = 10_000
 const ASK_MS = 25_000
 
 /** `same`: whether what is registered is what this process would run. `holds`: the mechanisms of this host. */
-export const openLedger = async (settings: LedgerSettings, same: SameTool, holds: readonly string[]): Promise<CallLedger> => {
+export const openCallRegistry = async (settings: RegistrySettings, same: SameTool, holds: readonly string[]): Promise<CallRegistry> => {
   const { execution = 'here', labels = [], heartbeatMs = HEARTBEAT_MS, silentMs = SILENT_MS } = settings
-  const store = openCallStore(settings, { labels, holds })
+  const access = openRegistryAccess(settings, { labels, holds })
   const leaving = new AbortController()
   let host: OwnHost | undefined
   try {
     // Of a call that runners take, they look at it themselves. A process that runs nothing is no runner, and needs no right to be one.
     if (execution === 'here') {
-      host = await openHost(store, { heartbeatMs, silentMs })
-      for (const registration of await store.registrations()) same.require(registration)
+      host = await openHost(access, { heartbeatMs, silentMs })
+      for (const registration of await access.registrations()) same.require(registration)
     }
   } catch (error) {
     await host?.close()
-    await store.close()
+    await access.close()
     throw error
   }
   const requireRunnable = async (tool: string, input: JsonValue): Promise<void> => {
     if (execution === 'runners') return
-    const registration = await store.registration(tool)
+    const registration = await access.registration(tool)
     same.requireCall(registration, input)
     const problem = lackOf(registration, { labels, holds })
     if (problem !== undefined) throw fail('tool-not-for-this-host', { tool, problem })
@@ -93,14 +93,14 @@ export const openLedger = async (settings: LedgerSettings, same: SameTool, holds
   /** What runs elsewhere is waited for where this process would have to run it itself, if its runner is lost. */
   const isOpen = (status: SeenCall['status']): boolean => status === 'pending' || (status === 'running' && execution === 'here')
 
-  const entryOf = (id: string, tool: string, input: JsonValue): LedgerEntry => {
+  const entryOf = (id: string, tool: string, input: JsonValue): RegistryEntry => {
     const cancelled = new AbortController()
     let taken: TakenCall | undefined
     return {
       id,
       cancelled: cancelled.signal,
       now: async () => {
-        const invocation = await store.find(id)
+        const invocation = await access.find(id)
         if (!isOpen(invocation.status)) return decisionOf(invocation)
         return { kind: 'waiting', because: invocation.status === 'pending' ? 'the registry wants it approved' : `${invocation.runner ?? 'another'} runs it, as the registry has it` }
       },
@@ -108,16 +108,16 @@ export const openLedger = async (settings: LedgerSettings, same: SameTool, holds
         if (leaving.signal.aborted) return
         // It may be decided, expired or gone by now; then there is nothing to take back.
         const takeBack = async () => {
-          if (execution === 'runners' || (await store.find(id)).status !== 'running') await store.cancel(id, 'not wanted any more')
+          if (execution === 'runners' || (await access.find(id)).status !== 'running') await access.cancel(id, 'not wanted any more')
         }
         await takeBack().catch(() => undefined)
       },
       decision: async (signal) => {
         try {
-          return decisionOf(await store.wait(id, ({ status }) => !isOpen(status), either(signal, leaving.signal)))
+          return decisionOf(await access.wait(id, ({ status }) => !isOpen(status), either(signal, leaving.signal)))
         } catch (error) {
           // Nobody waits for it any more, so nobody should be asked about it any more.
-          if (signal?.aborted === true) await store.cancel(id, 'its caller went away').catch(() => undefined)
+          if (signal?.aborted === true) await access.cancel(id, 'its caller went away').catch(() => undefined)
           throw error
         }
       },
@@ -125,12 +125,12 @@ export const openLedger = async (settings: LedgerSettings, same: SameTool, holds
         // It may be registered anew since it was asked for. From the claim on the database sees to that.
         await requireRunnable(tool, input)
         taken = await host?.take(id, cancelled)
-        if (taken === undefined) throw notStarted(await store.find(id))
+        if (taken === undefined) throw notStarted(await access.find(id))
       },
       complete: async (completion) => {
         await taken?.complete(completion)
       },
-      ended: (listening) => waitElsewhere(store, id, listening, leaving.signal),
+      ended: (listening) => waitElsewhere(access, id, listening, leaving.signal),
     }
   }
 
@@ -143,25 +143,25 @@ export const openLedger = async (settings: LedgerSettings, same: SameTool, holds
       // Before people are asked about something that is not what would run.
       await whileUnavailable(() => requireRunnable(tool, input), AbortSignal.timeout(ASK_MS))
       if (resume !== undefined) {
-        const { tool: known, input: before } = await store.find(resume)
+        const { tool: known, input: before } = await access.find(resume)
         // The database keeps keys in an order of its own; what counts is that it is the same value.
         if (known !== tool || canonicalJson(before as JsonValue) !== canonicalJson(input)) throw fail('store-state', { problem: `invocation ${resume} is about something else`, hint: 'resume it with the tool and the input that it was asked for with' })
         return entryOf(resume, tool, input)
       }
       // The same request again is the same call, also when only the answer was lost.
       const request = randomUUID()
-      return entryOf(await whileUnavailable(() => store.invoke(tool, input, { ...askedWith, request, dispatch: execution === 'runners' ? 'runners' : 'caller' }), AbortSignal.timeout(ASK_MS)), tool, input)
+      return entryOf(await whileUnavailable(() => access.invoke(tool, input, { ...askedWith, request, dispatch: execution === 'runners' ? 'runners' : 'caller' }), AbortSignal.timeout(ASK_MS)), tool, input)
     },
     close: async () => {
       await host?.close()
-      await store.close()
+      await access.close()
     },
   }
 }
 
 const either = (given: AbortSignal | undefined, leaving: AbortSignal): AbortSignal => (given === undefined ? leaving : AbortSignal.any([given, leaving]))
 
-const decisionOf = ({ status, approvalDecidedBy: by, approvalReason: reason, error }: SeenCall): LedgerDecision => {
+const decisionOf = ({ status, approvalDecidedBy: by, approvalReason: reason, error }: SeenCall): RegistryDecision => {
   switch (status) {
     case 'approved':
     case 'running':
@@ -176,11 +176,11 @@ const decisionOf = ({ status, approvalDecidedBy: by, approvalReason: reason, err
     case 'expired':
     case 'cancelled':
     case 'pending':
-      return { kind: 'denied', by: 'the store', reason: `the request is ${status}` }
+      return { kind: 'denied', by: 'the registry', reason: `the request is ${status}` }
   }
 }
 
-/** The claim gave nothing: why, as far as the books tell. */
+/** Why the claim was refused, as far as the registry says. */
 const notStarted = ({ id, status, runner, error }: SeenCall): CordonError => {
   switch (status) {
     case 'approved':

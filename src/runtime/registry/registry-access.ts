@@ -1,4 +1,5 @@
-// What the books need of a store, and the two ways to have one: a database of one's own, or the server of another process.
+// What the runtime needs from a registry, and the two ways to reach one: a database of its own, or the server of another
+// process.
 import { randomBytes } from 'node:crypto'
 
 import { cancelInvocation, claimInvocations, completeInvocation, invokeTool, keepUp, listTools, openRemoteAccess, requireInvocation, requireTool, sendHeartbeat, speakingAs, watchChanges, watchInvocations, watchOutput } from '../../store/index.js'
@@ -32,13 +33,13 @@ export interface OwnDatabase extends Names {
 }
 
 /** `cordon serve`, with a token of the agent, or through its socket. */
-export interface ServedBooks extends Names, Pick<ServerSettings, 'server' | 'token' | 'authorities'> {}
+export interface ServedRegistry extends Names, Pick<ServerSettings, 'server' | 'token' | 'authorities'> {}
 
-export type LedgerSettings = OwnDatabase | ServedBooks
+export type RegistrySettings = OwnDatabase | ServedRegistry
 
 export type SeenCall = Pick<Invocation, 'id' | 'tool' | 'input' | 'status' | 'approvalDecidedBy' | 'approvalReason' | 'isCancelRequested' | 'fence' | 'output' | 'error' | 'runner' | 'usage'>
 
-export interface CallStore {
+export interface RegistryAccess {
   /** The name of this process there. */
   readonly runner: string
   readonly registrations: () => Promise<readonly Registration[]>
@@ -65,14 +66,14 @@ interface Said extends HostAbilities {
 
 export const SILENT_MS = 60_000
 
-export const openCallStore = (settings: LedgerSettings, abilities: HostAbilities): CallStore => {
+export const openRegistryAccess = (settings: RegistrySettings, abilities: HostAbilities): RegistryAccess => {
   const said: Said = { ...abilities, name: `${settings.runner}/${randomBytes(4).toString('hex')}`, leaseMs: settings.silentMs ?? SILENT_MS }
   return 'engine' in settings ? inDatabase(settings, said) : atServer(settings, said)
 }
 
 const UPKEEP_STATEMENT_MS = 30_000
 
-const inDatabase = ({ engine, owner, agent, speaks }: OwnDatabase, said: Said): CallStore => {
+const inDatabase = ({ engine, owner, agent, speaks }: OwnDatabase, said: Said): RegistryAccess => {
   const asAgent = speakingAs(engine, speaks === 'login' ? { kind: 'login' } : { kind: 'gateway', role: 'cordon_agent', actor: agent })
   const asRunner = speakingAs(engine, speaks === 'login' ? { kind: 'login' } : { kind: 'gateway', role: 'cordon_runner', actor: agent })
   const upkeep = speaks === 'login' ? engine : speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: agent }, { longestMs: UPKEEP_STATEMENT_MS })
@@ -101,7 +102,7 @@ const inDatabase = ({ engine, owner, agent, speaks }: OwnDatabase, said: Said): 
 
 const WAIT_MS = 25_000
 
-const atServer = ({ server, token, authorities, owner: team, agent }: ServedBooks, { name: runner, ...said }: Said): CallStore => {
+const atServer = ({ server, token, authorities, owner: team, agent }: ServedRegistry, { name: runner, ...said }: Said): RegistryAccess => {
   const store = openRemoteAccess({ server, ...(token === undefined ? { actor: agent } : { token }), ...(authorities === undefined ? {} : { authorities }) })
   return {
     runner,

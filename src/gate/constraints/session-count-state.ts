@@ -1,5 +1,5 @@
-// What happened so far in one invocation of an agent, as a plain JSON value: it can be stored and
-// given back later, and two invocations have nothing in common.
+// What happened so far in one session of an agent, as a plain JSON value: it can be stored and
+// given back later, and two sessions have nothing in common.
 import { invalid, itemsOf, mappingOf, rootNode, textOf } from '../../policy/index.js'
 import type { PolicyNode } from '../../policy/index.js'
 
@@ -9,7 +9,7 @@ export interface ToolCount {
   readonly completed: number
 }
 
-export interface InvocationState {
+export interface SessionCountState {
   readonly version: 1
   readonly tools: readonly ToolCount[]
   /** The tool started last and how often in a row; null before the first. */
@@ -18,31 +18,31 @@ export interface InvocationState {
   readonly began_at: number | null
 }
 
-export const NEW_INVOCATION: InvocationState = { version: 1, tools: [], last: null, began_at: null }
+export const NEW_SESSION_COUNT: SessionCountState = { version: 1, tools: [], last: null, began_at: null }
 
-const countOf = (state: InvocationState, tool: string): ToolCount => state.tools.find((count) => count.tool === tool) ?? { tool, started: 0, completed: 0 }
+const countOf = (state: SessionCountState, tool: string): ToolCount => state.tools.find((count) => count.tool === tool) ?? { tool, started: 0, completed: 0 }
 
-export const startedOf = (state: InvocationState, tool: string): number => countOf(state, tool).started
-export const completedOf = (state: InvocationState, tool: string): number => countOf(state, tool).completed
-export const startedInAll = (state: InvocationState): number => state.tools.reduce((sum, { started }) => sum + started, 0)
-export const inARow = (state: InvocationState, tool: string): number => (state.last?.tool === tool ? state.last.times : 0)
+export const startedOf = (state: SessionCountState, tool: string): number => countOf(state, tool).started
+export const completedOf = (state: SessionCountState, tool: string): number => countOf(state, tool).completed
+export const startedInAll = (state: SessionCountState): number => state.tools.reduce((sum, { started }) => sum + started, 0)
+export const inARow = (state: SessionCountState, tool: string): number => (state.last?.tool === tool ? state.last.times : 0)
 
-export const withStarted = (state: InvocationState, tool: string, now: number): InvocationState => ({
+export const withStarted = (state: SessionCountState, tool: string, now: number): SessionCountState => ({
   ...withCount(state, { ...countOf(state, tool), started: startedOf(state, tool) + 1 }),
   last: { tool, times: inARow(state, tool) + 1 },
   began_at: state.began_at ?? now,
 })
 
-export const withCompleted = (state: InvocationState, tool: string): InvocationState =>
+export const withCompleted = (state: SessionCountState, tool: string): SessionCountState =>
   withCount(state, { ...countOf(state, tool), completed: completedOf(state, tool) + 1 })
 
-const withCount = (state: InvocationState, count: ToolCount): InvocationState => ({
+const withCount = (state: SessionCountState, count: ToolCount): SessionCountState => ({
   ...state,
   tools: [...state.tools.filter(({ tool }) => tool !== count.tool), count],
 })
 
 /** Reads a stored state. What is not exactly one is refused: a lost count would be a new allowance. */
-export const parseInvocationState = (value: unknown, source: string): InvocationState => {
+export const parseSessionCountState = (value: unknown, source: string): SessionCountState => {
   const node = rootNode(value, () => source)
   const { version, tools, last, began_at: beganAt } = mappingOf(node, ['version', 'tools', 'last', 'began_at'])
   if (version?.value !== 1) throw invalid(version ?? node, 'a state of version 1')
@@ -65,7 +65,7 @@ const parseToolCount = (node: PolicyNode): ToolCount => {
   }
 }
 
-const parseLast = (node: PolicyNode): InvocationState['last'] => {
+const parseLast = (node: PolicyNode): SessionCountState['last'] => {
   const { tool, times } = mappingOf(node, ['tool', 'times'])
   return { tool: textOf(required(node, tool, 'tool'), 'a tool name'), times: countIn(required(node, times, 'times')) }
 }

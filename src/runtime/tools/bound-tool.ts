@@ -10,7 +10,7 @@ import { outputLimitOf } from '../result/result-limits.js'
 import type { ToolDefinition } from './tools.js'
 
 /** A tool as one runtime knows it: what was declared, and what that means in this workspace. */
-export interface RegisteredTool {
+export interface BoundTool {
   readonly definition: ToolDefinition
   readonly gate: GateTool
   readonly cwd: AbsolutePath
@@ -28,7 +28,7 @@ export interface Home {
   readonly home: AbsolutePath
 }
 
-export const registerTool = (definition: ToolDefinition, { workspace, home }: Home): RegisteredTool => {
+export const bindTool = (definition: ToolDefinition, { workspace, home }: Home): BoundTool => {
   const { name, kind, policy, schema } = definition
   const cwd = definition.cwd === undefined ? workspace : parseAbsolutePath(definition.cwd, `cwd of the tool ${name}`)
   const gate = describeTool({

@@ -3,11 +3,11 @@ import type { CordonError } from '../../errors/index.js'
 
 import { constraintDenial } from './constraints.js'
 import type { Constraints } from './constraints.js'
-import { NEW_INVOCATION, inARow, startedInAll, withCompleted, withStarted } from './invocation-state.js'
-import type { InvocationState } from './invocation-state.js'
+import { NEW_SESSION_COUNT, inARow, startedInAll, withCompleted, withStarted } from './session-count-state.js'
+import type { SessionCountState } from './session-count-state.js'
 
-/** What one invocation may do in all. An absent bound is not set. */
-export interface InvocationBudget {
+/** What one session may do in all. An absent bound is not set. */
+export interface SessionBudget {
   readonly toolCalls?: number
   readonly sameToolInARow?: number
   readonly argumentBytes?: number
@@ -21,18 +21,18 @@ export interface PlannedCall {
   readonly argumentBytes: number
 }
 
-/** The running count of one invocation. The only thing here that changes, so each run has its own. */
-export interface Invocation {
+/** The running count of one session. The only thing here that changes, so each session has its own. */
+export interface SessionCount {
   readonly denial: (call: PlannedCall, now: number) => CordonError | undefined
   /** Looks once more and counts, in one step: of two calls at a time only one gets the last place. */
   readonly begin: (call: PlannedCall, now: number) => CordonError | undefined
   readonly complete: (tool: string) => void
-  readonly state: () => InvocationState
+  readonly state: () => SessionCountState
 }
 
-export const createInvocation = ({ state: initial = NEW_INVOCATION, budget = {} }: { readonly state?: InvocationState; readonly budget?: InvocationBudget } = {}): Invocation => {
+export const createSessionCount = ({ state: initial = NEW_SESSION_COUNT, budget = {} }: { readonly state?: SessionCountState; readonly budget?: SessionBudget } = {}): SessionCount => {
   let state = initial
-  const denial: Invocation['denial'] = (call, now) => constraintDenial(call.tool, call.constraints, state) ?? budgetDenial(call, budget, state, now)
+  const denial: SessionCount['denial'] = (call, now) => constraintDenial(call.tool, call.constraints, state) ?? budgetDenial(call, budget, state, now)
   return {
     denial,
     begin: (call, now) => {
@@ -47,7 +47,7 @@ export const createInvocation = ({ state: initial = NEW_INVOCATION, budget = {} 
   }
 }
 
-const budgetDenial = ({ tool, argumentBytes }: PlannedCall, budget: InvocationBudget, state: InvocationState, now: number): CordonError | undefined => {
+const budgetDenial = ({ tool, argumentBytes }: PlannedCall, budget: SessionBudget, state: SessionCountState, now: number): CordonError | undefined => {
   const over = (text: string) => fail('budget-exhausted', { tool, budget: text })
   if (budget.toolCalls !== undefined && startedInAll(state) >= budget.toolCalls) return over(`${budget.toolCalls} tool calls`)
   if (budget.sameToolInARow !== undefined && inARow(state, tool) >= budget.sameToolInARow) return over(`the same tool ${budget.sameToolInARow} times in a row`)

@@ -31,14 +31,14 @@ export const AT_ONCE: Turn = (work) => work()
 export type Caller = { readonly kind: 'login' } | { readonly kind: 'somebody'; readonly actor: string; readonly team?: string; /** The id of the token by which they are known. */ readonly token?: string }
 
 /** What a server and the command line have in common: questions of one caller, answered by the database. */
-export interface Desk {
+export interface Registry {
   readonly answer: (operation: AnyOperation, caller: Caller, given: Readonly<Record<string, unknown>>, signal?: AbortSignal) => Promise<unknown>
   readonly follow: (operation: AnyOperation, caller: Caller, given: Readonly<Record<string, unknown>>, following: Following) => Promise<(Marked<unknown> & { readonly text: string }) | undefined>
   readonly close: () => Promise<void>
 }
 
-export const openDesk = (engine: Engine, changes: Changes = watchChanges(engine)): Desk => {
-  const answer: Desk['answer'] = (operation, caller, given, signal) => {
+export const openRegistry = (engine: Engine, changes: Changes = watchChanges(engine)): Registry => {
+  const answer: Registry['answer'] = (operation, caller, given, signal) => {
     const { role, longestMs } = operation
     const asking = speakingAs(engine, caller.kind === 'login' ? caller : { kind: 'gateway', role, actor: caller.actor, ...(caller.team === undefined ? {} : { team: caller.team }), ...(caller.token === undefined ? {} : { token: caller.token }) }, { ...(signal === undefined ? {} : { signal }), ...(longestMs === undefined ? {} : { longestMs }) })
     return operation.perform(asking, given)
