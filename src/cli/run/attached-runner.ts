@@ -1,17 +1,15 @@
 // Runs a permitted command on the terminal or the pipes of `cordon run` itself.
-import { CordonError } from '../../errors/index.js'
-import type { JsonObject, JsonValue } from '../../gate/index.js'
+import type { CordonError } from '../../errors/index.js'
+import type { JsonObject } from '../../gate/index.js'
 import type { Boundary } from '../../policy/index.js'
 import type { CallTool, ToolRunner } from '../../runtime/call/index.js'
 import { processEndingOf } from '../../runtime/events/index.js'
 import type { NetworkCall } from '../../runtime/network/index.js'
 import type { OwnFile } from '../../runtime/own-files/index.js'
-import { judgeEnding, toolFailed } from '../../runtime/result/index.js'
-import { describeEnding } from '../../sandbox/index.js'
 import type { CallResult } from '../../sandbox/index.js'
 
 import { intrusionErrors } from '../run-text/intrusions.js'
-import { RUN_TOOL, argvOf } from './run-tool.js'
+import { argvOf } from './run-tool.js'
 
 export type Launch = (argv: readonly string[], boundary: Boundary, call: NetworkCall & { readonly beforeStart: () => Promise<void> }) => Promise<CallResult>
 
@@ -46,14 +44,15 @@ export const attachedRunner = (launch: Launch, ownFiles: readonly OwnFile[]): At
       const { profile, violations, usage } = result
       // Output goes past this process: there is nothing to keep or to hash.
       const output = { output: undefined, writtenBytes: null, printed: '' }
-      return { ...judge(ran, input), ...output, profile, violations, usage, ending: processEndingOf(result, violations) }
+      return { ...judge(ran), ...output, profile, violations, usage, ending: processEndingOf(result, violations) }
     },
   }
 }
 
-const judge = ({ argv, result, intrusions: [intrusion] }: AttachedRun, input: JsonValue) => {
-  if (intrusion !== undefined) return { status: 'violated', error: intrusion } as const
-  const succeeded = result.status === 'exited' && result.exitCode === 0
-  const failure = () => toolFailed(RUN_TOOL, result.status === 'exited' ? `exit status ${String(result.exitCode)}` : describeEnding(result), input)
-  return judgeEnding(RUN_TOOL, result, { succeeded, failure, command: argv, fix: () => '' })
+/** A command that fails by itself is no error of Cordon. */
+const judge = ({ result, intrusions: [intrusion] }: AttachedRun) => {
+  if (result.status === 'limit' && result.limit === 'wall') return { status: 'timeout', reason: 'the wall-clock limit', error: intrusion } as const
+  if (result.status === 'exited' && result.exitCode === 0 && intrusion === undefined) return { status: 'ok', error: undefined } as const
+  const reason = result.status === 'exited' ? `exit status ${String(result.exitCode)}` : `killed by signal ${String(result.signal)}`
+  return { status: result.violations.length > 0 ? 'violated' : 'failed', reason, error: intrusion } as const
 }

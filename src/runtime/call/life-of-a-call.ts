@@ -122,7 +122,7 @@ const showToHooks = async (gate: Gate, { callId, tool }: GateCall, { inputs }: E
 const recordEnd = async <Tool extends CallTool>({ events, record }: CallServices<Tool>, evaluation: Evaluation, outcome: Outcome, { status, output, error }: Shown): Promise<void> => {
   const { revised, durationMs } = outcome
   const result = output === undefined ? null : recordArguments(output)
-  const completion = { status, reason: error?.message ?? null, error_code: error?.code ?? null, result_hash: result?.hash ?? null, result_bytes: result?.bytes ?? null, duration_ms: durationMs }
+  const completion = { status, reason: error?.message ?? outcome.reason ?? null, error_code: error?.code ?? null, result_hash: result?.hash ?? null, result_bytes: result?.bytes ?? null, duration_ms: durationMs }
   const drafts = [
     ...(revised === undefined ? [] : [decided({ decision: revised }, recordArguments(evaluation.inputs.call, record))]),
     ...ended({ decision: revised ?? evaluation.decision }, { ...outcome, completion }),

@@ -85,6 +85,8 @@ export interface Execution {
   readonly status: Exclude<ToolStatus, 'denied'>
   readonly output: JsonValue | undefined
   readonly error: CordonError | undefined
+  /** For the record, of an ending that is no error of Cordon. */
+  readonly reason?: string
   readonly profile: SandboxProfile | InProcessProfile
   readonly violations: readonly Violation[]
   readonly usage: Usage | null

@@ -1,2 +1,0 @@
-export { toolFailed } from './agent-words.js'
-export { judgeEnding } from './judge-ending.js'
