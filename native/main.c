@@ -200,8 +200,8 @@ int main(int argc, char **argv)
 		puts("cordon-cell " CORDON_CELL_VERSION);
 		return 0;
 	}
-	if (argc == 2 && strcmp(argv[1], "scout") == 0)
-		return serve_scout();
+	if (argc == 2 && strcmp(argv[1], "watcher") == 0)
+		return serve_watcher();
 	if (argc == 3 && strcmp(argv[1], "nursery") == 0)
 		return serve_nursery(argv[2]);
 	bool has_channel = argc == 2 && strcmp(argv[1], "channel") == 0;

@@ -18,7 +18,7 @@ enum verdict {
 	METADATA, /* of ungranted files, where no mount namespace hides them */
 	ATTRIBUTES, /* extended ones, by name: likewise */
 	IOCTL, DESCRIPTOR, PRCTL, PERSONALITY, ANONYMOUS_FILE, MAPPING,
-	WATCHER, /* an instance of inotify */
+	INOTIFY, /* an instance of inotify */
 	CLONE, FORK, EXECUTE, EXECUTE_AT, SIGNAL, OWN_PROCESS, PRIORITY, IO_PRIORITY,
 	OWN_LIMIT, CORE_LIMIT, /* no crash reaches the host's core handler */
 	SOCKET, SOCKET_PAIR, CONNECT, BIND, LISTEN, OPTION, SEND_THIRD, SEND_FOURTH,

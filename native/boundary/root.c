@@ -239,7 +239,7 @@ static void bound_watching(int proc)
 	char text[32];
 	unsigned long long all = read_proc(text, sizeof text, "/proc/sys/fs/inotify/max_user_watches") > 0 ? strtoull(text, NULL, 10) : 0;
 
-	write_setting(proc, "sys/user/max_inotify_instances", MOST_WATCHERS);
+	write_setting(proc, "sys/user/max_inotify_instances", MOST_INOTIFY_INSTANCES);
 	if (all)
 		write_setting(proc, "sys/user/max_inotify_watches", all / 2);
 }

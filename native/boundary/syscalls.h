@@ -28,7 +28,7 @@ CALL(copy_file_range, ALLOW) CALL(sync, ALLOW) CALL(fsync, ALLOW) CALL(fdatasync
 CALL(sync_file_range, ALLOW) CALL(syncfs, ALLOW) CALL(readahead, ALLOW) CALL(fadvise64, ALLOW) CALL(cachestat, ALLOW)
 CALL(getxattr, ATTRIBUTES) CALL(lgetxattr, ATTRIBUTES) CALL(fgetxattr, ALLOW)
 CALL(listxattr, ATTRIBUTES) CALL(llistxattr, ATTRIBUTES) CALL(flistxattr, ALLOW)
-CALL(inotify_init1, WATCHER) CALL(inotify_add_watch, ALLOW) CALL(inotify_rm_watch, ALLOW)
+CALL(inotify_init1, INOTIFY) CALL(inotify_add_watch, ALLOW) CALL(inotify_rm_watch, ALLOW)
 
 /* what only a mount namespace keeps to the granted files */
 CALL(fchmod, MODE_OF_FD) CALL(fchmodat, MODE_AT) CALL(fchmodat2, MODE_AT)
@@ -118,7 +118,7 @@ CALL(symlink, CHANGE) CALL(mknod, NODE) CALL(dup2, ALLOW) CALL(pipe, ALLOW)
 CALL(chmod, MODE_OF_FD) CALL(chown, METADATA) CALL(lchown, METADATA)
 CALL(utime, METADATA) CALL(utimes, METADATA) CALL(futimesat, METADATA)
 CALL(epoll_create, ALLOW) CALL(epoll_wait, ALLOW) CALL(epoll_ctl_old, NOT_THERE) CALL(poll, ALLOW) CALL(select, ALLOW)
-CALL(eventfd, ALLOW) CALL(signalfd, ALLOW) CALL(inotify_init, WATCHER)
+CALL(eventfd, ALLOW) CALL(signalfd, ALLOW) CALL(inotify_init, INOTIFY)
 CALL(fork, FORK) CALL(vfork, FORK) CALL(getpgrp, ALLOW) CALL(arch_prctl, ALLOW)
 CALL(pause, ALLOW) CALL(alarm, ALLOW) CALL(time, ALLOW)
 CALL(iopl, REFUSE) CALL(ioperm, REFUSE) CALL(modify_ldt, REFUSE) CALL(uselib, REFUSE) CALL(ustat, REFUSE)

@@ -288,7 +288,7 @@ void emit_verdict(struct program *program, const struct plan *plan, enum verdict
 	case MAPPING: check_mapping(program, plan); break;
 	case EXECUTE_AT: answer(program, plan->exec_limited ? refused : SECCOMP_RET_ALLOW); break;
 	case EXECUTE: answer(program, trap_or(plan, TRAP_EXEC, SECCOMP_RET_ALLOW)); break;
-	case WATCHER: answer(program, trap_or(plan, TRAP_WATCH, SECCOMP_RET_ALLOW)); break;
+	case INOTIFY: answer(program, trap_or(plan, TRAP_WATCH, SECCOMP_RET_ALLOW)); break;
 	case CLONE: check_clone(program, plan); break;
 	case FORK: answer(program, trap_or(plan, TRAP_FORK, SECCOMP_RET_ALLOW)); break;
 	/* Landlock scopes signals from ABI 6 on; a pid namespace always does. */

@@ -45,17 +45,17 @@ static void look_at(pid_t pid, void *context)
 		search->blind = search->blind || errno == EACCES;
 }
 
-void answer_watcher(const struct notification *call)
+void answer_inotify(const struct notification *call)
 {
 	static unsigned assumed; /* never less than there are */
 
-	if (assumed >= MOST_WATCHERS) {
+	if (assumed >= MOST_INOTIFY_INSTANCES) {
 		struct search search = { 0 };
 		each_descendant(own_pid_in_proc(), look_at, &search);
 		if (!search.blind && search.found < assumed)
 			assumed = search.found;
 	}
-	if (assumed >= MOST_WATCHERS) {
+	if (assumed >= MOST_INOTIFY_INSTANCES) {
 		respond(call, 0, EMFILE);
 		return;
 	}

@@ -301,7 +301,7 @@ void answer_notification(const struct plan *plan, int listener, int supervisor, 
 #ifdef SYS_inotify_init
 	case SYS_inotify_init:
 #endif
-		answer_watcher(&call);
+		answer_inotify(&call);
 		break;
 	case SYS_bind:
 		answer_own(&call, answer_bind);

@@ -40,7 +40,7 @@ void answer_connect(const struct notification *call);
 void answer_socket(const struct notification *call);
 void answer_socket_pair(const struct notification *call);
 void answer_signal(const struct notification *call);
-void answer_watcher(const struct notification *call);
+void answer_inotify(const struct notification *call);
 void answer_bind(const struct notification *call);
 void answer_listen(const struct notification *call);
 void answer_open(const struct notification *call);

@@ -159,7 +159,7 @@ static void look_at_opening(const struct notification *call, const struct openin
 		attempt = flags & O_EXCL ? TO_MAKE_NEW : TO_MAKE;
 		withheld = folder == MISSING;
 	}
-	/* Nothing is hidden in the weaker form: what is missing here is missing. */
+	/* Nothing is hidden in the `landlock` form: what is missing here is missing. */
 	if (withheld && plan->form == FORM_LANDLOCK)
 		return;
 	if (is_there(seen, flags) || !absolute_path(call, opening->at, path, absolute, sizeof absolute))

@@ -86,7 +86,7 @@ static bool real_name(const char *seen, const char *name, char *into, size_t roo
 	return path_of_descriptor(at, real, sizeof real) && snprintf(into, room, "%s/%s", strcmp(real, "/") == 0 ? "" : real, name) < (int)room;
 }
 
-/* In the weaker form the keeper says what is sealed in a write root, see kept.c. */
+/* In the `landlock` form the keeper says what is sealed in a write root, see kept.c. */
 static bool is_kept_name(const struct plan *plan, const char *seen, const char *name, enum effect effect)
 {
 	char real[2 * PATH_MAX];
@@ -112,7 +112,7 @@ static void look_at(const struct notification *call, const struct name *change)
 		return;
 	const char *name = strrchr(seen, '/') + 1;
 	enum holding folder = change->effect == EMPTIES ? holding_of(plan, seen, ACCESS_WRITE) : holding_of_folder(plan, seen);
-	/* Nothing is hidden in the weaker form: what is missing here is missing. */
+	/* Nothing is hidden in the `landlock` form: what is missing here is missing. */
 	if (folder == MISSING && plan->form == FORM_LANDLOCK)
 		return;
 	if (folder == FREE && (change->effect == EMPTIES || !(plan->kept_count ? is_kept_name(plan, seen, name, change->effect) : may_be_mount_point(plan, name) && is_mount_point(seen))))

@@ -190,7 +190,7 @@ bool remember(struct territory *territory, const char *path, char kind)
 
 	if (find(found, path))
 		return false;
-	/* A tool may make names without end; what it cannot make is a scout that grows with them. */
+	/* A tool may make names without end; what it cannot make is a watcher that grows with them. */
 	if (found->count == MOST_FOUND) {
 		territory->too_large = true;
 		return false;

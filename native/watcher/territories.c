@@ -1,4 +1,4 @@
-/* The write roots that the scout knows, and which of them can be guarded. */
+/* The write roots that the watcher knows, and which of them can be guarded. */
 #include "wire/cell.h"
 #include "watcher/watcher.h"
 

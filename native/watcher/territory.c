@@ -48,7 +48,7 @@ void close_territory(struct territory *territory)
 	free(territory->folders);
 	free_findings(&territory->found);
 	free_paths(&territory->unexplored);
-	free_paths(&territory->linked);
+	free_paths(&territory->unsettled_names);
 	free(territory->root);
 	free(territory);
 }

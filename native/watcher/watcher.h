@@ -1,30 +1,30 @@
 /*
- * The scout's own structures: scout.c (requests), watch-order.c (what a call may
+ * The watcher's own structures: watcher.c (requests), watch-order.c (what a call may
  * make appear), held.c (single names), territories.c (write roots), territory.c
  * (what happens in one), explore.c (walking it), found.c (the protected names found in it), links.c (those that are links),
  * other-names.c (hard links to them), aside.c, git-folders.c and git-config.c (what is put aside).
  */
-#ifndef CORDON_SCOUT_H
-#define CORDON_SCOUT_H
+#ifndef CORDON_WATCHER_H
+#define CORDON_WATCHER_H
 
 #include "wire/cell.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
 
-/* Frames between the scout and its host, see scout.c. */
-enum scout_frame {
+/* Frames between the watcher and its host, see watcher.c. */
+enum watcher_frame {
 	/* from the host */
-	SCOUT_NAMES = 'N',
-	SCOUT_BEGIN = 'B',
-	SCOUT_HOLD = 'H',
-	SCOUT_LINKED = 'L',
-	SCOUT_GO = 'G',
-	SCOUT_END = 'X',
+	WATCHER_NAMES = 'N',
+	WATCHER_BEGIN = 'B',
+	WATCHER_HOLD = 'H',
+	WATCHER_OTHER_NAMES = 'L',
+	WATCHER_GO = 'G',
+	WATCHER_END = 'X',
 	/* to the host */
-	SCOUT_FOUND = 'F',
-	SCOUT_DONE = 'D',
-	SCOUT_ASIDE = 'A',
+	WATCHER_FOUND = 'F',
+	WATCHER_DONE = 'D',
+	WATCHER_ASIDE = 'A',
 };
 
 /* Where a protected name counts. */
@@ -97,7 +97,7 @@ struct identities {
  */
 struct several_names {
 	uint64_t made, changes;
-	struct identities linked; /* the files that names were made for, in order, since a time in which no call ran */
+	struct identities linked_files; /* the files that names were made for, in order, since a time in which no call ran */
 };
 
 /* One write root: its folders under watch, and the protected names found in them. */
@@ -110,7 +110,7 @@ struct territory {
 	struct findings found;
 	struct paths unexplored; /* folders that were made or moved in, to be walked once the events have been read */
 	struct several_names *several;
-	struct paths linked; /* names that were made for files which had one already */
+	struct paths unsettled_names; /* names made for files that had one already; see settle_other_names */
 	mode_t mode; /* of the root itself, when no call ran in it */
 	bool unwatched; /* more folders than can be watched: looked through anew when a call begins and ends */
 	bool too_large; /* more folders than are looked through */
@@ -191,7 +191,7 @@ void note_other_name(struct territory *territory, const char *path, const struct
 /* Which of the noted names are still there. */
 void settle_other_names(struct territory *territory);
 /* The files that names were made for since there were `count` of them, sorted. The caller frees the list. */
-struct identities linked_since(const struct several_names *several, size_t count, uint64_t lost);
+struct identities files_linked_since(const struct several_names *several, size_t count, uint64_t lost);
 bool is_among(const struct identities *sorted, const struct statx *status);
 
 /* other-names.c: hard links to what is protected */
@@ -268,7 +268,7 @@ struct watch_order {
 	struct territory *territory;
 	uint64_t since; /* what was found in later turns appeared during the call */
 	uint64_t made, lost; /* of several_names, when it began */
-	size_t linked;
+	size_t linked_files_before; /* the length of linked_files, when it began */
 	bool running; /* before that, nothing that happens is the tool's doing */
 	char **words; /* of the policy: exemptions and carve-outs */
 	size_t word_count;
@@ -311,9 +311,9 @@ void release_names(struct held_names *held, unsigned long number);
 typedef void held_was_replaced(unsigned long number, const char *path);
 void take_held_events(struct held_names *held, held_was_replaced *replaced);
 
-/* ---- scout.c, deeds.c ------------------------------------------------------- */
+/* ---- watcher.c, deeds.c ------------------------------------------------------- */
 
-struct scout {
+struct watcher {
 	struct names names;
 	struct territories territories;
 	struct watch_order *orders;
@@ -332,12 +332,12 @@ enum deed {
 };
 
 /* Takes in what has happened in a root, and does what must be done about it at once. */
-void refresh(struct scout *scout, struct territory *territory, enum thoroughness how);
+void refresh(struct watcher *watcher, struct territory *territory, enum thoroughness how);
 /* What a call that has ended left in its root. */
-void look_at_what_is_left(struct scout *scout, struct watch_order *order);
+void look_at_what_is_left(struct watcher *watcher, struct watch_order *order);
 /* Tells the host of a name that a call holds. */
 void on_held_replacement(unsigned long number, const char *path);
 
-int serve_scout(void);
+int serve_watcher(void);
 
 #endif

@@ -122,7 +122,7 @@ enum trap {
 };
 
 /* Instances of inotify that one call may have. */
-#define MOST_WATCHERS 16
+#define MOST_INOTIFY_INSTANCES 16
 
 struct limits {
 	uint64_t memory;    /* bytes, of all processes together */

@@ -128,7 +128,7 @@ describeForms('protected links', (cell) => {
   })
 })
 
-describeForms('a tool that hides from the scout', (cell) => {
+describeForms('a tool that hides from the watcher', (cell) => {
   const HIDING: Readonly<Record<string, string>> = {
     'a folder that nobody may read': 'mkdir d; cd d; PLANT; chmod 000 ../d',
     'a folder closed before and opened after': 'mkdir d; chmod 700 d; cd d; PLANT; cd ..; chmod 000 d; sleep 0.3; chmod 700 d',
