@@ -8,6 +8,10 @@
  * probe does: what is empty, ours, and locked by nobody has been left behind.
  */
 #include "boundary/cgroup.h"
+#include "wire/frames.h"
+#include "wire/kernel.h"
+#include "wire/report.h"
+#include "wire/scope.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -23,10 +27,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-#ifndef CLONE_INTO_CGROUP
-#define CLONE_INTO_CGROUP 0x200000000ull
-#endif
 
 #define NAME_PREFIX "cordon-cell-"
 

@@ -2,7 +2,9 @@
 #ifndef CORDON_CGROUP_H
 #define CORDON_CGROUP_H
 
-#include "wire/cell.h"
+#include "wire/plan.h"
+
+#include <sys/types.h>
 
 struct cgroup {
 	int parent, folder; /* -1: none */

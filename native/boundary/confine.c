@@ -1,11 +1,13 @@
 /* Privileges and resource limits that the tool starts with. */
-#include "wire/cell.h"
+#include "boundary/confine.h"
+#include "wire/report.h"
+#include "wire/scope.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
 #include <linux/securebits.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>

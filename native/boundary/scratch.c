@@ -2,7 +2,10 @@
  * The private temporary folder of a cell without a mount namespace: an ordinary
  * folder, made before the tool begins and removed after its last process ended.
  */
-#include "wire/cell.h"
+#include "boundary/scratch.h"
+#include "wire/frames.h"
+#include "wire/report.h"
+#include "wire/scope.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -135,7 +138,7 @@ static uint64_t bytes_below(int folder, int depth, uint64_t enough)
 		struct stat status;
 		if (is_self_or_parent(entry->d_name) || fstatat(dirfd(entries), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
-		sum += (uint64_t)status.st_blocks * 512 + 512; /* an empty file costs something too */
+		sum += (uint64_t)status.st_blocks * S_BLKSIZE + S_BLKSIZE; /* an empty file costs something too */
 		if (sum > enough)
 			break;
 		if (!S_ISDIR(status.st_mode))

@@ -1,12 +1,13 @@
 /*
  * Fuzz target: the frames of the host connection.
- * needs: wire/frames.c
+ * needs: wire/frames.c wire/read-frame.c wire/memory.c wire/report.c
  *
  * Whatever bytes come, the frames that are read lie one behind the other in
  * them; and what is written as a frame is read as the same.
  */
-#include "wire/cell.h"
 #include "fuzz/fuzz.h"
+#include "wire/frames.h"
+#include "wire/read-frame.h"
 
 #include <sys/mman.h>
 #include <sys/socket.h>

@@ -1,6 +1,6 @@
 /*
  * Fuzz target: whether the configuration of a repository is harmless.
- * needs: watcher/git-config.c wire/report.c wire/frames.c
+ * needs: watcher/git/config.c wire/memory.c wire/report.c wire/frames.c
  *
  * What is judged harmless is read once more by a reader that understands all
  * that git's documentation describes (quotes, continued lines, several settings
@@ -8,9 +8,9 @@
  * something. The list of those is not git's whole one, but neither does the
  * judge know it: one of each kind is enough to show a way around it.
  */
-#include "wire/cell.h"
 #include "fuzz/fuzz.h"
-#include "watcher/watcher.h"
+#include "watcher/deeds.h"
+#include "watcher/git/config.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,12 +1,13 @@
 /*
  * Fuzz target: plans and commands.
- * needs: wire/plan.c wire/words.c wire/reach.c wire/report.c wire/frames.c
+ * needs: wire/plan.c wire/words.c wire/reach.c wire/memory.c wire/report.c wire/frames.c
  *
  * The first byte chooses which of the two the rest is. Beyond memory errors:
  * what is accepted is whole, and no part of it would have been accepted.
  */
-#include "wire/cell.h"
 #include "fuzz/fuzz.h"
+#include "wire/plan.h"
+#include "wire/reach.h"
 
 static bool is_word_of(const char *word, const char *bytes, size_t size)
 {

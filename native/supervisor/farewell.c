@@ -9,10 +9,13 @@
  * of its own again, and is in no system call. Twice, because a process whose
  * parent goes in between is listed under another one.
  */
-#include "supervisor/supervise.h"
+#include "supervisor/farewell.h"
+#include "processes/descendants.h"
+#include "processes/proc.h"
 
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #define PF_EXITING 0x4 /* of the flags in /proc/PID/stat */

@@ -1,5 +1,8 @@
 /* What the processes of the cell tell the supervisor; of a cell inside another one, also the outer keeper. */
-#include "supervisor/supervise.h"
+#include "supervisor/hear.h"
+#include "processes/consumption.h"
+#include "supervisor/limits.h"
+#include "wire/packets.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,11 @@
 /* The limits that no kernel mechanism holds for all processes of a cell together: the supervisor looks. */
-#include "supervisor/supervise.h"
+#include "supervisor/limits.h"
+#include "boundary/scratch.h"
+#include "processes/consumption.h"
+#include "supervisor/memory.h"
 
 #include <signal.h>
+#include <string.h>
 #include <sys/statfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,14 +16,6 @@ static void tell_violation(struct call *call, const char *limit, uint64_t allowe
 {
 	tell(call, "{\"event\":\"violation\",\"kind\":\"%s\",\"limit\":%llu,\"used\":%llu,\"effect\":\"%s\"}", limit,
 	     (unsigned long long)allowed, (unsigned long long)used, effect);
-}
-
-uint64_t milliseconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
 }
 
 void stop_for_limit(struct call *call, const char *limit, uint64_t allowed, uint64_t used)

@@ -3,7 +3,9 @@
  * each connection. Forking from here costs a tenth of spawning from Node, and
  * one connection carries what would otherwise be four pipes.
  */
-#include "wire/cell.h"
+#include "supervisor/nursery.h"
+#include "wire/frames.h"
+#include "wire/report.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +13,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -51,7 +52,7 @@ static bool drop_answers(void)
 	return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
-int serve_nursery(char *name)
+int serve_nursery(char *name, run_launcher *run)
 {
 	pid_t host = getppid();
 
@@ -92,7 +93,7 @@ int serve_nursery(char *name)
 			signal(SIGCHLD, SIG_DFL);
 			close(listener);
 			close(LIFELINE);
-			_exit(run_cell(connection, CHANNEL));
+			_exit(run(connection, CHANNEL));
 		}
 		if (child < 0) {
 			report_to(connection);

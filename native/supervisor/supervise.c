@@ -3,51 +3,33 @@
  * descendant's end. One loop over the host, the cell, the streams and the clock.
  */
 #include "supervisor/supervise.h"
+#include "boundary/scratch.h"
+#include "processes/descendants.h"
+#include "supervisor/call.h"
+#include "supervisor/farewell.h"
+#include "supervisor/hear.h"
+#include "supervisor/limits.h"
+#include "supervisor/streams/channel.h"
+#include "supervisor/streams/inbox.h"
+#include "supervisor/streams/outbox.h"
+#include "supervisor/streams/terminal.h"
+#include "wire/frames.h"
+#include "wire/read-frame.h"
+#include "wire/report.h"
+#include "wire/scope.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define GRACE_FOR_OUTPUT 500 /* milliseconds */
-
-void tell(struct call *call, const char *format, ...)
-{
-	char line[8192];
-	va_list arguments;
-
-	va_start(arguments, format);
-	int length = vsnprintf(line, sizeof line, format, arguments);
-	va_end(arguments);
-	if (!outbox_put(&call->outbox, FRAME_EVENT, line, length < (int)sizeof line ? length : (int)sizeof line - 1))
-		call->host_gone = true;
-}
-
-void kill_cell(struct call *call)
-{
-	if (call->killed)
-		return;
-	call->killed = true;
-	call->killed_at = milliseconds();
-	kill_cgroup(call->cgroup);
-	if (call->plan->form == FORM_NAMESPACES) {
-		kill(call->keeper, SIGKILL);
-		return;
-	}
-	/* Without a pid namespace the keeper outlives the kill, because it is told how the tool ended. It can also do it
-	 * itself, where /proc shows us nothing; we do not wait for it, where /proc does. */
-	kill(call->keeper, SIGUSR1);
-	kill_descendants(call->keeper, NULL);
-}
 
 static void take_keys(struct call *call)
 {
@@ -117,7 +99,7 @@ static void feed_input(struct call *call)
 
 static void relay(struct call *call, int *from, enum frame_kind kind)
 {
-	static char bytes[STREAM_BUFFER]; /* the supervisor has one thread */
+	char bytes[STREAM_BUFFER];
 	bool to_terminal = from == &call->terminal.own;
 	ssize_t got = read(*from, bytes, to_terminal ? sizeof call->terminal.pending : sizeof bytes);
 	uint64_t limit = call->plan->limits.output;
@@ -318,7 +300,7 @@ int supervise(const struct plan *plan, int host, int channel, int cell, pid_t ke
 		/* Killed: by us, or by somebody. Its charges are ours now where no pid namespace took them along. */
 		wait_for_keeper(&call);
 		if (plan->form == FORM_LANDLOCK)
-			kill_descendants(getpid(), copiers);
+			kill_descendants(getpid(), copiers->pids, 3);
 	}
 	look_at_cgroup(&call);
 	name_limit_of_signal(&call);

@@ -1,29 +1,34 @@
 /* What is done about protected names that a call touched: at once, and when it has ended. */
-#include "wire/cell.h"
-#include "watcher/watcher.h"
+#include "watcher/deeds.h"
+#include "watcher/frames.h"
+#include "watcher/git/disarm.h"
+#include "watcher/links.h"
+#include "watcher/other-names.h"
+#include "watcher/territory/aside.h"
+#include "watcher/territory/remember.h"
+#include "watcher/territory/several-names.h"
+#include "wire/frames.h"
+#include "wire/memory.h"
+#include "wire/scope.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define HOST_FD 3
-
 static void tell_host(unsigned long number, enum deed deed, const char *root, const char *path, const char *aside)
 {
-	char *payload = NULL;
-	size_t length = 0;
-	FILE *words = open_memstream(&payload, &length);
+	struct text words;
 
-	if (!words)
-		abort();
-	fprintf(words, "%lu%c%s%s%s%c%c%c", number, 0, root, *root && *path ? "/" : "", path, 0, deed, 0);
+	begin_text(&words);
+	fprintf(words.into, "%lu%c%s%s%s%c%c%c", number, 0, root, *root && *path ? "/" : "", path, 0, deed, 0);
 	if (aside)
-		fprintf(words, "%s/%s", root, aside);
-	fputc(0, words);
-	fclose(words);
-	write_frame(HOST_FD, WATCHER_ASIDE, payload, length);
-	free(payload);
+		fprintf(words.into, "%s/%s", root, aside);
+	fputc(0, words.into);
+	end_text(&words);
+	write_frame(WATCHER_HOST, WATCHER_ASIDE, words.bytes, words.length);
+	free(words.bytes);
 }
 
 static void tell(const struct watch_order *order, enum deed deed, const char *path, const char *aside)
@@ -160,7 +165,7 @@ static void end_other_names(struct watcher *watcher, const struct watch_order *o
 
 	if (watcher->territories.several.made == order->made || (found->seen <= order->since && !is_permitted))
 		return;
-	FREE_ON_RETURN char *path = strdup(found->path);
+	FREE_ON_RETURN char *path = copy_text(found->path);
 	give_own_copies(order->territory, path, is_permitted ? linked_files : NULL, on_own_copy, &(struct disarming){ watcher, order });
 }
 

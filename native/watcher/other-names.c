@@ -4,16 +4,20 @@
  * names of what is sealed are sealed with it, and what a call made gets a file of
  * its own when the call has ended.
  */
-#include "wire/cell.h"
-#include "wire/kernel.h"
-#include "watcher/watcher.h"
+#include "watcher/other-names.h"
+#include "wire/frames.h"
+#include "wire/memory.h"
+#include "wire/open-how.h"
+#include "wire/scope.h"
 
 #include <dirent.h>
-#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A call with more seals is refused. */
@@ -123,7 +127,7 @@ static void visit_files(struct visit *visit, const char *path)
 
 struct search {
 	struct identity *wanted;
-	size_t count, room;
+	size_t count;
 	FILE *list;
 	size_t listed;
 	const char *unseen; /* a root that holds more than is looked through, or NULL */
@@ -131,12 +135,7 @@ struct search {
 
 static void want(struct search *search, const struct statx *status)
 {
-	if (search->count == search->room) {
-		search->room = search->room ? search->room * 2 : 64;
-		search->wanted = realloc(search->wanted, search->room * sizeof *search->wanted);
-		if (!search->wanted)
-			abort();
-	}
+	search->wanted = grow(search->wanted, search->count, sizeof *search->wanted);
 	search->wanted[search->count++] = identity_of(status);
 }
 
@@ -213,7 +212,7 @@ static struct territory *open_root(struct territories *all, const char *word, st
 		return territory_of(all, word + 1);
 	if (*word != 'R')
 		return NULL;
-	*unwatched = (struct territory){ .root = (char *)word + 1, .fd = open_how(AT_FDCWD, word + 1, O_PATH | O_DIRECTORY, CORDON_RESOLVE_NO_SYMLINKS) };
+	*unwatched = (struct territory){ .root = (char *)word + 1, .fd = open_how(AT_FDCWD, word + 1, O_PATH | O_DIRECTORY, RESOLVE_NO_SYMLINKS) };
 	return unwatched->fd >= 0 ? unwatched : NULL;
 }
 
@@ -231,10 +230,8 @@ void list_other_names(FILE *list, struct territories *all, const char *words, co
 {
 	struct search search = { .list = list };
 	struct territory unwatched, *territory;
-	const char **sealed = calloc(end - words + 1, sizeof *sealed);
+	const char **sealed = allocate((size_t)(end - words) + 1, sizeof *sealed);
 
-	if (!sealed)
-		abort();
 	for (const char *root = words; root < end; root += strlen(root) + 1) {
 		if (!(territory = open_root(all, root, &unwatched)))
 			continue;

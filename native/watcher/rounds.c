@@ -3,9 +3,9 @@
  * a call runs the watcher walks them again and again, so that a protected name does not stay until the call has ended. A
  * walk may take long in a large tree: at most a tenth of the time is spent on them.
  */
-#include "wire/cell.h"
-#include "watcher/watcher.h"
+#include "watcher/rounds.h"
 
+#include <string.h>
 #include <time.h>
 
 #define SHORTEST_PAUSE 50 /* milliseconds */

@@ -1,6 +1,5 @@
 /* The write roots that the watcher knows, and which of them can be guarded. */
-#include "wire/cell.h"
-#include "watcher/watcher.h"
+#include "watcher/territories.h"
 
 #include <errno.h>
 #include <string.h>

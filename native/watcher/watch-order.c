@@ -1,18 +1,16 @@
 /* The order to watch a write root for one call: what its policy says about names that appear there. */
-#include "wire/cell.h"
-#include "watcher/watcher.h"
+#include "watcher/watch-order.h"
+#include "wire/memory.h"
 
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 void add_word(struct watch_order *order, const char *word)
 {
-	order->words = realloc(order->words, (order->word_count + 1) * sizeof *order->words);
-	if (!order->words)
-		abort();
-	order->words[order->word_count++] = strdup(word);
+	order->words = grow(order->words, order->word_count, sizeof *order->words);
+	order->words[order->word_count++] = copy_text(word);
 }
 
 bool is_exempt(const struct watch_order *order, const char *path)
@@ -96,13 +94,6 @@ bool is_sealed_object(const struct watch_order *order, const char *path)
 		return false;
 	struct identity identity = identity_of(&status);
 	return has_sealed(order, &identity, path);
-}
-
-bool lies_in(const char *path, const char *folder)
-{
-	size_t length = strlen(folder);
-
-	return length == 0 || (strncmp(path, folder, length) == 0 && (path[length] == '/' || path[length] == '\0'));
 }
 
 bool has_seal_in(const struct watch_order *order, const char *path)

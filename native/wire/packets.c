@@ -1,9 +1,11 @@
 /* Packets between the processes of a cell; a descriptor may travel along (SCM_RIGHTS). */
-#include "wire/cell.h"
+#include "wire/packets.h"
+#include "wire/report.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 bool offer_packet(int fd, char kind, int value, const char *text, int descriptor)

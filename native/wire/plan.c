@@ -3,11 +3,13 @@
  * trusted input, but a plan that is cut short or misspelt must never become a
  * weaker boundary: every word is checked, and the last one must be `end`.
  */
-#include "wire/cell.h"
+#include "wire/plan.h"
+#include "wire/memory.h"
 #include "wire/words.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool parse_access(const char *letters, unsigned *access)
 {
@@ -212,7 +214,7 @@ static const char *parse_proxy(struct words *words, struct plan *plan)
 {
 	uint64_t port;
 
-	if (plan->broker.port || !parse_number(next_word(words), &port) || port < 1 || port > 65535)
+	if (plan->broker.port || !parse_number(next_word(words), &port) || port < 1 || port > UINT16_MAX)
 		return "proxy: not a port, or given twice";
 	plan->broker.port = port;
 	const char *token = plan->broker.token = next_word(words);
@@ -337,9 +339,9 @@ void free_plan(struct plan *plan)
 
 static char **parse_list(struct words *words, uint64_t count)
 {
-	char **list = calloc(count + 1, sizeof *list);
+	char **list = allocate(count + 1, sizeof *list);
 
-	for (uint64_t i = 0; list && i < count; i++) {
+	for (uint64_t i = 0; i < count; i++) {
 		list[i] = next_word(words);
 		if (!list[i]) {
 			free(list);

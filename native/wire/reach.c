@@ -1,10 +1,11 @@
 /* What a tool may be connected to, by way of the proxy: names, all below a name, and blocks of addresses. */
-#include "wire/cell.h"
+#include "wire/reach.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 
 static bool parse_decimal(const char *text, unsigned most, unsigned *number)
 {
@@ -53,7 +54,7 @@ bool parse_reach(const char *kind, const char *value, const char *port, struct r
 	while (at < sizeof kinds / sizeof *kinds && strcmp(kind, kinds[at]) != 0)
 		at++;
 	*into = (struct reach){ .kind = at, .name = value };
-	if (at == sizeof kinds / sizeof *kinds || !parse_decimal(port, 65535, &number) || number == 0)
+	if (at == sizeof kinds / sizeof *kinds || !parse_decimal(port, UINT16_MAX, &number) || number == 0)
 		return false;
 	into->port = number;
 	return into->kind == REACH_BLOCK ? parse_block(value, into) : *value != '\0';

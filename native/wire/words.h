@@ -15,7 +15,5 @@ char *next_word(struct words *words);
 /* Whether it is a path that begins with a slash and has no dot component. */
 bool absolute(const char *path);
 bool parse_number(const char *text, uint64_t *number);
-/* Room for one more than `count`. */
-void *grow(void *array, size_t count, size_t size);
 
 #endif

@@ -5,42 +5,45 @@
  * The name is judged on a copy, and a child of ours binds the tool's own socket to that copy. For a socket with a file the
  * path is resolved anew then, so the child first gives up the right to make one outside of what the tool may write.
  */
-#include "wire/cell.h"
-#include "keeper/network/connect.h"
+#include "keeper/network/bind.h"
+#include "boundary/landlock.h"
+#include "keeper/call/violations.h"
+#include "keeper/files/kept.h"
+#include "keeper/network/address.h"
 #include "wire/kernel.h"
-#include "keeper/notify.h"
+#include "wire/open-how.h"
+#include "wire/scope.h"
 
 #include <errno.h>
-#include <linux/seccomp.h>
-#include <stdlib.h>
+#include <fcntl.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 static bool allow_sockets_in(int ruleset, const char *folder)
 {
-	CLOSE_ON_RETURN int object = open_how(AT_FDCWD, folder, O_PATH, CORDON_RESOLVE_NO_SYMLINKS);
-	struct ll_path_beneath beneath = { .parent = object, .allowed = LL_MAKE_SOCK };
+	CLOSE_ON_RETURN int object = open_how(AT_FDCWD, folder, O_PATH, RESOLVE_NO_SYMLINKS);
+	struct landlock_path_beneath_attr beneath = { .parent_fd = object, .allowed_access = LANDLOCK_ACCESS_FS_MAKE_SOCK };
 	struct stat status;
 
 	if (object < 0 || fstat(object, &status) < 0 || !S_ISDIR(status.st_mode))
 		return true; /* gone, or a file: nothing can be made there */
-	return syscall(SYS_landlock_add_rule, ruleset, 1 /* PATH_BENEATH */, &beneath, 0) == 0;
+	return syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0) == 0;
 }
 
 /* What the tool's own rules say about sockets, and write roots in which the keeper acts for it. */
 static bool confine_binding(const struct plan *plan)
 {
 	int abi = landlock_abi();
-	struct ll_ruleset attributes = { .handled_fs = LL_MAKE_SOCK };
+	struct cordon_ruleset_attr attributes = { .handled_fs = LANDLOCK_ACCESS_FS_MAKE_SOCK };
 	size_t size = sizeof attributes.handled_fs;
 
 	if (abi >= 4 && plan->form == FORM_LANDLOCK && !plan->network_all) {
-		size = offsetof(struct ll_ruleset, scoped);
-		attributes.handled_net = LL_NET_BIND_TCP;
+		size = offsetof(struct cordon_ruleset_attr, scoped);
+		attributes.handled_net = LANDLOCK_ACCESS_NET_BIND_TCP;
 	}
 	CLOSE_ON_RETURN int ruleset = syscall(SYS_landlock_create_ruleset, &attributes, size, 0);
 	bool fits = ruleset >= 0;

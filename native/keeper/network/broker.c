@@ -12,14 +12,21 @@
  * let reach it is refused at once.
  */
 #include "keeper/network/broker.h"
+#include "keeper/call/violations.h"
+#include "keeper/network/connecting.h"
+#include "keeper/network/stand-in.h"
+#include "wire/packets.h"
+#include "wire/report.h"
+#include "wire/scope.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/seccomp.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define NAMES_PORT 53
@@ -56,16 +63,15 @@ int open_door(uint16_t port, struct sockaddr_in *address)
 	return -1;
 }
 
-void open_broker(struct broker *broker, const struct plan *plan, int supervisor)
+void open_broker(struct broker *broker, const struct plan *plan, int supervisor, struct told *told)
 {
 	bool enclosed = plan->form == FORM_NAMESPACES;
 
-	*broker = (struct broker){ .plan = plan, .supervisor = supervisor, .datagrams = -1, .door = -1 };
-	for (size_t i = 0; i < MOST_CONVERSATIONS; i++)
-		broker->conversations[i].stream = -1;
+	*broker = (struct broker){ .plan = plan, .door = -1 };
+	begin_questions(&broker->questions, &plan->broker, supervisor, told);
 	if (plan->probe)
 		return;
-	if (enclosed && (broker->datagrams = bind_loopback(SOCK_DGRAM, NAMES_PORT)) < 0)
+	if (enclosed && (broker->questions.datagrams = bind_loopback(SOCK_DGRAM, NAMES_PORT)) < 0)
 		die("broker", "cannot bind to the loopback of the cell");
 	/* Where the tool has a loopback of its own, nothing else shall be at the port that it is told of. */
 	broker->door = open_door(enclosed ? plan->broker.port : 0, &broker->door_address);
@@ -119,7 +125,7 @@ static enum route route_of(const struct broker *broker, const union address *add
 	*into = (struct destination){ 0 };
 	widen(address, wide);
 	into->port = ntohs(address->any.sa_family == AF_INET ? address->v4.sin_port : address->v6.sin6_port);
-	const char *name = name_behind(&broker->names, wide);
+	const char *name = name_behind(&broker->questions.names, wide);
 	write_host(wide, name, into);
 	bool reached = name ? reaches_name(terms, name, into->port) : reaches_address(terms, wide, into->port);
 	if (is_stream && reached)
@@ -213,7 +219,7 @@ static int accept_from(int door, int socket)
 	return -1;
 }
 
-void turn_strangers_away(const struct broker *broker)
+static void turn_strangers_away(const struct broker *broker)
 {
 	int stranger;
 
@@ -241,7 +247,7 @@ static int lead_to_proxy(const struct notification *call, const struct stand_in 
 
 static void begin_to_ask(const struct notification *call, const struct stand_in *ours)
 {
-	CLOSE_ON_RETURN int stream = begin_conversation(call->broker, ours->flags);
+	CLOSE_ON_RETURN int stream = begin_conversation(&call->broker->questions, ours->flags);
 	struct stand_in place = { .socket = stream, .descriptor = call->request->data.args[0], .flags = O_CLOEXEC };
 
 	respond(call, 0, stream < 0 ? errno : put_in_place(call, &place) ? 0 : EACCES);
@@ -302,4 +308,21 @@ void answer_brokered(const struct notification *call, const union address *addre
 		refuse(call, address, &to);
 		break;
 	}
+}
+
+size_t watch_broker(const struct broker *broker, struct pollfd *polled)
+{
+	polled[0] = (struct pollfd){ .fd = broker->questions.datagrams, .events = POLLIN };
+	polled[1] = (struct pollfd){ .fd = broker->door, .events = POLLIN };
+	watch_conversations(&broker->questions, polled + 2);
+	return BROKER_DESCRIPTORS;
+}
+
+void answer_broker(struct broker *broker, const struct pollfd *polled)
+{
+	if (polled[0].revents)
+		answer_datagram(&broker->questions);
+	if (polled[1].revents)
+		turn_strangers_away(broker);
+	hear_conversations(&broker->questions, polled + 2);
 }

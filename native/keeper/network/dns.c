@@ -5,9 +5,9 @@
  * that, for what it lets pass.
  */
 #include "keeper/network/dns.h"
+#include "wire/memory.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define HEADER 12
@@ -16,6 +16,8 @@
 #define NAME_LENGTH 253
 
 enum { NO_ERROR = 0, FORMAT_ERROR = 1, SERVER_FAILURE = 2, NO_SUCH_NAME = 3, NOT_IMPLEMENTED = 4, REFUSED = 5 };
+/* Bits of the third byte of a header, and of the fourth. */
+enum { IS_ANSWER = 0x80, OPERATION = 0x78, IS_AUTHORITATIVE = 0x04, WANTS_RECURSION = 0x01, HAS_RECURSION = 0x80 };
 enum { TYPE_A = 1, TYPE_OPTIONS = 41, CLASS_INTERNET = 1 };
 
 static const uint8_t stand_in_block[14] = { [10] = 0xff, [11] = 0xff, [12] = 198, [13] = 18 };
@@ -41,12 +43,7 @@ static size_t number_of(struct known_names *names, const char *name)
 			return i + 1;
 	if (names->count == (names->few ? FEW_NAMES : MOST_NAMES))
 		return 0;
-	if (names->count % 64 == 0) {
-		void *grown = realloc(names->at, (names->count + 64) * sizeof *names->at);
-		if (!grown)
-			return 0;
-		names->at = grown;
-	}
+	names->at = grow(names->at, names->count, sizeof *names->at);
 	strcpy(names->at[names->count++], name);
 	return names->count;
 }
@@ -110,8 +107,9 @@ static size_t put_header(uint8_t *answer, const uint8_t *question, unsigned code
 {
 	memset(answer, 0, HEADER);
 	memcpy(answer, question, 2);
-	answer[2] = 0x84 | (question[2] & 0x01); /* an answer, by who decides; whether more was wanted is repeated */
-	answer[3] = 0x80 | code;
+	/* By who decides; whether more was wanted is repeated. */
+	answer[2] = IS_ANSWER | IS_AUTHORITATIVE | (question[2] & WANTS_RECURSION);
+	answer[3] = HAS_RECURSION | code;
 	answer[5] = questions;
 	answer[7] = answers;
 	return HEADER;
@@ -139,9 +137,9 @@ size_t answer_question(const struct broker_terms *terms, struct known_names *nam
 
 	refused[0] = '\0';
 	/* Too short, too long, or itself an answer. */
-	if (length < HEADER || length > DNS_MOST || bytes[2] & 0x80)
+	if (length < HEADER || length > DNS_MOST || bytes[2] & IS_ANSWER)
 		return 0;
-	if (bytes[2] & 0x78)
+	if (bytes[2] & OPERATION)
 		return put_header(answer, bytes, NOT_IMPLEMENTED, 0, 0);
 	if (!read_question(bytes, length, &question))
 		return put_header(answer, bytes, FORMAT_ERROR, 0, 0);

@@ -2,7 +2,7 @@
 #ifndef CORDON_DNS_H
 #define CORDON_DNS_H
 
-#include "wire/cell.h"
+#include "wire/reach.h"
 
 #define DNS_MOST 512 /* bytes of a question or an answer */
 #define NAME_ROOM 256

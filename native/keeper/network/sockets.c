@@ -1,16 +1,17 @@
 /* Whose socket is this? A socket file belongs to the call when one of the call's processes holds the socket. */
-#include "wire/cell.h"
+#include "keeper/network/sockets.h"
+#include "processes/descendants.h"
+#include "processes/proc.h"
+#include "wire/scope.h"
 
-#include <errno.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <unistd.h>
+#include <sys/sysmacros.h>
 
 struct wanted {
 	uint32_t inode, device; /* of the file, as the kernel writes them into its answer */
@@ -20,7 +21,7 @@ struct wanted {
 static uint32_t kernel_device(dev_t device)
 {
 	/* unix_diag gives the kernel's own dev_t: 12 bits of major, 20 of minor. */
-	return (uint32_t)((device >> 8 & 0xfff) << 20 | (device & 0xff) | (device >> 12 & 0xfff00));
+	return major(device) << 20 | minor(device);
 }
 
 static void take_answer(const struct nlmsghdr *header, struct wanted *wanted)

@@ -7,13 +7,14 @@
  * tool's. What that loses: options set before connect(), a source address, and
  * a registration with epoll that was made before.
  */
-#include "wire/cell.h"
-#include "keeper/notify.h"
 #include "keeper/network/stand-in.h"
+#include "processes/proc.h"
+#include "wire/scope.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +75,7 @@ static int state_of_stream(int process, const struct kind *kind, const char *pat
 	FILE *sockets = fopen(list, "re");
 	while (sockets && !found && fgets(line, sizeof line, sockets))
 		if (sscanf(line, "%*d: %*s %*s %x %*s %*s %*s %*d %*d %lu", &state, &inode) == 2 && inode == number)
-			found = state == 2 /* TCP_SYN_SENT */ ? EALREADY : EISCONN;
+			found = state == TCP_SYN_SENT ? EALREADY : EISCONN;
 	if (sockets)
 		fclose(sockets);
 	return found;
@@ -82,7 +83,7 @@ static int state_of_stream(int process, const struct kind *kind, const char *pat
 
 int make_stand_in(const struct notification *call, struct stand_in *made)
 {
-	int process = number_in_proc(call->request->pid), descriptor = call->request->data.args[0];
+	int process = number_in_proc(call, call->request->pid), descriptor = call->request->data.args[0];
 	char path[64];
 
 	snprintf(path, sizeof path, "/proc/%d/fd/%d", process, descriptor);

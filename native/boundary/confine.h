@@ -1,0 +1,12 @@
+/* Privileges and resource limits that the tool starts with. */
+#ifndef CORDON_CONFINE_H
+#define CORDON_CONFINE_H
+
+#include "wire/plan.h"
+
+void disable_core_dumps(void);
+void drop_privileges(void);
+void apply_resource_limits(const struct plan *plan);
+void limit_descriptors(const struct plan *plan);
+
+#endif

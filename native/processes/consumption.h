@@ -1,0 +1,19 @@
+/* What the processes of a cell use together. */
+#ifndef CORDON_CONSUMPTION_H
+#define CORDON_CONSUMPTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct consumption {
+	uint64_t tasks;
+	uint64_t resident; /* bytes, shared pages counted once per process */
+	uint64_t cpu;      /* milliseconds */
+};
+
+uint64_t count_descendants(pid_t root);
+void measure_descendants(pid_t root, struct consumption *sum);
+bool sees_descendants(void);
+
+#endif
