@@ -1,12 +1,12 @@
 /* One running call: what is told of it, and how it is killed. */
 #include "supervisor/call.h"
 #include "processes/descendants.h"
+#include "wire/clock.h"
 
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 void tell(struct call *call, const char *format, ...)
 {
@@ -35,12 +35,4 @@ void kill_cell(struct call *call)
 	 * itself, where /proc shows us nothing; we do not wait for it, where /proc does. */
 	kill(call->keeper, SIGUSR1);
 	kill_descendants(call->keeper, NULL, 0);
-}
-
-uint64_t milliseconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
 }

@@ -40,6 +40,5 @@ struct call {
 /* An event for the host. */
 void tell(struct call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void kill_cell(struct call *call);
-uint64_t milliseconds(void);
 
 #endif

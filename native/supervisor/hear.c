@@ -2,6 +2,7 @@
 #include "supervisor/hear.h"
 #include "processes/consumption.h"
 #include "supervisor/limits.h"
+#include "wire/clock.h"
 #include "wire/packets.h"
 
 #include <stdio.h>

@@ -3,6 +3,7 @@
 #include "boundary/scratch.h"
 #include "processes/consumption.h"
 #include "supervisor/memory.h"
+#include "wire/clock.h"
 
 #include <signal.h>
 #include <string.h>

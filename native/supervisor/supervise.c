@@ -13,6 +13,7 @@
 #include "supervisor/streams/inbox.h"
 #include "supervisor/streams/outbox.h"
 #include "supervisor/streams/terminal.h"
+#include "wire/clock.h"
 #include "wire/frames.h"
 #include "wire/read-frame.h"
 #include "wire/report.h"

@@ -2,6 +2,7 @@
 #ifndef CORDON_HASH_H
 #define CORDON_HASH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,6 +14,18 @@ static inline uint64_t hash_bytes(uint64_t before, const char *bytes, size_t len
 	for (size_t i = 0; i < length; i++)
 		before = (before ^ (unsigned char)bytes[i]) * 1099511628211u;
 	return before;
+}
+
+/* Whether a hash is none of those seen before, and there is room: then it is one of them. */
+static inline bool is_first_sight(uint64_t *seen, size_t *count, size_t most, uint64_t hash)
+{
+	for (size_t i = 0; i < *count; i++)
+		if (seen[i] == hash)
+			return false;
+	if (*count == most)
+		return false;
+	seen[(*count)++] = hash;
+	return true;
 }
 
 #endif

@@ -8,25 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool worth_telling(struct told *told, const char *line)
-{
-	uint64_t hash = hash_bytes(HASH_OF_NOTHING, line, strlen(line));
-
-	for (size_t i = 0; i < told->count; i++)
-		if (told->at[i] == hash)
-			return false;
-	if (told->count == MOST_TOLD)
-		return false;
-	told->at[told->count++] = hash;
-	return true;
-}
-
 void report_violation(const struct notification *call, const char *kind, const char *fields)
 {
 	char line[3800];
 
 	snprintf(line, sizeof line, "{\"event\":\"violation\",\"kind\":\"%s\",%s}", kind, fields);
-	if (!worth_telling(call->told, line))
+	if (!is_first_sight(call->told->at, &call->told->count, MOST_TOLD, hash_bytes(HASH_OF_NOTHING, line, strlen(line))))
 		return;
 	/* A cell inside may be gone, or not listen: that is its own loss. */
 	if (!offer_packet(call->supervisor, PACKET_EVENT, 0, line, -1) && !call->told->of_nested)

@@ -14,14 +14,14 @@
 #include <unistd.h>
 
 /* Where a call keeps its arguments. -1 is none: then the folder is the working one, and there are no flags. */
-struct shape {
+struct name_call {
 	int number;
 	int at, path;
 	int second_at, second_path;
 	int extra; /* mode, flags or the text of a link */
 };
 
-static const struct shape shapes[] = {
+static const struct name_call name_calls[] = {
 	{ __NR_mkdirat, 0, 1, -1, -1, 2 },	{ __NR_unlinkat, 0, 1, -1, -1, 2 },	{ __NR_mknodat, 0, 1, -1, -1, 2 },
 	{ __NR_symlinkat, 1, 2, -1, -1, 0 },	{ __NR_linkat, 0, 1, 2, 3, 4 },		{ __NR_renameat2, 0, 1, 2, 3, 4 },
 #ifdef __NR_renameat
@@ -34,11 +34,11 @@ static const struct shape shapes[] = {
 #endif
 };
 
-static const struct shape *shape_of(int number)
+static const struct name_call *name_call_of(int number)
 {
-	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-		if (shapes[i].number == number)
-			return &shapes[i];
+	for (size_t i = 0; i < sizeof name_calls / sizeof *name_calls; i++)
+		if (name_calls[i].number == number)
+			return &name_calls[i];
 	return NULL;
 }
 
@@ -97,24 +97,24 @@ static int name_object(const struct notification *call, int object, const struct
 	return linkat(AT_FDCWD, descriptor, to->folder, to->name, AT_SYMLINK_FOLLOW) < 0 ? errno : 0;
 }
 
-static int open_source(const struct notification *call, const struct shape *shape)
+static int open_source(const struct notification *call, const struct name_call *where)
 {
 	const __u64 *arguments = call->request->data.args;
-	int flags = shape->extra < 0 ? 0 : (int)arguments[shape->extra];
+	int flags = where->extra < 0 ? 0 : (int)arguments[where->extra];
 	char path[PATH_MAX];
 
 	errno = EFAULT;
-	if (!read_tool_string(call, arguments[shape->path], path, sizeof path))
+	if (!read_tool_string(call, arguments[where->path], path, sizeof path))
 		return -1;
 	if (!*path && flags & AT_EMPTY_PATH)
-		return open_tool_directory(call, folder_argument(call, shape->at));
-	return open_tool_path(call, folder_argument(call, shape->at), path, flags & AT_SYMLINK_FOLLOW ? 0 : O_NOFOLLOW);
+		return open_tool_directory(call, folder_argument(call, where->at));
+	return open_tool_path(call, folder_argument(call, where->at), path, flags & AT_SYMLINK_FOLLOW ? 0 : O_NOFOLLOW);
 }
 
-static bool answer_linking(const struct notification *call, const struct shape *shape)
+static bool answer_linking(const struct notification *call, const struct name_call *where)
 {
 	struct place to;
-	bool found = find_place(call, folder_argument(call, shape->second_at), call->request->data.args[shape->second_path], &to);
+	bool found = find_place(call, folder_argument(call, where->second_at), call->request->data.args[where->second_path], &to);
 	CLOSE_ON_RETURN int folder = to.folder;
 
 	if (!found || to.names_folder || !is_kept(call->plan, to.path))
@@ -123,23 +123,23 @@ static bool answer_linking(const struct notification *call, const struct shape *
 		respond(call, 0, EACCES);
 		return true;
 	}
-	CLOSE_ON_RETURN int object = open_source(call, shape);
+	CLOSE_ON_RETURN int object = open_source(call, where);
 	respond(call, 0, object < 0 ? errno : name_object(call, object, &to));
 	return true;
 }
 
-static bool answer_renaming(const struct notification *call, const struct shape *shape)
+static bool answer_renaming(const struct notification *call, const struct name_call *where)
 {
 	const __u64 *arguments = call->request->data.args;
 	struct place from, to;
-	bool found = find_place(call, folder_argument(call, shape->at), arguments[shape->path], &from);
+	bool found = find_place(call, folder_argument(call, where->at), arguments[where->path], &from);
 	CLOSE_ON_RETURN int old = from.folder;
-	found = found && find_place(call, folder_argument(call, shape->second_at), arguments[shape->second_path], &to);
+	found = found && find_place(call, folder_argument(call, where->second_at), arguments[where->second_path], &to);
 	CLOSE_ON_RETURN int new = found ? to.folder : -1;
 
 	if (!found || (!is_kept(call->plan, from.path) && !is_kept(call->plan, to.path)))
 		return false;
-	respond(call, 0, rename_name(call, &from, &to, shape->extra < 0 ? 0 : arguments[shape->extra]));
+	respond(call, 0, rename_name(call, &from, &to, where->extra < 0 ? 0 : arguments[where->extra]));
 	return true;
 }
 
@@ -178,17 +178,17 @@ static int make_or_remove(const struct notification *call, const struct place *p
 
 bool answer_making(const struct notification *call)
 {
-	const struct shape *shape = shape_of(call->request->data.nr);
+	const struct name_call *where = name_call_of(call->request->data.nr);
 	struct place place;
 
-	if (!shape || call->plan->kept_count == 0)
+	if (!where || call->plan->kept_count == 0)
 		return false;
-	switch (shape->number) {
+	switch (where->number) {
 	case __NR_linkat:
 #ifdef __x86_64__
 	case __NR_link:
 #endif
-		return answer_linking(call, shape);
+		return answer_linking(call, where);
 	case __NR_renameat2:
 #ifdef __NR_renameat
 	case __NR_renameat:
@@ -196,12 +196,12 @@ bool answer_making(const struct notification *call)
 #ifdef __x86_64__
 	case __NR_rename:
 #endif
-		return answer_renaming(call, shape);
+		return answer_renaming(call, where);
 	}
-	bool found = find_place(call, folder_argument(call, shape->at), call->request->data.args[shape->path], &place);
+	bool found = find_place(call, folder_argument(call, where->at), call->request->data.args[where->path], &place);
 	CLOSE_ON_RETURN int folder = place.folder;
 	if (!found || !is_kept(call->plan, place.path))
 		return false;
-	respond(call, 0, may_write(call->plan, place.path) ? make_or_remove(call, &place, shape->extra < 0 ? 0 : call->request->data.args[shape->extra]) : EACCES);
+	respond(call, 0, may_write(call->plan, place.path) ? make_or_remove(call, &place, where->extra < 0 ? 0 : call->request->data.args[where->extra]) : EACCES);
 	return true;
 }

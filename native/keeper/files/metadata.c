@@ -25,7 +25,7 @@
 #include <utime.h>
 
 /* Where a call keeps its arguments; -1 is none. */
-struct shape {
+struct object_call {
 	int number;
 	int at;      /* folder descriptor, or the file's own when `path` is none */
 	int path;
@@ -33,7 +33,7 @@ struct shape {
 	bool follows; /* without AT_ flags: whether a symbolic link is followed */
 };
 
-static const struct shape shapes[] = {
+static const struct object_call object_calls[] = {
 	{ __NR_truncate, -1, 0, -1, true },
 	{ __NR_fchmod, 0, -1, -1, true },
 	{ __NR_fchmodat, 0, 1, -1, true },
@@ -57,26 +57,26 @@ static const struct shape shapes[] = {
 #endif
 };
 
-static const struct shape *shape_of(int number)
+static const struct object_call *object_call_of(int number)
 {
-	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-		if (shapes[i].number == number)
-			return &shapes[i];
+	for (size_t i = 0; i < sizeof object_calls / sizeof *object_calls; i++)
+		if (object_calls[i].number == number)
+			return &object_calls[i];
 	return NULL;
 }
 
 /* The object the tool means, as a descriptor that grants nothing (O_PATH); -1 with errno. */
-static int open_object(const struct notification *call, const struct shape *shape)
+static int open_object(const struct notification *call, const struct object_call *where)
 {
 	const __u64 *arguments = call->request->data.args;
-	int at = shape->at < 0 ? AT_FDCWD : (int)arguments[shape->at];
-	int flags = shape->flags < 0 ? 0 : (int)arguments[shape->flags];
-	bool follows = shape->follows && !(flags & AT_SYMLINK_NOFOLLOW);
+	int at = where->at < 0 ? AT_FDCWD : (int)arguments[where->at];
+	int flags = where->flags < 0 ? 0 : (int)arguments[where->flags];
+	bool follows = where->follows && !(flags & AT_SYMLINK_NOFOLLOW);
 	char path[PATH_MAX];
 
-	if (shape->path < 0 || arguments[shape->path] == 0)
+	if (where->path < 0 || arguments[where->path] == 0)
 		return open_tool_directory(call, at); /* the descriptor itself, whatever it is */
-	if (!read_tool_string(call, arguments[shape->path], path, sizeof path)) {
+	if (!read_tool_string(call, arguments[where->path], path, sizeof path)) {
 		errno = EFAULT;
 		return -1;
 	}
@@ -209,18 +209,18 @@ static int carry_out(const struct notification *call, const char *object)
 	case __NR_utimensat:
 		return change_times(call, object);
 	default:
-		return ENOSYS; /* it has a shape, and nobody said how to carry it out */
+		return ENOSYS; /* it is listed, and nobody said how to carry it out */
 	}
 }
 
 bool answer_metadata(const struct notification *call)
 {
-	const struct shape *shape = shape_of(call->request->data.nr);
+	const struct object_call *where = object_call_of(call->request->data.nr);
 	char object_path[64];
 
-	if (!shape)
+	if (!where)
 		return false;
-	CLOSE_ON_RETURN int object = open_object(call, shape);
+	CLOSE_ON_RETURN int object = open_object(call, where);
 	if (object < 0) {
 		respond(call, 0, errno);
 		return true;

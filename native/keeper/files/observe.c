@@ -24,15 +24,7 @@
 /* Programs ask for the same missing files over and over (locales, library paths). */
 static bool worth_telling(struct attempts *known, const char *path, enum attempt attempt)
 {
-	uint64_t hash = hash_bytes(HASH_OF_NOTHING, path, strlen(path));
-
-	for (size_t i = 0; i < known->count[attempt]; i++)
-		if (known->told[attempt][i] == hash)
-			return false;
-	if (known->count[attempt] == MOST_ATTEMPTS)
-		return false;
-	known->told[attempt][known->count[attempt]++] = hash;
-	return true;
+	return is_first_sight(known->told[attempt], &known->count[attempt], MOST_ATTEMPTS, hash_bytes(HASH_OF_NOTHING, path, strlen(path)));
 }
 
 void report_attempt(const struct notification *call, const char *path, enum attempt attempt, bool withheld)
