@@ -162,7 +162,7 @@ pid_t clone_into_cgroup(const struct cgroup *cgroup, unsigned long flags)
 {
 	struct clone_args arguments = { .flags = flags | CLONE_INTO_CGROUP, .exit_signal = SIGCHLD, .cgroup = cgroup->folder };
 
-	return syscall(SYS_clone3, &arguments, sizeof arguments);
+	return (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments);
 }
 
 void kill_cgroup(const struct cgroup *cgroup)

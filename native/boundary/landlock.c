@@ -21,7 +21,7 @@
 
 int landlock_abi(void)
 {
-	int abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+	int abi = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
 
 	return abi < 0 ? 0 : abi;
 }
@@ -112,7 +112,7 @@ void apply_landlock(const struct plan *plan, int terminal)
 		attributes.scoped = LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | LANDLOCK_SCOPE_SIGNAL;
 	}
 
-	CLOSE_ON_RETURN int ruleset = syscall(SYS_landlock_create_ruleset, &attributes, size, 0);
+	CLOSE_ON_RETURN int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attributes, size, 0);
 	if (ruleset < 0)
 		die("landlock", "cannot create a ruleset");
 	for (size_t i = 0; i < plan->rule_count; i++)
@@ -134,7 +134,7 @@ bool enclose_signals(void)
 
 	if (landlock_abi() < 6 || kill(outside, 0) < 0)
 		return false;
-	CLOSE_ON_RETURN int ruleset = syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0);
+	CLOSE_ON_RETURN int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0);
 	if (ruleset < 0 || syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &moving, 0) < 0)
 		return false;
 	if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)

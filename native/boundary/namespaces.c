@@ -25,7 +25,7 @@ pid_t clone_into_namespaces(const struct cgroup *cgroup, bool keep_network)
 	if (cgroup->folder >= 0)
 		return clone_into_cgroup(cgroup, flags);
 	flags |= CLONE_NEWCGROUP;
-	return syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, NULL);
+	return (pid_t)syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, NULL);
 }
 
 static void write_own(const char *file, const char *text)

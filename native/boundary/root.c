@@ -35,7 +35,7 @@
 /* A detached file system of its own; `options` are key, value, ..., NULL. */
 static int new_filesystem(const char *type, const char *const *options, unsigned attributes)
 {
-	CLOSE_ON_RETURN int context = syscall(SYS_fsopen, type, FSOPEN_CLOEXEC);
+	CLOSE_ON_RETURN int context = (int)syscall(SYS_fsopen, type, FSOPEN_CLOEXEC);
 
 	if (context < 0)
 		return -1;
@@ -44,7 +44,7 @@ static int new_filesystem(const char *type, const char *const *options, unsigned
 			return -1;
 	if (syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
 		return -1;
-	return syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, attributes);
+	return (int)syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, attributes);
 }
 
 /* The new root while it is made. Steps come in the order of their paths, so that neighbours mostly share their folder. */
@@ -134,7 +134,7 @@ static void bind_path(int root, const struct step *step)
 					      RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 	if (source < 0)
 		die("root", step->path);
-	CLOSE_ON_RETURN int tree = syscall(SYS_open_tree, source, "",
+	CLOSE_ON_RETURN int tree = (int)syscall(SYS_open_tree, source, "",
 					   OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE);
 	if (tree < 0)
 		die("root", step->path);
@@ -160,7 +160,7 @@ static void hide(int root, const struct step *step)
 
 	if (lstat(step->path, &status) < 0)
 		die("root", step->path);
-	CLOSE_ON_RETURN int tree = syscall(SYS_open_tree, root, S_ISDIR(status.st_mode) ? HIDDEN_DIRECTORY : HIDDEN_FILE,
+	CLOSE_ON_RETURN int tree = (int)syscall(SYS_open_tree, root, S_ISDIR(status.st_mode) ? HIDDEN_DIRECTORY : HIDDEN_FILE,
 					   OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 	struct cordon_mount_attr attributes = {
 		.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC,
@@ -174,7 +174,7 @@ static void hide(int root, const struct step *step)
 static void cover(int root, const struct step *step)
 {
 	make_file(root, COVERING_FILE, step->text, 0444);
-	CLOSE_ON_RETURN int tree = syscall(SYS_open_tree, root, COVERING_FILE, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	CLOSE_ON_RETURN int tree = (int)syscall(SYS_open_tree, root, COVERING_FILE, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 	struct cordon_mount_attr attributes = {
 		.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC,
 	};

@@ -42,7 +42,7 @@ void count_cpu(int supervisor)
 		.type = PERF_TYPE_SOFTWARE, .size = sizeof attributes, .config = PERF_COUNT_SW_TASK_CLOCK,
 		.inherit = 1, .exclude_kernel = 1, .exclude_hv = 1,
 	};
-	CLOSE_ON_RETURN int counter = syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	CLOSE_ON_RETURN int counter = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
 	if (counter >= 0)
 		send_packet(supervisor, PACKET_CLOCK, 0, NULL, counter);

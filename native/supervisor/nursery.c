@@ -30,7 +30,7 @@ static int listen_on(const char *name)
 	if (length + 1 > sizeof address.sun_path || fd < 0)
 		return -1;
 	memcpy(address.sun_path + 1, name, length);
-	if (bind(fd, (struct sockaddr *)&address, offsetof(struct sockaddr_un, sun_path) + 1 + length) < 0 || listen(fd, 1024) < 0)
+	if (bind(fd, (struct sockaddr *)&address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length)) < 0 || listen(fd, 1024) < 0)
 		return -1;
 	return fd;
 }

@@ -289,7 +289,7 @@ int supervise(const struct plan *plan, int host, int channel, int cell, pid_t ke
 		.scratch = -1, .cpu_counter = -1, .outer = -1, .courier = { .channel = channel, .token = plan->broker.token },
 	};
 
-	call.ended = syscall(SYS_pidfd_open, keeper, 0);
+	call.ended = (int)syscall(SYS_pidfd_open, keeper, 0);
 	if (call.ended < 0)
 		die("supervise", "pidfd_open");
 	while (turn(&call))

@@ -108,7 +108,7 @@ void take_held_events(struct held_names *held, held_was_replaced *replaced)
 	/* No more than there is now: others may go on for ever. */
 	if (held->inotify < 0 || ioctl(held->inotify, FIONREAD, &waiting) < 0)
 		return;
-	for (; waiting > 0 && (length = read(held->inotify, events, sizeof events)) > 0; waiting -= length) {
+	for (; waiting > 0 && (length = read(held->inotify, events, sizeof events)) > 0; waiting -= (int)length) {
 		for (char *at = events; at < events + length;) {
 			const struct inotify_event *event = (const struct inotify_event *)at;
 			take_event(held, event, replaced);

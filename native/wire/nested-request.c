@@ -20,7 +20,7 @@ const char *parse_request(char *bytes, size_t length, uint64_t *mark, struct pla
 		return "it is no request";
 	if (!parse_number(next_word(&words), mark) || !parse_number(next_word(&words), &port) || port < 1 || port > UINT16_MAX)
 		return "no mark, or no port";
-	terms->port = port;
+	terms->port = (uint16_t)port;
 	while ((word = next_word(&words)) && strcmp(word, "end") != 0) {
 		const char *value = next_word(&words), *at = next_word(&words);
 		struct reach reach;

@@ -47,10 +47,10 @@ static int open_by_names(int at, const char *path, int flags)
 	return found;
 }
 
-int open_how(int at, const char *path, uint64_t flags, uint64_t resolve)
+int open_how(int at, const char *path, int flags, uint64_t resolve)
 {
-	struct open_how how = { .flags = flags | O_CLOEXEC, .resolve = resolve };
-	int fd = syscall(SYS_openat2, at, path, &how, sizeof how);
+	struct open_how how = { .flags = (uint64_t)(flags | O_CLOEXEC), .resolve = resolve };
+	int fd = (int)syscall(SYS_openat2, at, path, &how, sizeof how);
 
 	/* ENOSYS inside another cell, EPERM in containers whose profile does not know the call. */
 	if (fd >= 0 || (errno != ENOSYS && errno != EPERM))

@@ -6,6 +6,6 @@
 #include <stdint.h>
 
 /* `flags`: as of open(). `resolve`: RESOLVE_... of openat2(). -1 with errno. */
-int open_how(int at, const char *path, uint64_t flags, uint64_t resolve);
+int open_how(int at, const char *path, int flags, uint64_t resolve);
 
 #endif

@@ -216,7 +216,7 @@ static const char *parse_proxy(struct words *words, struct plan *plan)
 
 	if (plan->broker.port || !parse_number(next_word(words), &port) || port < 1 || port > UINT16_MAX)
 		return "proxy: not a port, or given twice";
-	plan->broker.port = port;
+	plan->broker.port = (uint16_t)port;
 	const char *token = plan->broker.token = next_word(words);
 	return token && *token && !token[strspn(token, "0123456789abcdef")] ? NULL : "proxy: not a token";
 }

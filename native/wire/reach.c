@@ -14,7 +14,7 @@ static bool parse_decimal(const char *text, unsigned most, unsigned *number)
 	if (*text < '0' || *text > '9')
 		return false;
 	unsigned long value = strtoul(text, &end, 10);
-	*number = value;
+	*number = (unsigned)value;
 	return *end == '\0' && value <= most;
 }
 
@@ -56,7 +56,7 @@ bool parse_reach(const char *kind, const char *value, const char *port, struct r
 	*into = (struct reach){ .kind = at, .name = value };
 	if (at == sizeof kinds / sizeof *kinds || !parse_decimal(port, UINT16_MAX, &number) || number == 0)
 		return false;
-	into->port = number;
+	into->port = (uint16_t)number;
 	return into->kind == REACH_BLOCK ? parse_block(value, into) : *value != '\0';
 }
 

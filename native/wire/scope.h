@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define CLOSE_ON_RETURN __attribute__((cleanup(close_descriptor)))
-#define FREE_ON_RETURN __attribute__((cleanup(free_pointer)))
+#define CLOSE_ON_RETURN __attribute__((cleanup(close_descriptor), unused))
+#define FREE_ON_RETURN __attribute__((cleanup(free_pointer), unused))
 
 static inline void close_descriptor(int *fd)
 {

@@ -88,7 +88,7 @@ static void emit_frequent(struct program *program, const struct plan *plan, cons
 			errno = E2BIG;
 			die("seccomp", "the check of a frequent call is too long to be jumped over");
 		}
-		program->at[jump].jf = length;
+		program->at[jump].jf = (__u8)length;
 	}
 }
 
@@ -126,10 +126,10 @@ int apply_seccomp(const struct plan *plan)
 		return -1;
 	}
 	/* A trapped call must not be begun twice because a signal came in between (since Linux 5.19). */
-	int listener = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+	int listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
 			       SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, &description);
 	if (listener < 0 && errno == EINVAL)
-		listener = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &description);
+		listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &description);
 	if (listener < 0)
 		die("seccomp-listener", "cannot install the filter with its listener");
 	return listener;

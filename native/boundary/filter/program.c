@@ -29,7 +29,7 @@ void answer_error(struct program *program, int error)
 /* Arguments that matter here are 32 bits wide in the kernel; the upper half is ignored there too. */
 void load_argument(struct program *program, int index)
 {
-	emit(program, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args) + 8 * index, 0, 0);
+	emit(program, BPF_LD | BPF_W | BPF_ABS, ARGUMENT(index), 0, 0);
 }
 
 void if_equal_answer(struct program *program, unsigned value, unsigned action)

@@ -47,7 +47,7 @@ static void check_open(struct program *program, const struct plan *plan, int fol
 		emit(program, BPF_JMP | BPF_JSET | BPF_K, CREATING_FLAGS, 0, 0);
 		if_any_bit_answer(program, O_ACCMODE | O_TRUNC, writing);
 		check_reading(program, plan, folder);
-		program->at[jump].jt = program->length - jump - 1;
+		program->at[jump].jt = (__u8)(program->length - jump - 1);
 	}
 	load_argument(program, mode);
 	if_any_bit_answer(program, SET_ID_BITS, SECCOMP_RET_ERRNO | EPERM);
@@ -169,7 +169,7 @@ static void check_own_process(struct program *program, const struct plan *plan, 
  */
 static void check_core_limit(struct program *program, int resource, int limits)
 {
-	unsigned low = offsetof(struct seccomp_data, args) + 8 * limits;
+	unsigned low = ARGUMENT(limits);
 
 	load_argument(program, resource);
 	emit(program, BPF_JMP | BPF_JEQ | BPF_K, RLIMIT_CORE, 0, 5);

@@ -150,14 +150,14 @@ bool read_tool_string(const struct notification *call, uint64_t address, char *i
 
 int borrow_descriptor(const struct notification *call, int descriptor)
 {
-	CLOSE_ON_RETURN int process = syscall(SYS_pidfd_open, call->request->pid, 0);
+	CLOSE_ON_RETURN int process = (int)syscall(SYS_pidfd_open, call->request->pid, 0);
 
 	/* A thread that is not its process's first: pidfd_open takes the first. */
 	if (process < 0 && (errno == EINVAL || errno == ENOENT))
-		process = syscall(SYS_pidfd_open, process_of_thread(call, call->request->pid), 0);
+		process = (int)syscall(SYS_pidfd_open, process_of_thread(call, call->request->pid), 0);
 	if (process < 0 || !still_waiting(call))
 		return -1;
-	return syscall(SYS_pidfd_getfd, process, descriptor, 0);
+	return (int)syscall(SYS_pidfd_getfd, process, descriptor, 0);
 }
 
 int open_tool_directory(const struct notification *call, int at)

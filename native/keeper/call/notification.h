@@ -27,6 +27,17 @@ struct notification {
 	struct nest *nest;     /* the cells inside this one */
 };
 
+/* Arguments that are 32 bits wide in the kernel, which ignores the upper half too. */
+static inline int int_argument(const struct notification *call, int index)
+{
+	return (int)call->request->data.args[index];
+}
+
+static inline unsigned unsigned_argument(const struct notification *call, int index)
+{
+	return (unsigned)call->request->data.args[index];
+}
+
 void respond(const struct notification *call, int64_t value, int error);
 void let_through(const struct notification *call);
 /* Gives the tool a descriptor of ours as its answer; `flags`: O_CLOEXEC */

@@ -153,5 +153,5 @@ mode_t without_umask(const struct notification *call, mode_t mode)
 
 	snprintf(path, sizeof path, "/proc/%d/status", number_in_proc(call, call->request->pid));
 	const char *line = read_proc(text, sizeof text, path) > 0 ? strstr(text, "\nUmask:") : NULL;
-	return mode & ~(line ? strtoul(line + 7, NULL, 8) : 077);
+	return mode & ~(line ? (mode_t)strtoul(line + 7, NULL, 8) : 077);
 }

@@ -44,7 +44,7 @@ static const struct name_call *name_call_of(int number)
 
 static int folder_argument(const struct notification *call, int index)
 {
-	return index < 0 ? AT_FDCWD : (int)call->request->data.args[index];
+	return index < 0 ? AT_FDCWD : int_argument(call, index);
 }
 
 static int make_link(const struct notification *call, const struct place *place, uint64_t text)
@@ -100,7 +100,7 @@ static int name_object(const struct notification *call, int object, const struct
 static int open_source(const struct notification *call, const struct name_call *where)
 {
 	const __u64 *arguments = call->request->data.args;
-	int flags = where->extra < 0 ? 0 : (int)arguments[where->extra];
+	int flags = where->extra < 0 ? 0 : int_argument(call, where->extra);
 	char path[PATH_MAX];
 
 	errno = EFAULT;
@@ -139,7 +139,7 @@ static bool answer_renaming(const struct notification *call, const struct name_c
 
 	if (!found || (!is_kept(call->plan, from.path) && !is_kept(call->plan, to.path)))
 		return false;
-	respond(call, 0, rename_name(call, &from, &to, where->extra < 0 ? 0 : arguments[where->extra]));
+	respond(call, 0, rename_name(call, &from, &to, where->extra < 0 ? 0 : unsigned_argument(call, where->extra)));
 	return true;
 }
 
@@ -150,21 +150,21 @@ static int make_or_remove(const struct notification *call, const struct place *p
 #ifdef __x86_64__
 	case __NR_mkdir:
 #endif
-		return mkdirat(place->folder, place->name, without_umask(call, extra)) < 0 ? errno : 0;
+		return mkdirat(place->folder, place->name, without_umask(call, (mode_t)extra)) < 0 ? errno : 0;
 	case __NR_mknodat:
 #ifdef __x86_64__
 	case __NR_mknod:
 #endif
 		if (place->names_folder)
 			return ENOENT;
-		return mknodat(place->folder, place->name, without_umask(call, extra), 0) < 0 ? errno : 0;
+		return mknodat(place->folder, place->name, without_umask(call, (mode_t)extra), 0) < 0 ? errno : 0;
 	case __NR_symlinkat:
 #ifdef __x86_64__
 	case __NR_symlink:
 #endif
 		return make_link(call, place, extra);
 	case __NR_unlinkat:
-		return remove_name(call, place, extra);
+		return remove_name(call, place, (int)extra);
 #ifdef __x86_64__
 	case __NR_unlink:
 		return remove_name(call, place, 0);

@@ -69,8 +69,8 @@ static const struct object_call *object_call_of(int number)
 static int open_object(const struct notification *call, const struct object_call *where)
 {
 	const __u64 *arguments = call->request->data.args;
-	int at = where->at < 0 ? AT_FDCWD : (int)arguments[where->at];
-	int flags = where->flags < 0 ? 0 : (int)arguments[where->flags];
+	int at = where->at < 0 ? AT_FDCWD : int_argument(call, where->at);
+	int flags = where->flags < 0 ? 0 : int_argument(call, where->flags);
 	bool follows = where->follows && !(flags & AT_SYMLINK_NOFOLLOW);
 	char path[PATH_MAX];
 
@@ -157,7 +157,7 @@ static int change_attribute(const struct notification *call, const char *object,
 	FREE_ON_RETURN void *value = resize(NULL, arguments[3] + 1);
 	if (arguments[3] && !read_tool_memory(call, arguments[2], value, arguments[3]))
 		return EFAULT;
-	return setxattr(object, name, value, arguments[3], arguments[4]) < 0 ? errno : 0;
+	return setxattr(object, name, value, arguments[3], int_argument(call, 4)) < 0 ? errno : 0;
 }
 
 /* A set-group-id file is a way up for whoever runs it; a folder is none. */
@@ -179,20 +179,20 @@ static int carry_out(const struct notification *call, const char *object)
 		return truncate(object, arguments[1]) < 0 ? errno : 0;
 	case __NR_fchmodat:
 	case __NR_fchmodat2:
-		return change_mode(object, arguments[2]);
+		return change_mode(object, unsigned_argument(call, 2));
 #ifdef __x86_64__
 	case __NR_chmod:
 #endif
 	case __NR_fchmod:
-		return change_mode(object, arguments[1]);
+		return change_mode(object, unsigned_argument(call, 1));
 	case __NR_fchownat:
-		return chown(object, arguments[2], arguments[3]) < 0 ? errno : 0;
+		return chown(object, unsigned_argument(call, 2), unsigned_argument(call, 3)) < 0 ? errno : 0;
 #ifdef __x86_64__
 	case __NR_chown:
 	case __NR_lchown:
 #endif
 	case __NR_fchown:
-		return chown(object, arguments[1], arguments[2]) < 0 ? errno : 0;
+		return chown(object, unsigned_argument(call, 1), unsigned_argument(call, 2)) < 0 ? errno : 0;
 	case __NR_setxattr:
 	case __NR_lsetxattr:
 	case __NR_fsetxattr:

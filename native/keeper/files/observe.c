@@ -109,15 +109,17 @@ enum holding holding_of_folder(const struct plan *plan, const char *path)
 	return holding_of(plan, folder, ACCESS_WRITE);
 }
 
-static struct opening opening_of(const struct seccomp_data *data)
+static struct opening opening_of(const struct notification *call)
 {
+	const struct seccomp_data *data = &call->request->data;
+
 	if (data->nr == SYS_openat)
-		return (struct opening){ data->args[0], data->args[1], data->args[2], data->args[3] };
+		return (struct opening){ int_argument(call, 0), data->args[1], int_argument(call, 2), unsigned_argument(call, 3) };
 #ifdef SYS_creat
 	if (data->nr == SYS_creat)
-		return (struct opening){ AT_FDCWD, data->args[0], O_CREAT | O_WRONLY | O_TRUNC, data->args[1] };
+		return (struct opening){ AT_FDCWD, data->args[0], O_CREAT | O_WRONLY | O_TRUNC, unsigned_argument(call, 1) };
 #endif
-	return (struct opening){ AT_FDCWD, data->args[0], data->args[1], data->args[2] };
+	return (struct opening){ AT_FDCWD, data->args[0], int_argument(call, 1), unsigned_argument(call, 2) };
 }
 
 static bool is_there(const char *path, int flags)
@@ -161,7 +163,7 @@ static void look_at_opening(const struct notification *call, const struct openin
 
 void answer_open(const struct notification *call)
 {
-	struct opening opening = opening_of(&call->request->data);
+	struct opening opening = opening_of(call);
 
 	look_at_opening(call, &opening);
 	if (!carry_out_open(call, &opening))

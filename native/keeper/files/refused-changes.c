@@ -102,7 +102,7 @@ static void look_at(const struct notification *call, const struct name *change)
 {
 	const struct plan *plan = call->plan;
 	const __u64 *arguments = call->request->data.args;
-	int at = change->at == NONE ? AT_FDCWD : (int)arguments[change->at];
+	int at = change->at == NONE ? AT_FDCWD : int_argument(call, change->at);
 	char path[PATH_MAX], seen[2 * PATH_MAX], real[2 * PATH_MAX];
 	struct stat status;
 

@@ -88,8 +88,8 @@ bool open_terminal_for(const struct notification *call, int object, int flags)
 
 void answer_ioctl(const struct notification *call)
 {
-	CLOSE_ON_RETURN int first = borrow_descriptor(call, call->request->data.args[0]);
-	int flags = call->request->data.args[2];
+	CLOSE_ON_RETURN int first = borrow_descriptor(call, int_argument(call, 0));
+	int flags = int_argument(call, 2);
 	char name[64];
 
 	/* Without it programs ask for the name, and open that. */

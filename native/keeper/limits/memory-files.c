@@ -21,7 +21,7 @@
 
 void answer_memory_file(const struct notification *call)
 {
-	unsigned flags = call->request->data.args[1];
+	unsigned flags = unsigned_argument(call, 1);
 	char name[256], path[64];
 
 	if (!read_tool_string(call, call->request->data.args[0], name, sizeof name)) {

@@ -109,7 +109,7 @@ static void answer_anonymous(const struct notification *call, struct charges *ch
 /* Mapped as shared, /dev/zero is the same by another name. */
 static bool is_zero_device(const struct notification *call)
 {
-	CLOSE_ON_RETURN int object = open_tool_directory(call, (int)call->request->data.args[4]);
+	CLOSE_ON_RETURN int object = open_tool_directory(call, int_argument(call, 4));
 	struct stat status;
 
 	return object >= 0 && fstat(object, &status) == 0 && S_ISCHR(status.st_mode) && status.st_rdev == makedev(MEM_MAJOR, 5);

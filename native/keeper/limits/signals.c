@@ -61,7 +61,7 @@ static void deliver(pid_t pid, void *context)
 
 	if ((post->process && pid != post->process) || (post->group && group_of(pid) != post->group))
 		return;
-	CLOSE_ON_RETURN int held = syscall(SYS_pidfd_open, pid, 0);
+	CLOSE_ON_RETURN int held = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (held >= 0 && is_of_call(pid) && syscall(SYS_pidfd_send_signal, held, post->signal, NULL, 0) == 0)
 		post->reached++;
 }
@@ -109,25 +109,25 @@ void answer_signal(const struct notification *call)
 	}
 	switch (call->request->data.nr) {
 	case SYS_kill:
-		error = answer_kill(call, arguments[0], arguments[1]);
+		error = answer_kill(call, int_argument(call, 0), int_argument(call, 1));
 		break;
 	case SYS_pidfd_send_signal: {
-		pid_t process = process_of_descriptor(call, arguments[0]);
-		error = process > 0 && !arguments[3] ? send_to(process, 0, arguments[1]) : EPERM;
+		pid_t process = process_of_descriptor(call, int_argument(call, 0));
+		error = process > 0 && !arguments[3] ? send_to(process, 0, int_argument(call, 1)) : EPERM;
 		break;
 	}
 	case SYS_tkill:
 		/* The kernel looks whether it is a thread of that process, which waits for us and so keeps its number. */
-		error = syscall(SYS_tgkill, own, (pid_t)arguments[0], (int)arguments[1]) < 0 ? EPERM : 0;
+		error = syscall(SYS_tgkill, own, int_argument(call, 0), int_argument(call, 1)) < 0 ? EPERM : 0;
 		break;
 	case SYS_tgkill:
-		if ((pid_t)arguments[0] == own)
-			error = syscall(SYS_tgkill, own, (pid_t)arguments[1], (int)arguments[2]) < 0 ? errno : 0;
+		if (int_argument(call, 0) == own)
+			error = syscall(SYS_tgkill, own, int_argument(call, 1), int_argument(call, 2)) < 0 ? errno : 0;
 		else if (arguments[0] == arguments[1])
-			error = send_to(arguments[0], 0, arguments[2]);
+			error = send_to(int_argument(call, 0), 0, int_argument(call, 2));
 		break;
 	default: /* with a value that only the receiver looks at */
-		if ((pid_t)arguments[0] == own) {
+		if (int_argument(call, 0) == own) {
 			let_through(call);
 			return;
 		}

@@ -31,7 +31,7 @@ static bool allow_sockets_in(int ruleset, const char *folder)
 
 	if (object < 0 || fstat(object, &status) < 0 || !S_ISDIR(status.st_mode))
 		return true; /* gone, or a file: nothing can be made there */
-	return syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0) == 0;
+	return (int)syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0) == 0;
 }
 
 /* What the tool's own rules say about sockets, and write roots in which the keeper acts for it. */
@@ -45,7 +45,7 @@ static bool confine_binding(const struct plan *plan)
 		size = offsetof(struct cordon_ruleset_attr, scoped);
 		attributes.handled_net = LANDLOCK_ACCESS_NET_BIND_TCP;
 	}
-	CLOSE_ON_RETURN int ruleset = syscall(SYS_landlock_create_ruleset, &attributes, size, 0);
+	CLOSE_ON_RETURN int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attributes, size, 0);
 	bool fits = ruleset >= 0;
 	for (size_t i = 0; fits && i < plan->rule_count; i++)
 		if (plan->rules[i].access & ACCESS_WRITE)
@@ -76,7 +76,7 @@ static bool has_no_file(const union address *address, socklen_t length)
 void answer_bind(const struct notification *call)
 {
 	union address address = { 0 };
-	socklen_t length = call->request->data.args[2];
+	socklen_t length = unsigned_argument(call, 2);
 	char fields[ADDRESS_FIELDS + 64];
 
 	if (length < sizeof(sa_family_t) || length > sizeof address.bytes || !read_tool_memory(call, call->request->data.args[1], &address, length)) {
@@ -89,7 +89,7 @@ void answer_bind(const struct notification *call)
 		respond(call, 0, EACCES);
 		return;
 	}
-	CLOSE_ON_RETURN int socket = borrow_descriptor(call, call->request->data.args[0]);
+	CLOSE_ON_RETURN int socket = borrow_descriptor(call, int_argument(call, 0));
 	if (socket < 0) {
 		/* Where no socket can be borrowed, listen() is refused, or names can be taken: see SECURITY.md. */
 		if (errno == EPERM || errno == ENOSYS)

@@ -248,7 +248,7 @@ static int lead_to_proxy(const struct notification *call, const struct stand_in 
 static void begin_to_ask(const struct notification *call, const struct stand_in *ours)
 {
 	CLOSE_ON_RETURN int stream = begin_conversation(&call->broker->questions, ours->flags);
-	struct stand_in place = { .socket = stream, .descriptor = call->request->data.args[0], .flags = O_CLOEXEC };
+	struct stand_in place = { .socket = stream, .descriptor = int_argument(call, 0), .flags = O_CLOEXEC };
 
 	respond(call, 0, stream < 0 ? errno : put_in_place(call, &place) ? 0 : EACCES);
 }

@@ -54,7 +54,7 @@ static int judge_unix(const struct notification *call, union address *address, s
 {
 	const struct plan *plan = call->plan;
 	char path[sizeof address->local.sun_path + 1] = "";
-	socklen_t name = *length - offsetof(struct sockaddr_un, sun_path);
+	socklen_t name = *length - (socklen_t)offsetof(struct sockaddr_un, sun_path);
 
 	if (name == 0 || *length > sizeof address->local)
 		return EINVAL;
@@ -68,8 +68,8 @@ static int judge_unix(const struct notification *call, union address *address, s
 		return errno;
 	if (!belongs_to_call(plan, *object))
 		return EACCES;
-	*length = offsetof(struct sockaddr_un, sun_path) +
-		  snprintf(address->local.sun_path, sizeof address->local.sun_path, "/proc/self/fd/%d", *object) + 1;
+	snprintf(address->local.sun_path, sizeof address->local.sun_path, "/proc/self/fd/%d", *object);
+	*length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(address->local.sun_path) + 1);
 	return 0;
 }
 
@@ -122,7 +122,7 @@ static void answer_nested(const struct notification *call, struct nested *cell, 
 void answer_connect(const struct notification *call)
 {
 	union address address = { 0 };
-	socklen_t length = call->request->data.args[2];
+	socklen_t length = unsigned_argument(call, 2);
 	CLOSE_ON_RETURN int object = -1;
 	char fields[ADDRESS_FIELDS + 64];
 	struct nested *nested;
@@ -182,7 +182,7 @@ static bool may_listen(const struct plan *plan, const union address *address, so
 
 void answer_listen(const struct notification *call)
 {
-	CLOSE_ON_RETURN int socket = borrow_descriptor(call, call->request->data.args[0]);
+	CLOSE_ON_RETURN int socket = borrow_descriptor(call, int_argument(call, 0));
 	union address address = { 0 };
 	socklen_t length = sizeof address;
 	char fields[ADDRESS_FIELDS + 64];
@@ -207,5 +207,5 @@ void answer_listen(const struct notification *call)
 		respond(call, 0, EINVAL);
 		return;
 	}
-	respond(call, 0, listen(socket, call->request->data.args[1]) < 0 ? errno : 0);
+	respond(call, 0, listen(socket, int_argument(call, 1)) < 0 ? errno : 0);
 }

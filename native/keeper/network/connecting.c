@@ -48,7 +48,7 @@ static void connect_and_respond(const struct notification *call, const struct st
 
 int take_socket(const struct notification *call, struct stand_in *ours)
 {
-	*ours = (struct stand_in){ .socket = borrow_descriptor(call, call->request->data.args[0]), .descriptor = -1 };
+	*ours = (struct stand_in){ .socket = borrow_descriptor(call, int_argument(call, 0)), .descriptor = -1 };
 	if (ours->socket >= 0) {
 		ours->flags = fcntl(ours->socket, F_GETFL);
 		return 0;

@@ -43,7 +43,7 @@ static int give(const struct notification *call, int socket, int type)
 
 void answer_socket_pair(const struct notification *call)
 {
-	int type = call->request->data.args[1], pair[2], given[2];
+	int type = int_argument(call, 1), pair[2], given[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | (type & SOCK_NONBLOCK), 0, pair) < 0) {
 		respond(call, 0, errno);

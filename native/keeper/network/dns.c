@@ -75,7 +75,7 @@ static bool read_name(const uint8_t *bytes, size_t length, size_t *at, struct qu
 		for (const uint8_t *c = bytes + *at + 1, *end = c + label; c < end; c++) {
 			into->plain = into->plain && (isalnum(*c) || *c == '-' || *c == '_');
 			/* What is shown of an odd one must not read like another name. */
-			into->name[used++] = *c > 0x20 && *c < 0x7f && *c != '.' ? tolower(*c) : '?';
+			into->name[used++] = *c > 0x20 && *c < 0x7f && *c != '.' ? (char)tolower(*c) : '?';
 		}
 		*at += 1 + label;
 	}
@@ -103,13 +103,13 @@ static bool read_question(const uint8_t *bytes, size_t length, struct question *
 	return left >= 11 && options[0] == 0 && number_at(options + 1) == TYPE_OPTIONS && left == 11u + number_at(options + 9);
 }
 
-static size_t put_header(uint8_t *answer, const uint8_t *question, unsigned code, unsigned questions, unsigned answers)
+static size_t put_header(uint8_t *answer, const uint8_t *question, uint8_t code, uint8_t questions, uint8_t answers)
 {
 	memset(answer, 0, HEADER);
 	memcpy(answer, question, 2);
 	/* By who decides; whether more was wanted is repeated. */
-	answer[2] = IS_ANSWER | IS_AUTHORITATIVE | (question[2] & WANTS_RECURSION);
-	answer[3] = HAS_RECURSION | code;
+	answer[2] = (uint8_t)(IS_ANSWER | IS_AUTHORITATIVE | (question[2] & WANTS_RECURSION));
+	answer[3] = (uint8_t)(HAS_RECURSION | code);
 	answer[5] = questions;
 	answer[7] = answers;
 	return HEADER;
@@ -117,7 +117,7 @@ static size_t put_header(uint8_t *answer, const uint8_t *question, unsigned code
 
 static size_t put_address(uint8_t *at, size_t number)
 {
-	const uint8_t record[16] = { 0xc0, HEADER, 0, TYPE_A, 0, CLASS_INTERNET, 0, 0, 0, 60, 0, 4, 198, 18, number >> 8, number };
+	const uint8_t record[16] = { 0xc0, HEADER, 0, TYPE_A, 0, CLASS_INTERNET, 0, 0, 0, 60, 0, 4, 198, 18, (uint8_t)(number >> 8), (uint8_t)number };
 
 	memcpy(at, record, sizeof record);
 	return sizeof record;

@@ -153,7 +153,7 @@ static int begin_stream(const struct notification *call, struct nested *cell)
 		return errno;
 	cell->broker.questions.supervisor = ends[0];
 	CLOSE_ON_RETURN int other_end = ends[1];
-	struct stand_in place = { .socket = other_end, .descriptor = call->request->data.args[0], .flags = O_CLOEXEC };
+	struct stand_in place = { .socket = other_end, .descriptor = int_argument(call, 0), .flags = O_CLOEXEC };
 	/* One that does not read what it is told must not keep us waiting, nor many descriptors on their way. */
 	if (fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0 || setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &room, sizeof room) < 0)
 		return errno;

@@ -56,8 +56,8 @@ static bool take_question(struct questions *questions, struct conversation *conv
 		return false;
 	uint8_t answer[2 + DNS_MOST];
 	size_t given = wanted > DNS_MOST ? 0 : answer_and_report(questions, conversation->bytes + 2, wanted, answer + 2);
-	answer[0] = given >> 8;
-	answer[1] = given;
+	answer[0] = (uint8_t)(given >> 8);
+	answer[1] = (uint8_t)given;
 	/* A tool that does not read its answers gets no more of them. */
 	if (!given || send(conversation->stream, answer, 2 + given, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)(2 + given)) {
 		end_conversation(conversation);

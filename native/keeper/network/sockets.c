@@ -50,7 +50,7 @@ static uint32_t socket_bound_to(const struct stat *status)
 		.header = { .nlmsg_len = sizeof question, .nlmsg_type = SOCK_DIAG_BY_FAMILY, .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP },
 		.request = { .sdiag_family = AF_UNIX, .udiag_states = ~0u, .udiag_show = UDIAG_SHOW_VFS },
 	};
-	struct wanted wanted = { status->st_ino, kernel_device(status->st_dev), 0 };
+	struct wanted wanted = { (uint32_t)status->st_ino, kernel_device(status->st_dev), 0 };
 	CLOSE_ON_RETURN int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
 	char answers[16384] __attribute__((aligned(8)));
 

@@ -83,7 +83,7 @@ static int state_of_stream(int process, const struct kind *kind, const char *pat
 
 int make_stand_in(const struct notification *call, struct stand_in *made)
 {
-	int process = number_in_proc(call, call->request->pid), descriptor = call->request->data.args[0];
+	int process = number_in_proc(call, call->request->pid), descriptor = int_argument(call, 0);
 	char path[64];
 
 	snprintf(path, sizeof path, "/proc/%d/fd/%d", process, descriptor);
@@ -136,7 +136,7 @@ bool put_in_place(const struct notification *call, const struct stand_in *made)
  */
 void answer_socket(const struct notification *call)
 {
-	int type = call->request->data.args[1];
+	int type = int_argument(call, 1);
 	CLOSE_ON_RETURN int socket_of_ours = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | (type & SOCK_NONBLOCK), 0);
 	struct seccomp_notif_addfd place = {
 		.id = call->request->id,

@@ -118,7 +118,7 @@ static void read_events(struct territory *territory, const struct names *names, 
 
 	if (ioctl(territory->inotify, FIONREAD, &waiting) < 0)
 		return;
-	for (; waiting > 0 && (length = read(territory->inotify, events, sizeof events)) > 0; waiting -= length) {
+	for (; waiting > 0 && (length = read(territory->inotify, events, sizeof events)) > 0; waiting -= (int)length) {
 		for (char *at = events; at < events + length;) {
 			const struct inotify_event *event = (const struct inotify_event *)at;
 			take_event(territory, event, names, observer);
