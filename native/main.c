@@ -47,7 +47,7 @@ static int run_cell(int host, int channel);
 static _Noreturn void keep_cell(const struct plan *plan, int host, int supervisor, struct stdio stdio);
 static _Noreturn void become_tool(const struct plan *plan, int host, int supervisor, int keeper, struct stdio stdio);
 
-/* `cordon-cell` runs one cell whose host is at descriptor 3; with the word `channel` its host takes descriptors at 4. */
+/* `cordon-cell` runs one cell. Its host is at descriptor 3; with `channel` the host takes descriptors at 4. */
 int main(int argc, char **argv)
 {
 	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
@@ -179,8 +179,8 @@ static _Noreturn void keep_cell(const struct plan *plan, int host, int superviso
 		open_terminal(supervisor, plan, &stdio);
 	begin_answers(&remembered, plan, supervisor);
 
-	/* no_new_privs, no capability: neither the keeper nor the tool gets any back. What the keeper carries out for the
-	 * tool, it does with no more rights than the tool has. */
+	/* no_new_privs, no capability: neither the keeper nor the tool gets any back. The keeper carries out calls of the
+	 * tool with no more rights than the tool has. */
 	drop_privileges();
 	bool enclosed = plan->form == FORM_NAMESPACES || enclose_signals();
 
@@ -216,7 +216,7 @@ static _Noreturn void become_tool(const struct plan *plan, int host, int supervi
 	/* Files: the rules say once more, and of executing they alone, what the root shows. */
 	apply_landlock(plan, stdio.terminal);
 
-	/* System calls: what is not listed does not exist, and what must be judged by its arguments goes to the keeper. */
+	/* System calls: a call that is not listed does not exist. The keeper judges what the filter cannot see. */
 	hand_listener(keeper, apply_seccomp(plan));
 	limit_descriptors(plan);
 

@@ -47,7 +47,7 @@ static int new_filesystem(const char *type, const char *const *options, unsigned
 	return (int)syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, attributes);
 }
 
-/* The new root while it is made. Steps come in the order of their paths, so that neighbours mostly share their folder. */
+/* The new root while it is made. Steps come in the order of their paths: neighbours mostly share their folder. */
 struct new_root {
 	int fd;
 	char made[PATH_MAX]; /* the last folder of which all parents were made */

@@ -142,7 +142,7 @@ static int take_listener(int from)
 
 	if (receive_packet(from, &packet, &listener, NULL) <= 0)
 		return -1;
-	/* Tool and keeper take turns, so the one wakes the other on its own core; kernels before 6.6 do not know how. */
+	/* Tool and keeper take turns: one wakes the other on its own core (since Linux 6.6). */
 	(void)!ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
 	return listener;
 }

@@ -54,7 +54,7 @@ void measure_descendants(pid_t root, struct consumption *sum)
 	sum->cpu += own.cpu;
 }
 
-/* Whether /proc shows us our own descendants. The keeper is there until we reap it, however short a probe's tool lives. */
+/* Whether /proc shows us our own descendants. The keeper is there until we reap it, however short its tool lives. */
 bool sees_descendants(void)
 {
 	struct consumption used;

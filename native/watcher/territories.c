@@ -72,7 +72,7 @@ const char *cannot_guard(const struct territory *territory, const char *word, co
 {
 	if (!territory)
 		return strerror(errno);
-	/* Where a carve-out that does not exist would come to lie is the tool's to arrange; only a watch sees it made. */
+	/* The tool arranges where a carve-out that does not exist comes to lie. Only a watch sees it made. */
 	for (; territory->inotify < 0 && word < end; word += strlen(word) + 1)
 		if (word[0] == '!')
 			return "carve-outs that do not exist yet need inotify, which is used up (fs.inotify.max_user_instances)";

@@ -16,7 +16,7 @@ struct territories {
 
 /* NULL with errno when it cannot be had. */
 struct territory *territory_of(struct territories *all, const char *root);
-/* NULL, or why the root cannot be guarded; the host refuses the call then. `word` to `end`: what the policy says of it. */
+/* NULL, or why the root cannot be guarded: the host refuses the call. `word` to `end`: words of the policy about it. */
 const char *cannot_guard(const struct territory *territory, const char *word, const char *end);
 /* The same, known after a look at it. */
 const char *cannot_guard_all(const struct territory *territory);

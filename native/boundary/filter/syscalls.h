@@ -12,6 +12,8 @@
  * of the cell counts, and vmsplice pins huge pages that nobody has mapped.
  */
 
+/* clang-format off */
+
 /* files */
 CALL(read, ALLOW) CALL(write, ALLOW) CALL(readv, ALLOW) CALL(writev, ALLOW)
 CALL(pread64, ALLOW) CALL(pwrite64, ALLOW) CALL(preadv, ALLOW) CALL(pwritev, ALLOW)

@@ -36,7 +36,7 @@
 /* `folder`, `flags`: the numbers of these arguments, or -1. */
 static void check_open(struct program *program, const struct plan *plan, int folder, int flags, int mode)
 {
-	/* The keeper opens for the tool where Landlock cannot tell apart (opening.c), and watches the rest (observe.c). */
+	/* Where Landlock cannot tell apart, the keeper opens (opening.c). It watches the rest (observe.c). */
 	unsigned writing = trap_or(plan, TRAP_OPEN | TRAP_CHANGE | TRAP_WRITE, SECCOMP_RET_ALLOW);
 
 	if (flags >= 0) {
@@ -119,6 +119,7 @@ static void check_ioctl(struct program *program, const struct plan *plan)
 
 static void check_prctl(struct program *program)
 {
+	/* clang-format off */
 	static const unsigned options[] = {
 		PR_SET_PDEATHSIG, PR_GET_PDEATHSIG, PR_GET_DUMPABLE, PR_SET_DUMPABLE, PR_GET_KEEPCAPS, PR_SET_KEEPCAPS,
 		PR_SET_NAME, PR_GET_NAME, PR_GET_TIMING, PR_SET_TIMING, PR_GET_SECCOMP, PR_SET_SECCOMP,
@@ -129,6 +130,7 @@ static void check_prctl(struct program *program)
 		PR_GET_TAGGED_ADDR_CTRL, PR_PAC_SET_ENABLED_KEYS, PR_PAC_GET_ENABLED_KEYS, PR_SME_SET_VL, PR_SME_GET_VL,
 		PR_SET_MDWE, PR_GET_MDWE,
 	};
+	/* clang-format on */
 
 	load_argument(program, 0);
 	only_values(program, options, sizeof options / sizeof *options, EINVAL);

@@ -4,6 +4,7 @@
 
 #include "boundary/filter/program.h"
 
+/* clang-format off */
 enum verdict {
 	NOT_THERE, /* ENOSYS */
 	ALLOW,
@@ -20,6 +21,7 @@ enum verdict {
 	OWN_LIMIT, CORE_LIMIT, /* no crash reaches the host's core handler */
 	SOCKET, SOCKET_PAIR, CONNECT, BIND, LISTEN, OPTION, SEND_THIRD, SEND_FOURTH,
 };
+/* clang-format on */
 
 void emit_verdict(struct program *program, const struct plan *plan, enum verdict verdict);
 

@@ -13,7 +13,7 @@ struct told {
 	bool of_nested; /* it is a cell inside this one that is told of */
 };
 
-/* `fields`: what this kind of violation tells, as the inside of a JSON object (src/sandbox/result/events.ts reads it). */
+/* `fields`: the inside of a JSON object, different for each kind (src/sandbox/result/events.ts reads it). */
 void report_violation(const struct notification *call, const char *kind, const char *fields);
 void report_path_violation(const struct notification *call, const char *kind, const char *path);
 

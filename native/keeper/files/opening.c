@@ -39,7 +39,7 @@ static void wake(int signal)
 	(void)signal;
 }
 
-/* Waits no longer than the tool does: a tool that was killed or interrupted is not told to us, so we ask now and then. */
+/* Waits no longer than the tool does. Nobody tells us of a tool that was killed, so we ask now and then. */
 static _Noreturn void wait_for_other_end(const struct notification *call, const char *descriptor, int flags)
 {
 	struct sigaction interrupts = { .sa_handler = wake };

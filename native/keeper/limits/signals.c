@@ -117,7 +117,7 @@ void answer_signal(const struct notification *call)
 		break;
 	}
 	case SYS_tkill:
-		/* The kernel looks whether it is a thread of that process, which waits for us and so keeps its number. */
+		/* The kernel looks whether it is a thread of that process, which waits and so keeps its number. */
 		error = syscall(SYS_tgkill, own, int_argument(call, 0), int_argument(call, 1)) < 0 ? EPERM : 0;
 		break;
 	case SYS_tgkill:

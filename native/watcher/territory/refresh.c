@@ -30,7 +30,7 @@ static void take_other_name(struct territory *territory, const char *path, const
 		observer->replaced(territory, sealed->path, observer->context);
 }
 
-/* Only notes which folders must be walked: a tool that moves a large one to and fro must not have us walk it each time. */
+/* Notes which folders must be walked: a tool may move a large one to and fro, and we walk it once. */
 static void take_event(struct territory *territory, const struct inotify_event *event, const struct names *names, const struct observer *observer)
 {
 	char path[PATH_MAX];

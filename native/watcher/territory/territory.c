@@ -21,7 +21,7 @@ struct territory *open_territory(const char *root, struct several_names *several
 	territory->several = several;
 	territory->root = copy_text(root);
 	territory->fd = open_how(AT_FDCWD, root, O_PATH | O_DIRECTORY, RESOLVE_NO_SYMLINKS);
-	/* Without one (a user has 128, in all containers together) nothing can be watched, and every call looks anew. */
+	/* Without one (a user has 128, in all containers) nothing can be watched, and every call looks anew. */
 	territory->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	if (territory->fd >= 0)
 		return territory;
