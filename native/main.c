@@ -39,7 +39,7 @@
 
 /* What the processes of a cell have between them. */
 struct lines {
-	int supervisor, cell;	       /* packets; the cell's end is the keeper's and the tool's */
+	int supervisor, cell; /* packets; the cell's end is the keeper's and the tool's */
 	int plan_sender, plan_receiver; /* the plan that follows a head start, or -1 */
 };
 
@@ -81,7 +81,9 @@ static struct lines open_lines(bool head_start)
 		die("supervise", "socketpair");
 	if (head_start && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, plans) < 0)
 		die("supervise", "socketpair");
-	return (struct lines){ .supervisor = pair[0], .cell = pair[1], .plan_receiver = plans[0], .plan_sender = plans[1] };
+	return (struct lines){
+		.supervisor = pair[0], .cell = pair[1], .plan_receiver = plans[0], .plan_sender = plans[1]
+	};
 }
 
 static void close_if_open(int fd)
@@ -93,7 +95,7 @@ static void close_if_open(int fd)
 static pid_t start_keeper(const struct plan *plan, const struct cgroup *cgroup)
 {
 	pid_t keeper = plan->form == FORM_NAMESPACES ? clone_into_namespaces(cgroup, plan->network_all)
-		     : cgroup->folder >= 0	     ? clone_into_cgroup(cgroup, 0)
+		       : cgroup->folder >= 0	     ? clone_into_cgroup(cgroup, 0)
 						     : fork();
 
 	if (keeper < 0) {
@@ -125,7 +127,8 @@ static int run_cell(int host, int channel)
 	open_stdio(&plan, &tool, &own, &copiers);
 	struct lines lines = open_lines(head_start);
 
-	/* What must be there before the first process of the cell. Whoever is orphaned in it comes to us, and ends with it. */
+	/* What must be there before the first process of the cell. Whoever is orphaned in it comes to us, and ends with
+	 * it. */
 	make_scratch(&plan);
 	if (plan.form == FORM_LANDLOCK && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
 		die("supervise", "subreaper");
@@ -179,8 +182,8 @@ static _Noreturn void keep_cell(const struct plan *plan, int host, int superviso
 		open_terminal(supervisor, plan, &stdio);
 	begin_answers(&remembered, plan, supervisor);
 
-	/* no_new_privs, no capability: neither the keeper nor the tool gets any back. The keeper carries out calls of the
-	 * tool with no more rights than the tool has. */
+	/* no_new_privs, no capability: neither the keeper nor the tool gets any back. The keeper carries out calls of
+	 * the tool with no more rights than the tool has. */
 	drop_privileges();
 	bool enclosed = plan->form == FORM_NAMESPACES || enclose_signals();
 
@@ -199,7 +202,8 @@ static _Noreturn void keep_cell(const struct plan *plan, int host, int superviso
 	close_stdio((struct stdio){ { stdio.at[0], stdio.at[1], stdio.at[2] }, -1 });
 
 	/* When the tool's own process ends, everything else in the cell does. */
-	watch_over_tool(&(struct keeper){ plan, tool, signals, supervisor, pair[0], stdio.terminal, &remembered, mounts, enclosed });
+	watch_over_tool(&(struct keeper){ plan, tool, signals, supervisor, pair[0], stdio.terminal, &remembered, mounts,
+					  enclosed });
 }
 
 static _Noreturn void become_tool(const struct plan *plan, int host, int supervisor, int keeper, struct stdio stdio)

@@ -14,10 +14,14 @@
 #include <unistd.h>
 
 #define READ_RIGHTS (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
-#define WRITE_RIGHTS                                                                                    \
-	(LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK | \
-	 LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_SYM | LANDLOCK_ACCESS_FS_REFER | LANDLOCK_ACCESS_FS_TRUNCATE)
-#define FILE_RIGHTS (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_TRUNCATE | LANDLOCK_ACCESS_FS_IOCTL_DEV)
+#define WRITE_RIGHTS                                                                                      \
+	(LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE | \
+	 LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |       \
+	 LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_SYM | LANDLOCK_ACCESS_FS_REFER |          \
+	 LANDLOCK_ACCESS_FS_TRUNCATE)
+#define FILE_RIGHTS                                                                                  \
+	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_FILE | \
+	 LANDLOCK_ACCESS_FS_TRUNCATE | LANDLOCK_ACCESS_FS_IOCTL_DEV)
 
 int landlock_abi(void)
 {
@@ -74,7 +78,8 @@ static void add_object(int ruleset, int object, unsigned access, uint64_t grante
 	if (!S_ISDIR(status.st_mode))
 		beneath.allowed_access &= FILE_RIGHTS;
 	beneath.allowed_access &= granted;
-	if (beneath.allowed_access && syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0) < 0)
+	if (beneath.allowed_access &&
+	    syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0) < 0)
 		die("landlock", name);
 }
 
@@ -127,9 +132,11 @@ void apply_landlock(const struct plan *plan, int terminal)
 bool enclose_signals(void)
 {
 	/* A ruleset that says nothing of moving between folders forbids it, for all that come after. */
-	struct cordon_ruleset_attr attributes = { .handled_fs = LANDLOCK_ACCESS_FS_REFER, .scoped = LANDLOCK_SCOPE_SIGNAL };
+	struct cordon_ruleset_attr attributes = { .handled_fs = LANDLOCK_ACCESS_FS_REFER,
+						  .scoped = LANDLOCK_SCOPE_SIGNAL };
 	CLOSE_ON_RETURN int everywhere = open("/", O_PATH | O_CLOEXEC);
-	struct landlock_path_beneath_attr moving = { .parent_fd = everywhere, .allowed_access = LANDLOCK_ACCESS_FS_REFER };
+	struct landlock_path_beneath_attr moving = { .parent_fd = everywhere,
+						     .allowed_access = LANDLOCK_ACCESS_FS_REFER };
 	pid_t outside = getppid();
 
 	if (landlock_abi() < 6 || kill(outside, 0) < 0)

@@ -2,8 +2,8 @@
  * The plan of a cell, as the host sends it.
  *
  * A head start is what is known of a plan while it is still being made. With that the keeper enters its namespaces, the
- * longest single step of all, while the host looks into the write roots. It has nothing of the cell yet, and ends when no
- * plan comes.
+ * longest single step of all, while the host looks into the write roots. It has nothing of the cell yet, and ends when
+ * no plan comes.
  */
 #ifndef CORDON_RECEIVE_PLAN_H
 #define CORDON_RECEIVE_PLAN_H

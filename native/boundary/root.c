@@ -93,19 +93,15 @@ static void make_mount_point(struct new_root *root, const struct step *step)
 		if (symlinkat(step->text, root->fd, inside) < 0)
 			die("root", step->path);
 		return;
-	case STEP_FILE:
-		make_file(root->fd, inside, step->text, 0444);
-		return;
-	case STEP_COVER:
-		return; /* lies in what is bound */
+	case STEP_FILE: make_file(root->fd, inside, step->text, 0444); return;
+	case STEP_COVER: return; /* lies in what is bound */
 	case STEP_BIND:
 	case STEP_HIDE:
 		if (lstat(step->path, &status) < 0)
 			die("root", step->path);
 		directory = S_ISDIR(status.st_mode);
 		break;
-	default:
-		break;
+	default: break;
 	}
 	if (directory) {
 		if (mkdirat(root->fd, inside, 0755) < 0 && errno != EEXIST)
@@ -118,8 +114,8 @@ static void make_mount_point(struct new_root *root, const struct step *step)
 /* Mounts the detached `tree` at `path` of the new root, never through a symbolic link. */
 static void attach(int root, int tree, const char *path)
 {
-	CLOSE_ON_RETURN int target = open_how(root, path + 1, O_PATH | O_NOFOLLOW,
-					      RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
+	CLOSE_ON_RETURN int target =
+		open_how(root, path + 1, O_PATH | O_NOFOLLOW, RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
 
 	if (target < 0)
 		die("root", path);
@@ -130,12 +126,12 @@ static void attach(int root, int tree, const char *path)
 static void bind_path(int root, const struct step *step)
 {
 	/* The host resolved the path; a symbolic link in it now was planted since. */
-	CLOSE_ON_RETURN int source = open_how(AT_FDCWD, step->path, O_PATH | O_NOFOLLOW,
-					      RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+	CLOSE_ON_RETURN int source =
+		open_how(AT_FDCWD, step->path, O_PATH | O_NOFOLLOW, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 	if (source < 0)
 		die("root", step->path);
 	CLOSE_ON_RETURN int tree = (int)syscall(SYS_open_tree, source, "",
-					   OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE);
+						OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE);
 	if (tree < 0)
 		die("root", step->path);
 
@@ -160,8 +156,9 @@ static void hide(int root, const struct step *step)
 
 	if (lstat(step->path, &status) < 0)
 		die("root", step->path);
-	CLOSE_ON_RETURN int tree = (int)syscall(SYS_open_tree, root, S_ISDIR(status.st_mode) ? HIDDEN_DIRECTORY : HIDDEN_FILE,
-					   OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	CLOSE_ON_RETURN int tree =
+		(int)syscall(SYS_open_tree, root, S_ISDIR(status.st_mode) ? HIDDEN_DIRECTORY : HIDDEN_FILE,
+			     OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 	struct cordon_mount_attr attributes = {
 		.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC,
 	};
@@ -174,7 +171,8 @@ static void hide(int root, const struct step *step)
 static void cover(int root, const struct step *step)
 {
 	make_file(root, COVERING_FILE, step->text, 0444);
-	CLOSE_ON_RETURN int tree = (int)syscall(SYS_open_tree, root, COVERING_FILE, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	CLOSE_ON_RETURN int tree =
+		(int)syscall(SYS_open_tree, root, COVERING_FILE, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 	struct cordon_mount_attr attributes = {
 		.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC,
 	};
@@ -202,8 +200,8 @@ static void mount_scratch(struct new_root *root, const struct plan *plan, const 
 	/* An inode costs the kernel about a kilobyte that the size does not count. */
 	snprintf(bytes, sizeof bytes, "%llu", (unsigned long long)plan->limits.scratch);
 	snprintf(inodes, sizeof inodes, "%llu", (unsigned long long)(plan->limits.scratch / 4096 + 64));
-	mount_new(root->fd, "scratch", step->path, "tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
-		  (plan->exec_limited ? MOUNT_ATTR_NOEXEC : 0));
+	mount_new(root->fd, "scratch", step->path, "tmpfs", options,
+		  MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | (plan->exec_limited ? MOUNT_ATTR_NOEXEC : 0));
 	/* Granted paths may lie in it; their mount points were made beneath this mount. */
 	root->made[0] = '\0';
 	for (const struct step *later = step + 1; later < plan->steps + plan->step_count; later++)
@@ -233,7 +231,8 @@ static bool pid_namespaces_have_bounds(void)
 	struct utsname kernel;
 	int major = 0, minor = 0;
 
-	return uname(&kernel) == 0 && sscanf(kernel.release, "%d.%d", &major, &minor) == 2 && (major > 6 || (major == 6 && minor >= 14));
+	return uname(&kernel) == 0 && sscanf(kernel.release, "%d.%d", &major, &minor) == 2 &&
+	       (major > 6 || (major == 6 && minor >= 14));
 }
 
 static void bound_processes(int proc, uint64_t most)
@@ -250,7 +249,9 @@ static void bound_processes(int proc, uint64_t most)
 static void bound_watching(int proc)
 {
 	char text[32];
-	unsigned long long all = read_proc(text, sizeof text, "/proc/sys/fs/inotify/max_user_watches") > 0 ? strtoull(text, NULL, 10) : 0;
+	unsigned long long all = read_proc(text, sizeof text, "/proc/sys/fs/inotify/max_user_watches") > 0
+					 ? strtoull(text, NULL, 10)
+					 : 0;
 
 	write_setting(proc, "sys/user/max_inotify_instances", MOST_INOTIFY_INSTANCES);
 	if (all)
@@ -260,7 +261,8 @@ static void bound_watching(int proc)
 static void mount_proc(int root, const struct step *step, uint64_t most_processes)
 {
 	struct cordon_mount_attr sealed = { .attr_set = MOUNT_ATTR_RDONLY };
-	CLOSE_ON_RETURN int proc = new_filesystem("proc", NULL, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+	CLOSE_ON_RETURN int proc =
+		new_filesystem("proc", NULL, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
 
 	if (proc < 0)
 		die("proc", step->path);
@@ -278,29 +280,21 @@ static void take_step(struct new_root *root, const struct plan *plan, const stru
 	static const char *const terminal_options[] = { "ptmxmode", "0666", "mode", "0620", "max", "64", NULL };
 
 	switch (step->kind) {
-	case STEP_BIND:
-		bind_path(root->fd, step);
-		break;
-	case STEP_HIDE:
-		hide(root->fd, step);
-		break;
-	case STEP_COVER:
-		cover(root->fd, step);
-		break;
+	case STEP_BIND: bind_path(root->fd, step); break;
+	case STEP_HIDE: hide(root->fd, step); break;
+	case STEP_COVER: cover(root->fd, step); break;
 	case STEP_PROC:
 		/* Read-only: uid 0 without any capability may still write /proc/sys when it is root's. */
 		mount_proc(root->fd, step, plan->limits.user_processes);
 		break;
-	case STEP_SCRATCH:
-		mount_scratch(root, plan, step);
-		break;
+	case STEP_SCRATCH: mount_scratch(root, plan, step); break;
 	case STEP_TERMINALS:
-		mount_new(root->fd, "terminals", step->path, "devpts", terminal_options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
+		mount_new(root->fd, "terminals", step->path, "devpts", terminal_options,
+			  MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
 		break;
 	case STEP_DIRECTORY:
 	case STEP_LINK:
-	case STEP_FILE:
-		break; /* made with the mount points */
+	case STEP_FILE: break; /* made with the mount points */
 	}
 }
 
@@ -320,7 +314,8 @@ static void leave_old_root(int root)
 void assemble_root(const struct plan *plan)
 {
 	static const char *const options[] = { "size", "4M", "nr_inodes", "8192", "mode", "0755", NULL };
-	CLOSE_ON_RETURN int fd = new_filesystem("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+	CLOSE_ON_RETURN int fd =
+		new_filesystem("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
 
 	if (fd < 0)
 		die("mount-namespace", "cannot make a tmpfs");

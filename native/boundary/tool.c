@@ -39,8 +39,12 @@ static void take_stdio(struct stdio stdio)
 void count_cpu(int supervisor)
 {
 	struct perf_event_attr attributes = {
-		.type = PERF_TYPE_SOFTWARE, .size = sizeof attributes, .config = PERF_COUNT_SW_TASK_CLOCK,
-		.inherit = 1, .exclude_kernel = 1, .exclude_hv = 1,
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof attributes,
+		.config = PERF_COUNT_SW_TASK_CLOCK,
+		.inherit = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
 	};
 	CLOSE_ON_RETURN int counter = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
@@ -91,7 +95,8 @@ void begin_tool(const struct plan *plan, struct stdio stdio)
 	umask(0022);
 	if (chdir(plan->cwd) < 0)
 		die("cwd", plan->cwd);
-	/* The keeper, as which we were forked, is not to be looked into; but it must read what we hand to a trapped call. */
+	/* The keeper, as which we were forked, is not to be looked into; but it must read what we hand to a trapped
+	 * call. */
 	if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
 		die("session", "dumpable");
 }
@@ -102,7 +107,8 @@ void join_outer(const struct plan *plan, int supervisor)
 		CLOSE_ON_RETURN int outer = join_outer_cell(plan);
 		send_packet(supervisor, PACKET_OUTER, 0, NULL, outer);
 	} else if (plan->form == FORM_LANDLOCK && !plan->traps) {
-		/* Without a listener there may be a keeper of an outer cell, who must not act for this tool as for its own. */
+		/* Without a listener there may be a keeper of an outer cell, who must not act for this tool as for its
+		 * own. */
 		mark_as_nested();
 	}
 }

@@ -92,10 +92,13 @@ static bool read_value(struct reader *reader, char *value, size_t room)
 static bool runs_something(const char *section, const char *key, const char *value)
 {
 	static const char *const dangerous[] = {
-		"core.fsmonitor", "core.sshcommand", "core.pager", "core.editor", "core.hookspath", "core.gitproxy", "core.askpass",
-		"remote.uploadpack", "remote.receivepack", "remote.vcs", "submodule.update", "include.path", "includeif.path",
+		"core.fsmonitor",   "core.sshcommand", "core.pager",	    "core.editor",	  "core.hookspath",
+		"core.gitproxy",    "core.askpass",    "remote.uploadpack", "remote.receivepack", "remote.vcs",
+		"submodule.update", "include.path",    "includeif.path",
 	};
-	static const char *const sections[] = { "alias", "filter", "diff", "merge", "credential", "pager", "gpg", "url", "protocol", "sequence", "man", "browser", "difftool", "mergetool" };
+	static const char *const sections[] = { "alias", "filter",  "diff",	"merge",    "credential",
+						"pager", "gpg",	    "url",	"protocol", "sequence",
+						"man",	 "browser", "difftool", "mergetool" };
 	char full[600];
 
 	snprintf(full, sizeof full, "%s.%s", section, key);

@@ -7,7 +7,6 @@
  */
 #include "fuzz/fuzz.h"
 #include "wire/nested-request.h"
-#include "wire/nested-request.h"
 #include "wire/plan.h"
 #include "wire/reach.h"
 

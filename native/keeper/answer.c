@@ -47,9 +47,16 @@ void answer_notification(const struct plan *plan, int listener, int supervisor, 
 {
 	struct seccomp_notif request = { 0 };
 	struct notification call = {
-		.plan = plan, .request = &request, .listener = listener, .supervisor = supervisor,
-		.keeper_in_proc = remembered->keeper_in_proc, .told = &remembered->told, .attempts = &remembered->attempts,
-		.terminals = &remembered->terminals, .broker = remembered->has_broker ? &remembered->broker : NULL, .nest = &remembered->nest,
+		.plan = plan,
+		.request = &request,
+		.listener = listener,
+		.supervisor = supervisor,
+		.keeper_in_proc = remembered->keeper_in_proc,
+		.told = &remembered->told,
+		.attempts = &remembered->attempts,
+		.terminals = &remembered->terminals,
+		.broker = remembered->has_broker ? &remembered->broker : NULL,
+		.nest = &remembered->nest,
 	};
 
 	if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &request) < 0)
@@ -62,47 +69,27 @@ void answer_notification(const struct plan *plan, int listener, int supervisor, 
 #endif
 		answer_fork(&call, &remembered->tasks);
 		break;
-	case SYS_execve:
-		answer_execute(&call);
-		break;
-	case SYS_memfd_create:
-		answer_memory_file(&call);
-		break;
-	case SYS_mmap:
-		answer_shared_mapping(&call, &remembered->charges);
-		break;
-	case SYS_connect:
-		answer_connect(&call);
-		break;
+	case SYS_execve: answer_execute(&call); break;
+	case SYS_memfd_create: answer_memory_file(&call); break;
+	case SYS_mmap: answer_shared_mapping(&call, &remembered->charges); break;
+	case SYS_connect: answer_connect(&call); break;
 	case SYS_kill:
 	case SYS_tkill:
 	case SYS_tgkill:
 	case SYS_pidfd_send_signal:
 	case SYS_rt_sigqueueinfo:
-	case SYS_rt_tgsigqueueinfo:
-		answer_signal(&call);
-		break;
-	case SYS_socket:
-		answer_socket(&call);
-		break;
+	case SYS_rt_tgsigqueueinfo: answer_signal(&call); break;
+	case SYS_socket: answer_socket(&call); break;
 	case SYS_inotify_init1:
 #ifdef SYS_inotify_init
 	case SYS_inotify_init:
 #endif
 		answer_inotify(&call, &remembered->inotify);
 		break;
-	case SYS_bind:
-		answer_own(&call, answer_bind);
-		break;
-	case SYS_ioctl:
-		answer_ioctl(&call);
-		break;
-	case SYS_socketpair:
-		answer_socket_pair(&call);
-		break;
-	case SYS_listen:
-		answer_listen(&call);
-		break;
+	case SYS_bind: answer_own(&call, answer_bind); break;
+	case SYS_ioctl: answer_ioctl(&call); break;
+	case SYS_socketpair: answer_socket_pair(&call); break;
+	case SYS_listen: answer_listen(&call); break;
 	case SYS_openat:
 #ifdef SYS_open
 	case SYS_open:

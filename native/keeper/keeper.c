@@ -86,7 +86,8 @@ static bool reap(const struct plan *plan, pid_t tool, int *status, int superviso
 
 	for (pid_t pid; (pid = waitpid(-1, &found, WNOHANG | (plan->terminal ? WUNTRACED : 0))) > 0;) {
 		/* A process that asked to be traced by its parent, and that is us: it goes on untraced. */
-		if (WIFSTOPPED(found) && ptrace(PTRACE_DETACH, pid, NULL, (long)(WSTOPSIG(found) == SIGTRAP ? 0 : WSTOPSIG(found))) == 0)
+		if (WIFSTOPPED(found) &&
+		    ptrace(PTRACE_DETACH, pid, NULL, (long)(WSTOPSIG(found) == SIGTRAP ? 0 : WSTOPSIG(found))) == 0)
 			continue;
 		if (pid != tool)
 			continue;
@@ -187,7 +188,8 @@ _Noreturn void watch_over_tool(const struct keeper *keeper)
 				remove_scratch(plan);
 				_exit(EXIT_REFUSED);
 			}
-			if (signal.ssi_signo == SIGUSR1 && keeper->enclosed) /* the supervisor wants an end; the tool's status follows */
+			if (signal.ssi_signo == SIGUSR1 &&
+			    keeper->enclosed) /* the supervisor wants an end; the tool's status follows */
 				kill(-1, SIGKILL);
 			if (reap(plan, keeper->tool, &status, keeper->supervisor, keeper->terminal))
 				end_cell(keeper, status);

@@ -31,8 +31,8 @@ void kill_cell(struct call *call)
 		kill(call->keeper, SIGKILL);
 		return;
 	}
-	/* Without a pid namespace the keeper outlives the kill, because it is told how the tool ended. It can also do it
-	 * itself, where /proc shows us nothing; we do not wait for it, where /proc does. */
+	/* Without a pid namespace the keeper outlives the kill, because it is told how the tool ended. It can also do
+	 * it itself, where /proc shows us nothing; we do not wait for it, where /proc does. */
 	kill(call->keeper, SIGUSR1);
 	kill_descendants(call->keeper, NULL, 0);
 }

@@ -3,9 +3,9 @@
 #define CORDON_CALL_H
 
 #include "boundary/cgroup.h"
+#include "supervisor/memory-files.h"
 #include "supervisor/streams/channel.h"
 #include "supervisor/streams/inbox.h"
-#include "supervisor/memory-files.h"
 #include "supervisor/streams/outbox.h"
 #include "supervisor/streams/terminal.h"
 
@@ -26,8 +26,8 @@ struct call {
 	bool applied, started, host_gone, killed, exit_known;
 	int exit_status;
 	unsigned long long cpu; /* milliseconds */
-	long largest;           /* kilobytes resident */
-	uint64_t memory_peak;   /* bytes of all processes together, or 0 when nobody counted */
+	long largest; /* kilobytes resident */
+	uint64_t memory_peak; /* bytes of all processes together, or 0 when nobody counted */
 	const char *limit; /* the limit that ended the call */
 	uint64_t began, next_look, next_measure, output;
 	struct inbox input;

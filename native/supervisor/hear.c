@@ -21,8 +21,8 @@ void hear_cell(struct call *call)
 			call->applied = true;
 			call->tool = sender;
 			/* Our own number: who holds a cell ready asks the kernel for us before using it. */
-			tell(call, "{\"event\":\"applied\",\"landlock\":%d,\"supervisor\":%d,\"measurable\":%s}", packet.value, getpid(),
-			     !call->plan->probe || sees_descendants() ? "true" : "false");
+			tell(call, "{\"event\":\"applied\",\"landlock\":%d,\"supervisor\":%d,\"measurable\":%s}",
+			     packet.value, getpid(), !call->plan->probe || sees_descendants() ? "true" : "false");
 			break;
 		case PACKET_GO:
 			call->started = true;
@@ -91,7 +91,8 @@ void hear_outer(struct call *call)
 			courier_take(&call->courier, packet.text, descriptor);
 			continue;
 		}
-		if (packet.kind == PACKET_EVENT && !outbox_put(&call->outbox, FRAME_EVENT, packet.text, strlen(packet.text)))
+		if (packet.kind == PACKET_EVENT &&
+		    !outbox_put(&call->outbox, FRAME_EVENT, packet.text, strlen(packet.text)))
 			call->host_gone = true;
 		if (descriptor >= 0)
 			close(descriptor);

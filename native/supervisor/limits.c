@@ -115,7 +115,8 @@ static uint64_t measure(struct call *call, uint64_t in_scratch)
 		return 50;
 	}
 	measure_descendants(call->keeper, &used);
-	uint64_t cpu = larger(larger(used.cpu, counted_cpu(call)), read_cgroup(call->cgroup, "cpu.stat", "usage_usec") / 1000);
+	uint64_t cpu =
+		larger(larger(used.cpu, counted_cpu(call)), read_cgroup(call->cgroup, "cpu.stat", "usage_usec") / 1000);
 	if (limits->user_processes && used.tasks > limits->user_processes)
 		stop_for_limit(call, "processes", limits->user_processes, used.tasks);
 	cpu -= call->cpu_before < cpu ? call->cpu_before : cpu;

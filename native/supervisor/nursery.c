@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define LIFELINE 3 /* closes when the host process ends, however it ends */
-#define CHANNEL 4  /* where Node takes descriptors; each launcher writes to it, and its answers are nobody's */
+#define CHANNEL 4 /* where Node takes descriptors; each launcher writes to it, and its answers are nobody's */
 
 /* An abstract name: no file that could stay behind. Who may connect is asked of the kernel, below. */
 static int listen_on(const char *name)
@@ -30,7 +30,9 @@ static int listen_on(const char *name)
 	if (length + 1 > sizeof address.sun_path || fd < 0)
 		return -1;
 	memcpy(address.sun_path + 1, name, length);
-	if (bind(fd, (struct sockaddr *)&address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length)) < 0 || listen(fd, 1024) < 0)
+	if (bind(fd, (struct sockaddr *)&address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length)) <
+		    0 ||
+	    listen(fd, 1024) < 0)
 		return -1;
 	return fd;
 }
@@ -40,7 +42,8 @@ static bool comes_from(int connection, pid_t host)
 	struct ucred peer;
 	socklen_t length = sizeof peer;
 
-	return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.pid == host && (peer.uid == geteuid() || peer.uid == 0);
+	return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.pid == host &&
+	       (peer.uid == geteuid() || peer.uid == 0);
 }
 
 /* Node acknowledges every descriptor. */
@@ -73,7 +76,9 @@ int serve_nursery(char *name, run_launcher *run)
 	if (!write_fully(LIFELINE, "ready\n", 6))
 		return EXIT_REFUSED;
 	for (;;) {
-		struct pollfd polled[] = { { .fd = listener, .events = POLLIN }, { .fd = LIFELINE, .events = POLLIN }, { .fd = CHANNEL, .events = POLLIN } };
+		struct pollfd polled[] = { { .fd = listener, .events = POLLIN },
+					   { .fd = LIFELINE, .events = POLLIN },
+					   { .fd = CHANNEL, .events = POLLIN } };
 		if (poll(polled, 3, -1) < 0 && errno != EINTR)
 			return EXIT_REFUSED;
 		/* Node closes its channel with everything else. */
@@ -97,8 +102,9 @@ int serve_nursery(char *name, run_launcher *run)
 		}
 		if (child < 0) {
 			report_to(connection);
-			report_event("{\"event\":\"error\",\"stage\":\"nursery\",\"errno\":%d,\"error\":\"%s\",\"detail\":\"fork\"}", errno,
-				     strerror(errno));
+			report_event(
+				"{\"event\":\"error\",\"stage\":\"nursery\",\"errno\":%d,\"error\":\"%s\",\"detail\":\"fork\"}",
+				errno, strerror(errno));
 		}
 		close(connection);
 	}

@@ -21,11 +21,11 @@ enum watcher_frame {
 /* What was done about something protected that a call touched. */
 enum deed {
 	SET_ASIDE = 'm', /* moved to an inert name */
-	PUT_BACK = 'b',  /* a link that was removed is there again */
-	LEFT = 'l',      /* it could not be moved */
-	UNSEEN = 'u',    /* the root holds more than is looked through */
+	PUT_BACK = 'b', /* a link that was removed is there again */
+	LEFT = 'l', /* it could not be moved */
+	UNSEEN = 'u', /* the root holds more than is looked through */
 	SEPARATED = 's', /* it had another name; it is a file of its own now */
-	REPLACED = 'r',  /* nothing: somebody else replaced, moved or removed it, and with it its seal */
+	REPLACED = 'r', /* nothing: somebody else replaced, moved or removed it, and with it its seal */
 };
 
 #endif

@@ -23,7 +23,7 @@
 /* One part of a path. */
 struct held_name {
 	unsigned long number; /* of the call */
-	int folder;           /* its watch */
+	int folder; /* its watch */
 	char name[NAME_MAX + 1];
 	struct held_name *next;
 	char path[]; /* the whole of it */
@@ -49,7 +49,9 @@ static const char *hold_part(struct held_names *held, unsigned long number, cons
 	if (part->folder < 0) {
 		free(part);
 		/* A folder that is not there, or that its user may not list, is closed to the tool as well. */
-		return errno == ENOSPC || errno == ENOMEM ? "carve-outs need inotify, which is used up (fs.inotify.max_user_watches)" : NULL;
+		return errno == ENOSPC || errno == ENOMEM
+			       ? "carve-outs need inotify, which is used up (fs.inotify.max_user_watches)"
+			       : NULL;
 	}
 	strcpy(part->path, path);
 	part->number = number;

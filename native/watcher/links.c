@@ -37,7 +37,7 @@ static const char *below_root(const struct territory *territory, const char *pat
 /* The way to where a link leads, name by name. */
 struct way {
 	struct territory *territory;
-	char at[PATH_MAX];       /* so far; no link is in it any more */
+	char at[PATH_MAX]; /* so far; no link is in it any more */
 	char ahead[2 * PATH_MAX]; /* the names that are left */
 	unsigned links;
 	bool missing; /* from here on nothing exists, and names are all there is */
@@ -114,15 +114,14 @@ static bool go(struct way *way, const char *name)
 	if (way->missing)
 		return true;
 	switch (kind_on(way)) {
-	case 'l':
-		return take_link(way);
-	case 0:
-		way->missing = true;
+	case 'l': return take_link(way);
+	case 0: way->missing = true;
 	}
 	return true;
 }
 
-/* Where `path` below the root leads, and then `rest` from there: below the root too, or NULL. Kind 0 when nothing is there yet. */
+/* Where `path` below the root leads, and then `rest` from there: below the root too, or NULL. Kind 0 when nothing is
+ * there yet. */
 static char *destination(struct territory *territory, const char *path, const char *rest, char *kind)
 {
 	struct way way = { .territory = territory };

@@ -91,7 +91,8 @@ static void visit_folder(struct visit *visit, const char *path)
 			continue;
 		}
 		/* By its status, not by the number that the folder has: some file systems say another there. */
-		if (statx(dirfd(entries), entry->d_name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_BASIC_STATS, &status) < 0)
+		if (statx(dirfd(entries), entry->d_name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_BASIC_STATS,
+			  &status) < 0)
 			continue;
 		if (S_ISDIR(status.stx_mode))
 			add_path(&visit->folders, below);
@@ -149,7 +150,8 @@ static void list_name(struct search *search, const char *root, const char *path,
 {
 	struct identity identity = identity_of(status);
 
-	if (!bsearch(&identity, search->wanted, search->count, sizeof identity, compare_identities) || search->listed++ >= MOST_LISTED)
+	if (!bsearch(&identity, search->wanted, search->count, sizeof identity, compare_identities) ||
+	    search->listed++ >= MOST_LISTED)
 		return;
 	fprintf(search->list, "f%s%s%s", root, *path ? "/" : "", path);
 	fputc(0, search->list);
@@ -184,14 +186,20 @@ static size_t sealed_in(const char *root, const char *words, const char *end, co
 
 static void search_root(struct search *search, struct territory *territory, const char **sealed, size_t count)
 {
-	struct visit visit = { .territory = territory, .file = list_if_wanted, .context = search, .skipped = sealed, .skipped_count = count };
+	struct visit visit = { .territory = territory,
+			       .file = list_if_wanted,
+			       .context = search,
+			       .skipped = sealed,
+			       .skipped_count = count };
 
 	visit_files(&visit, "");
 }
 
 static void want_sealed(struct search *search, struct territory *territory, const char **sealed, size_t count)
 {
-	struct visit visit = { .territory = territory, .file = want_file, .context = search, .passes_over_objects = true };
+	struct visit visit = {
+		.territory = territory, .file = want_file, .context = search, .passes_over_objects = true
+	};
 
 	for (size_t i = 0; i < count; i++)
 		visit_files(&visit, sealed[i]);
@@ -212,11 +220,14 @@ static struct territory *open_root(struct territories *all, const char *word, st
 		return territory_of(all, word + 1);
 	if (*word != 'R')
 		return NULL;
-	*unwatched = (struct territory){ .root = (char *)word + 1, .fd = open_how(AT_FDCWD, word + 1, O_PATH | O_DIRECTORY, RESOLVE_NO_SYMLINKS) };
+	*unwatched =
+		(struct territory){ .root = (char *)word + 1,
+				    .fd = open_how(AT_FDCWD, word + 1, O_PATH | O_DIRECTORY, RESOLVE_NO_SYMLINKS) };
 	return unwatched->fd >= 0 ? unwatched : NULL;
 }
 
-static void close_root(struct search *search, const char *word, struct territory *territory, const struct territory *unwatched)
+static void close_root(struct search *search, const char *word, struct territory *territory,
+		       const struct territory *unwatched)
 {
 	if (territory != unwatched)
 		return;
@@ -311,10 +322,13 @@ static void give_one(struct visit *visit, const char *path, const struct statx *
 		giving->gave(path, give_own_copy(visit->territory, path, status), giving->context);
 }
 
-void give_own_copies(struct territory *territory, const char *path, const struct identities *only, gave_copy *gave, void *context)
+void give_own_copies(struct territory *territory, const char *path, const struct identities *only, gave_copy *gave,
+		     void *context)
 {
 	struct giving giving = { .only = only, .gave = gave, .context = context };
-	struct visit visit = { .territory = territory, .file = give_one, .context = &giving, .passes_over_objects = true };
+	struct visit visit = {
+		.territory = territory, .file = give_one, .context = &giving, .passes_over_objects = true
+	};
 
 	visit_files(&visit, path);
 	/* A tool decides how much there is to copy: what goes beyond goes aside as a whole. */

@@ -1,7 +1,7 @@
 /*
- * Rounds through write roots that cannot be watched, because the user's instances or watches of inotify are used up. While
- * a call runs the watcher walks them again and again, so that a protected name does not stay until the call has ended. A
- * walk may take long in a large tree: at most a tenth of the time is spent on them.
+ * Rounds through write roots that cannot be watched, because the user's instances or watches of inotify are used up.
+ * While a call runs the watcher walks them again and again, so that a protected name does not stay until the call has
+ * ended. A walk may take long in a large tree: at most a tenth of the time is spent on them.
  */
 #include "watcher/rounds.h"
 #include "wire/clock.h"

@@ -13,7 +13,8 @@ static bool is_still_there(const struct territory *territory)
 {
 	struct stat known, now;
 
-	return fstat(territory->fd, &known) == 0 && lstat(territory->root, &now) == 0 && known.st_ino == now.st_ino && known.st_dev == now.st_dev;
+	return fstat(territory->fd, &known) == 0 && lstat(territory->root, &now) == 0 && known.st_ino == now.st_ino &&
+	       known.st_dev == now.st_dev;
 }
 
 static void drop(struct territories *all, size_t index)
@@ -36,7 +37,8 @@ static void forget_idle(struct territories *all, size_t most)
 	}
 }
 
-/* Instances of inotify are a user's, not ours: when they are used up, those that only wait for a next call are given back. */
+/* Instances of inotify are a user's, not ours: when they are used up, those that only wait for a next call are given
+ * back. */
 static struct territory *open_watched(struct territories *all, const char *root)
 {
 	struct territory *territory = open_territory(root, &all->several);
@@ -86,6 +88,7 @@ const char *cannot_guard_all(const struct territory *territory)
 	if (root && root->closed)
 		return "its user may not list it";
 	if (territory->too_large)
-		return "it holds more than " TEXT_OF(MOST_FOLDERS) " folders or " TEXT_OF(MOST_FOUND) " protected names, or paths that are too long; grant smaller folders";
+		return "it holds more than " TEXT_OF(MOST_FOLDERS) " folders or " TEXT_OF(
+			MOST_FOUND) " protected names, or paths that are too long; grant smaller folders";
 	return NULL;
 }

@@ -24,7 +24,8 @@ bool is_exempt(const struct watch_order *order, const char *path);
 bool is_carved_out(const struct watch_order *order, const char *path);
 /* There before the call, and no link: sealed in its cell. If it was replaced, then by somebody else. */
 bool was_sealed(const struct watch_order *order, const char *path);
-/* In a folder that is sealed for this call, or in which the tool can make nothing: whatever appears there is somebody else's. */
+/* In a folder that is sealed for this call, or in which the tool can make nothing: whatever appears there is somebody
+ * else's. */
 bool is_out_of_reach(const struct watch_order *order, const char *path);
 bool is_sealed_object(const struct watch_order *order, const char *path);
 /* The very object that was sealed for this call under another name: its user moved it. */

@@ -88,8 +88,13 @@ static void answer_begin(struct watcher *watcher, unsigned long number, const ch
 		territory->calls++;
 		if (!watcher->orders)
 			several->linked_files.count = 0;
-		*order = (struct watch_order){ .number = number, .territory = territory, .since = territory->turn, .made = several->made,
-					       .lost = several->linked_files.lost, .linked_files_before = several->linked_files.count, .next = watcher->orders };
+		*order = (struct watch_order){ .number = number,
+					       .territory = territory,
+					       .since = territory->turn,
+					       .made = several->made,
+					       .lost = several->linked_files.lost,
+					       .linked_files_before = several->linked_files.count,
+					       .next = watcher->orders };
 		for (; exempt < end; exempt += strlen(exempt) + 1)
 			add_word(order, exempt);
 		watcher->orders = order;
@@ -198,23 +203,16 @@ static void answer(struct watcher *watcher, struct frame *frame)
 		if (words < end)
 			answer_begin(watcher, number, words, words + strlen(words) + 1, end);
 		break;
-	case WATCHER_HOLD:
-		answer_hold(watcher, number, words + strlen(words) + 1, end);
-		break;
-	case WATCHER_OTHER_NAMES:
-		answer_other_names(watcher, words + strlen(words) + 1, end);
-		break;
+	case WATCHER_HOLD: answer_hold(watcher, number, words + strlen(words) + 1, end); break;
+	case WATCHER_OTHER_NAMES: answer_other_names(watcher, words + strlen(words) + 1, end); break;
 	case WATCHER_GO:
 		for (words += strlen(words) + 1; order && words < end; words += strlen(words) + 1)
 			add_word(order, words);
 		if (order)
 			order->running = true;
 		break;
-	case WATCHER_END:
-		answer_end(watcher, number, order, words + strlen(words) + 1 >= end);
-		break;
-	default:
-		refuse_host();
+	case WATCHER_END: answer_end(watcher, number, order, words + strlen(words) + 1 >= end); break;
+	default: refuse_host();
 	}
 	free(frame->payload);
 }
@@ -234,8 +232,10 @@ int serve_watcher(void)
 		polled[1] = (struct pollfd){ .fd = watcher.held.list ? watcher.held.inotify : -1, .events = POLLIN };
 		for (size_t i = 0; i < watcher.territories.count; i++)
 			/* What happens where no call works is for the next call there to take in. */
-			polled[2 + i] = (struct pollfd){ .fd = watcher.territories.list[i]->inotify, .events = watcher.territories.list[i]->calls ? POLLIN : 0 };
-		if (poll(polled, 2 + watcher.territories.count, until_next_round(&watcher.territories)) < 0 && errno != EINTR)
+			polled[2 + i] = (struct pollfd){ .fd = watcher.territories.list[i]->inotify,
+							 .events = watcher.territories.list[i]->calls ? POLLIN : 0 };
+		if (poll(polled, 2 + watcher.territories.count, until_next_round(&watcher.territories)) < 0 &&
+		    errno != EINTR)
 			return EXIT_REFUSED;
 		/* First, because a tool does something only after we were told that it runs. */
 		if (!polled[0].revents) {

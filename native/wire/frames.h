@@ -11,12 +11,12 @@ enum frame_kind {
 	FRAME_HEAD_START = 'H', /* before the plan, and only then: namespaces may be made for one with this network */
 	FRAME_PLAN = 'P',
 	FRAME_COMMAND = 'C',
-	FRAME_INPUT = 'I',   /* empty: end of input */
+	FRAME_INPUT = 'I', /* empty: end of input */
 	FRAME_KILL = 'K',
 	FRAME_SIGNAL = 'S',
-	FRAME_WINDOW = 'W',  /* the caller's terminal has another size now */
-	FRAME_TAKE_TERMINAL = 'T',    /* the tool may have the caller's terminal */
-	FRAME_BEGIN = 'B',   /* the call begins: its clock starts, where the plan says that it waits for this */
+	FRAME_WINDOW = 'W', /* the caller's terminal has another size now */
+	FRAME_TAKE_TERMINAL = 'T', /* the tool may have the caller's terminal */
+	FRAME_BEGIN = 'B', /* the call begins: its clock starts, where the plan says that it waits for this */
 	/* to the host */
 	FRAME_EVENT = 'E',
 	FRAME_STDOUT = 'o',
@@ -25,7 +25,6 @@ enum frame_kind {
 
 #define FRAME_HEADER 5
 #define FRAME_LIMIT (64u << 20)
-
 
 bool write_frame(int host, char kind, const void *payload, size_t length);
 bool write_fully(int fd, const void *bytes, size_t length);

@@ -18,7 +18,8 @@ const char *parse_request(char *bytes, size_t length, uint64_t *mark, struct pla
 	*plan = (struct plan){ .form = FORM_LANDLOCK, .network_brokered = true };
 	if (!word || strcmp(word, REQUEST_WORD) != 0)
 		return "it is no request";
-	if (!parse_number(next_word(&words), mark) || !parse_number(next_word(&words), &port) || port < 1 || port > UINT16_MAX)
+	if (!parse_number(next_word(&words), mark) || !parse_number(next_word(&words), &port) || port < 1 ||
+	    port > UINT16_MAX)
 		return "no mark, or no port";
 	terms->port = (uint16_t)port;
 	while ((word = next_word(&words)) && strcmp(word, "end") != 0) {

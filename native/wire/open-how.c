@@ -31,7 +31,9 @@ static int open_by_names(int at, const char *path, int flags)
 			errno = EXDEV;
 			found = -1;
 		} else {
-			found = openat(folder, name, next ? O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC : flags | O_NOFOLLOW | O_CLOEXEC);
+			found = openat(folder, name,
+				       next ? O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC
+					    : flags | O_NOFOLLOW | O_CLOEXEC);
 		}
 		int error = errno;
 		close(folder);

@@ -1,4 +1,5 @@
-/* openat2, and the same by hand where it is refused: inside another cell, where it would carry what must be checked, and in older containers. */
+/* openat2, and the same by hand where it is refused: inside another cell, where it would carry what must be checked,
+ * and in older containers. */
 #ifndef CORDON_OPEN_HOW_H
 #define CORDON_OPEN_HOW_H
 

@@ -49,7 +49,9 @@ ssize_t receive_packet(int fd, struct packet *packet, int *descriptor, pid_t *se
 		struct cmsghdr align;
 	} control;
 	struct iovec part = { packet, sizeof *packet - 1 };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room };
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room
+	};
 	ssize_t got;
 
 	*descriptor = -1;

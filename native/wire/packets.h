@@ -7,7 +7,19 @@
 #include <sys/types.h>
 
 /* Packets on the socket pair between the supervisor and the cell. */
-enum packet_kind { PACKET_LISTENER = 'L', PACKET_GO = 'G', PACKET_EXIT = 'X', PACKET_TERMINAL = 'T', PACKET_STOPPED = 'Z', PACKET_SCRATCH = 'S', PACKET_CLOCK = 'P', PACKET_MEMORY_FILE = 'M', PACKET_EVENT = 'V', PACKET_CONNECTION = 'N', PACKET_OUTER = 'O' };
+enum packet_kind {
+	PACKET_LISTENER = 'L',
+	PACKET_GO = 'G',
+	PACKET_EXIT = 'X',
+	PACKET_TERMINAL = 'T',
+	PACKET_STOPPED = 'Z',
+	PACKET_SCRATCH = 'S',
+	PACKET_CLOCK = 'P',
+	PACKET_MEMORY_FILE = 'M',
+	PACKET_EVENT = 'V',
+	PACKET_CONNECTION = 'N',
+	PACKET_OUTER = 'O'
+};
 
 struct packet {
 	char kind;

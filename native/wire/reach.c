@@ -72,7 +72,8 @@ bool reaches_name(const struct broker_terms *terms, const char *name, uint16_t p
 	for (const struct reach *each = terms->reaches; each < terms->reaches + terms->reach_count; each++) {
 		if (port && each->port != port)
 			continue;
-		if (each->kind == REACH_NAME ? strcasecmp(each->name, name) == 0 : each->kind == REACH_BELOW && is_below(name, each->name))
+		if (each->kind == REACH_NAME ? strcasecmp(each->name, name) == 0
+					     : each->kind == REACH_BELOW && is_below(name, each->name))
 			return true;
 	}
 	return false;

@@ -11,15 +11,15 @@ enum reach_kind { REACH_NAME, REACH_BELOW, REACH_BLOCK };
 /* One destination and port that the tool may be connected to, by way of the proxy. */
 struct reach {
 	enum reach_kind kind;
-	const char *name;	/* of a name, or what names lie below */
-	uint8_t address[16];	/* of a block; IPv4 as a part of IPv6 (::ffff:0:0/96) */
+	const char *name; /* of a name, or what names lie below */
+	uint8_t address[16]; /* of a block; IPv4 as a part of IPv6 (::ffff:0:0/96) */
 	unsigned bits;
 	uint16_t port;
 };
 
 /* How the tool's connections reach the proxy, which judges again; see broker.c. */
 struct broker_terms {
-	uint16_t port;	   /* of the proxy, on the loopback that the cell has; 0 when there is none */
+	uint16_t port; /* of the proxy, on the loopback that the cell has; 0 when there is none */
 	const char *token; /* by which the proxy knows the call */
 	struct reach *reaches;
 	size_t reach_count;

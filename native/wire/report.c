@@ -63,8 +63,8 @@ _Noreturn void die(const char *stage, const char *detail)
 	char escaped[8192];
 
 	json_escape(escaped, sizeof escaped, detail ? detail : "");
-	report_event("{\"event\":\"error\",\"stage\":\"%s\",\"errno\":%d,\"error\":\"%s\",\"detail\":\"%s\"}",
-		     stage, error, strerror(error), escaped);
+	report_event("{\"event\":\"error\",\"stage\":\"%s\",\"errno\":%d,\"error\":\"%s\",\"detail\":\"%s\"}", stage,
+		     error, strerror(error), escaped);
 	if (reports_last && report_fd >= 0)
 		linger(report_fd);
 	_exit(EXIT_REFUSED);
@@ -82,7 +82,8 @@ void linger(int host)
 	shutdown(host, SHUT_WR);
 	clock_gettime(CLOCK_MONOTONIC, &began);
 	do {
-		if (poll(&(struct pollfd){ .fd = host, .events = POLLIN }, 1, 2000) <= 0 || read(host, ignored, sizeof ignored) <= 0)
+		if (poll(&(struct pollfd){ .fd = host, .events = POLLIN }, 1, 2000) <= 0 ||
+		    read(host, ignored, sizeof ignored) <= 0)
 			return;
 		clock_gettime(CLOCK_MONOTONIC, &now);
 	} while (now.tv_sec - began.tv_sec < 5);

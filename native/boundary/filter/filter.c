@@ -126,10 +126,12 @@ int apply_seccomp(const struct plan *plan)
 		return -1;
 	}
 	/* A trapped call must not be begun twice because a signal came in between (since Linux 5.19). */
-	int listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-			       SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, &description);
+	int listener =
+		(int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+			     SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, &description);
 	if (listener < 0 && errno == EINVAL)
-		listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &description);
+		listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
+					&description);
 	if (listener < 0)
 		die("seccomp-listener", "cannot install the filter with its listener");
 	return listener;

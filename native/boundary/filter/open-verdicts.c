@@ -15,7 +15,8 @@ void check_truncation(struct program *program, int flags)
 	if_equal_answer(program, O_TRUNC | O_ACCMODE, SECCOMP_RET_ERRNO | EPERM);
 }
 
-/* Many programs that open thousands of files (find, grep -r) do so from folders that they have open: those are let through. */
+/* Many programs that open thousands of files (find, grep -r) do so from folders that they have open: those are let
+ * through. */
 void check_reading(struct program *program, const struct plan *plan, int folder)
 {
 	/* What is hidden in a write root, only the keeper tells apart (kept.c). */
@@ -33,6 +34,8 @@ void check_reading(struct program *program, const struct plan *plan, int folder)
 void check_removal(struct program *program, const struct plan *plan)
 {
 	load_argument(program, 0);
-	if_equal_answer(program, (unsigned)AT_FDCWD, trap_or(plan, TRAP_CHANGE | TRAP_NAME, plan->kept_count ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ALLOW));
+	if_equal_answer(
+		program, (unsigned)AT_FDCWD,
+		trap_or(plan, TRAP_CHANGE | TRAP_NAME, plan->kept_count ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ALLOW));
 	answer(program, trap_or(plan, TRAP_NAME, plan->kept_count ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ALLOW));
 }

@@ -4,11 +4,11 @@
 #include "wire/kernel.h"
 
 #include <errno.h>
-#include <linux/seccomp.h>
-#include <string.h>
 #include <linux/netlink.h>
+#include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #define SOCKET_TYPE 0xf /* SOCK_TYPE_MASK of the kernel: without SOCK_CLOEXEC, SOCK_NONBLOCK */
@@ -20,7 +20,8 @@
  */
 bool connects_unjudged(const struct plan *plan)
 {
-	return !(plan->traps & TRAP_CONNECT) && (plan->form == FORM_NAMESPACES || plan->network_all || plan->network_nested);
+	return !(plan->traps & TRAP_CONNECT) &&
+	       (plan->form == FORM_NAMESPACES || plan->network_all || plan->network_nested);
 }
 
 void check_socket(struct program *program, const struct plan *plan)
@@ -50,7 +51,8 @@ void check_socket(struct program *program, const struct plan *plan)
 	answer(program, SECCOMP_RET_ALLOW);
 	answer_error(program, EPROTONOSUPPORT);
 
-	/* AF_INET, AF_INET6: TCP (not MPTCP, SCTP), and UDP (not ICMP, UDP-Lite) where nothing outside can be reached by it. */
+	/* AF_INET, AF_INET6: TCP (not MPTCP, SCTP), and UDP (not ICMP, UDP-Lite) where nothing outside can be reached
+	 * by it. */
 	emit(program, BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 2, 0);
 	emit(program, BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 1, 0);
 	answer_error(program, EAFNOSUPPORT);
@@ -60,7 +62,9 @@ void check_socket(struct program *program, const struct plan *plan)
 	emit(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
 	emit(program, BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_TCP, 0, 1);
 	/* Landlock does not see bind() before ABI 4; without a network there is no use for the socket anyway. */
-	answer(program, trap_or(plan, TRAP_SOCKET, !plan->network_all && landlock_is_before(plan, 4) ? SECCOMP_RET_ERRNO | EACCES : SECCOMP_RET_ALLOW));
+	answer(program, trap_or(plan, TRAP_SOCKET,
+				!plan->network_all && landlock_is_before(plan, 4) ? SECCOMP_RET_ERRNO | EACCES
+										  : SECCOMP_RET_ALLOW));
 	emit(program, BPF_MISC | BPF_TXA, 0, 0, 0);
 	emit(program, BPF_JMP | BPF_JEQ | BPF_K, SOCK_DGRAM, 0, 4);
 	load_argument(program, 2);
@@ -103,16 +107,11 @@ void check_option(struct program *program, const struct plan *plan)
 		unsigned level, name;
 		bool everywhere;
 	} refused[] = {
-		{ SOL_SOCKET, SO_BINDTODEVICE, false },
-		{ SOL_SOCKET, SO_BINDTOIFINDEX, false },
-		{ IPPROTO_IP, IP_OPTIONS, false },
-		{ IPPROTO_IP, IP_UNICAST_IF, false },
-		{ IPPROTO_IP, IP_MINTTL, true },
-		{ IPPROTO_IPV6, IPV6_MINHOPCOUNT, true },
-		{ SOL_SOCKET, SO_ATTACH_FILTER, true },
-		{ SOL_SOCKET, SO_ATTACH_BPF, true },
-		{ IPPROTO_TCP, TCP_MD5SIG, true },
-		{ IPPROTO_TCP, TCP_MD5SIG_EXT, true },
+		{ SOL_SOCKET, SO_BINDTODEVICE, false }, { SOL_SOCKET, SO_BINDTOIFINDEX, false },
+		{ IPPROTO_IP, IP_OPTIONS, false },	{ IPPROTO_IP, IP_UNICAST_IF, false },
+		{ IPPROTO_IP, IP_MINTTL, true },	{ IPPROTO_IPV6, IPV6_MINHOPCOUNT, true },
+		{ SOL_SOCKET, SO_ATTACH_FILTER, true }, { SOL_SOCKET, SO_ATTACH_BPF, true },
+		{ IPPROTO_TCP, TCP_MD5SIG, true },	{ IPPROTO_TCP, TCP_MD5SIG_EXT, true },
 		{ IPPROTO_TCP, TCP_AO_ADD_KEY, true },
 	};
 
@@ -129,10 +128,12 @@ void check_option(struct program *program, const struct plan *plan)
 
 unsigned listen_action(const struct plan *plan)
 {
-	/* In a network namespace of its own nobody else hears of it; and where no socket can be looked at, those of the internet lead nowhere. */
+	/* In a network namespace of its own nobody else hears of it; and where no socket can be looked at, those of the
+	 * internet lead nowhere. */
 	if ((plan->form == FORM_NAMESPACES && !plan->network_all) || plan->traps & TRAP_SOCKET)
 		return SECCOMP_RET_ALLOW;
-	/* Elsewhere listen() on an unbound socket takes a port that Landlock never sees, and names without a file are the host's. */
+	/* Elsewhere listen() on an unbound socket takes a port that Landlock never sees, and names without a file are
+	 * the host's. */
 	return trap_or(plan, TRAP_CONNECT, plan->network_all ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | EACCES);
 }
 

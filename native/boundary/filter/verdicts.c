@@ -26,7 +26,7 @@
 #include <sys/stat.h>
 
 /* But CLONE_NEWTIME, which clone() has no bit for. */
-#define NAMESPACE_FLAGS                                                                                           \
+#define NAMESPACE_FLAGS \
 	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET)
 #define KEEPER 1 /* in its pid namespace */
 #define SET_ID_BITS (S_ISUID | S_ISGID)
@@ -55,8 +55,8 @@ static void check_open(struct program *program, const struct plan *plan, int fol
 }
 
 /*
- * A set-id file in a write root would be a way up for whoever runs it on the host. A set-group-id folder only passes its
- * group on to new files: the keeper looks whether it is one.
+ * A set-id file in a write root would be a way up for whoever runs it on the host. A set-group-id folder only passes
+ * its group on to new files: the keeper looks whether it is one.
  */
 static void check_mode(struct program *program, const struct plan *plan, int mode)
 {
@@ -89,12 +89,16 @@ static void check_ioctl(struct program *program, const struct plan *plan)
 {
 	static const unsigned sharing_blocks[] = { FICLONE, FICLONERANGE, FIDEDUPERANGE };
 	static const unsigned refused[] = {
-		TIOCSTI,   /* types into the terminal (CVE-2017-5226) */
+		TIOCSTI, /* types into the terminal (CVE-2017-5226) */
 		TIOCLINUX, /* pastes into a console (CVE-2023-1523) */
 		TIOCCONS,
 		TIOCSETD,
 		/* Change a file through a descriptor that only reads; Landlock does not see them. */
-		FS_IOC_SETFLAGS, FS_IOC32_SETFLAGS, FS_IOC_FSSETXATTR, FS_IOC_SETVERSION, FS_IOC_ENABLE_VERITY,
+		FS_IOC_SETFLAGS,
+		FS_IOC32_SETFLAGS,
+		FS_IOC_FSSETXATTR,
+		FS_IOC_SETVERSION,
+		FS_IOC_ENABLE_VERITY,
 		FS_IOC_SET_ENCRYPTION_POLICY,
 	};
 
@@ -167,7 +171,8 @@ static void check_own_process(struct program *program, const struct plan *plan, 
 
 /*
  * Setting RLIMIT_CORE does nothing, and says that it worked: with another value than ours the kernel would hand a crash
- * to the host (see disable_core_dumps). `limits` is where the new ones are, which may be nowhere (prlimit64 only reads then).
+ * to the host (see disable_core_dumps). `limits` is where the new ones are, which may be nowhere (prlimit64 only reads
+ * then).
  */
 static void check_core_limit(struct program *program, int resource, int limits)
 {
@@ -243,10 +248,14 @@ void emit_verdict(struct program *program, const struct plan *plan, enum verdict
 	case MODE_OF_FD: check_mode(program, plan, 1); break;
 	case MODE_AT: check_mode(program, plan, 2); break;
 	case METADATA:
-		answer(program, trap_or(plan, TRAP_METADATA, plan->form == FORM_NAMESPACES ? SECCOMP_RET_ALLOW : refused));
+		answer(program,
+		       trap_or(plan, TRAP_METADATA, plan->form == FORM_NAMESPACES ? SECCOMP_RET_ALLOW : refused));
 		break;
-	/* Landlock has no right for them, and ENOTSUP is what many file systems say. By descriptor they are of something opened. */
-	case ATTRIBUTES: answer(program, plan->form == FORM_NAMESPACES ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | EOPNOTSUPP); break;
+	/* Landlock has no right for them, and ENOTSUP is what many file systems say. By descriptor they are of
+	 * something opened. */
+	case ATTRIBUTES:
+		answer(program, plan->form == FORM_NAMESPACES ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | EOPNOTSUPP);
+		break;
 	case IOCTL: check_ioctl(program, plan); break;
 	case PRCTL: check_prctl(program); break;
 	case PERSONALITY: check_personality(program); break;
@@ -258,11 +267,15 @@ void emit_verdict(struct program *program, const struct plan *plan, enum verdict
 	case CLONE: check_clone(program, plan); break;
 	case FORK: answer(program, trap_or(plan, TRAP_FORK, SECCOMP_RET_ALLOW)); break;
 	/* Landlock scopes signals from ABI 6 on; a pid namespace always does. */
-	case SIGNAL: answer(program, trap_or(plan, TRAP_SIGNAL, landlock_is_before(plan, 6) ? refused : SECCOMP_RET_ALLOW)); break;
+	case SIGNAL:
+		answer(program, trap_or(plan, TRAP_SIGNAL, landlock_is_before(plan, 6) ? refused : SECCOMP_RET_ALLOW));
+		break;
 	case CHANGE: answer(program, trap_or(plan, TRAP_CHANGE, name_action(plan))); break;
 	case REMOVE_AT: check_removal(program, plan); break;
 	case TRUNCATE:
-		answer(program, landlock_is_before(plan, 3) || plan->kept_count ? trap_or(plan, TRAP_METADATA, refused) : trap_or(plan, TRAP_CHANGE, SECCOMP_RET_ALLOW));
+		answer(program, landlock_is_before(plan, 3) || plan->kept_count
+					? trap_or(plan, TRAP_METADATA, refused)
+					: trap_or(plan, TRAP_CHANGE, SECCOMP_RET_ALLOW));
 		break;
 	case CORE_LIMIT:
 		check_core_limit(program, 0, 1);
@@ -279,7 +292,8 @@ void emit_verdict(struct program *program, const struct plan *plan, enum verdict
 	case SOCKET: check_socket(program, plan); break;
 	case SOCKET_PAIR: check_socket_pair(program, plan); break;
 	case CONNECT:
-		answer(program, trap_or(plan, TRAP_CONNECT, connects_unjudged(plan) ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | EACCES));
+		answer(program, trap_or(plan, TRAP_CONNECT,
+					connects_unjudged(plan) ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | EACCES));
 		break;
 	case BIND: answer(program, bind_action(plan)); break;
 	case LISTEN: answer(program, listen_action(plan)); break;

@@ -49,7 +49,9 @@ void let_through(const struct notification *call)
 void hand_over(const struct notification *call, int descriptor, int flags)
 {
 	struct seccomp_notif_addfd addition = {
-		.id = call->request->id, .flags = SECCOMP_ADDFD_FLAG_SEND, .srcfd = descriptor,
+		.id = call->request->id,
+		.flags = SECCOMP_ADDFD_FLAG_SEND,
+		.srcfd = descriptor,
 		.newfd_flags = flags & O_CLOEXEC,
 	};
 

@@ -8,11 +8,11 @@
 #include <sys/types.h>
 
 /* What the keeper remembers from one call to the next is each part's own, and known to that alone. */
-struct told;	  /* violations.h */
-struct attempts;  /* files/observe.h */
+struct told; /* violations.h */
+struct attempts; /* files/observe.h */
 struct terminals; /* files/terminals.h */
-struct broker;	  /* network/broker.h */
-struct nest;	  /* network/nested.h */
+struct broker; /* network/broker.h */
+struct nest; /* network/nested.h */
 
 struct notification {
 	const struct plan *plan;
@@ -24,7 +24,7 @@ struct notification {
 	struct attempts *attempts;
 	struct terminals *terminals;
 	struct broker *broker; /* NULL where hosts are not granted */
-	struct nest *nest;     /* the cells inside this one */
+	struct nest *nest; /* the cells inside this one */
 };
 
 /* Arguments that are 32 bits wide in the kernel, which ignores the upper half too. */

@@ -13,7 +13,8 @@ void report_violation(const struct notification *call, const char *kind, const c
 	char line[3800];
 
 	snprintf(line, sizeof line, "{\"event\":\"violation\",\"kind\":\"%s\",%s}", kind, fields);
-	if (!is_first_sight(call->told->at, &call->told->count, MOST_TOLD, hash_bytes(HASH_OF_NOTHING, line, strlen(line))))
+	if (!is_first_sight(call->told->at, &call->told->count, MOST_TOLD,
+			    hash_bytes(HASH_OF_NOTHING, line, strlen(line))))
 		return;
 	/* A cell inside may be gone, or not listen: that is its own loss. */
 	if (!offer_packet(call->supervisor, PACKET_EVENT, 0, line, -1) && !call->told->of_nested)

@@ -1,9 +1,9 @@
 /*
  * Write roots that hold something protected, where Landlock alone holds the cell.
  *
- * Its rules add up and cannot leave out a part of a folder: those around what is protected let nothing new be made beside
- * it. So the keeper opens, makes, renames and removes what the tool asks for, and this file says whether it may. Everything is judged by
- * where the object or its folder really lies, and then done to that very object.
+ * Its rules add up and cannot leave out a part of a folder: those around what is protected let nothing new be made
+ * beside it. So the keeper opens, makes, renames and removes what the tool asks for, and this file says whether it may.
+ * Everything is judged by where the object or its folder really lies, and then done to that very object.
  */
 #include "keeper/files/kept.h"
 #include "processes/proc.h"
@@ -76,7 +76,8 @@ bool is_second_name(const struct plan *plan, int object, bool reads)
 		return true;
 	if (status.st_nlink < 2 || S_ISDIR(status.st_mode))
 		return false;
-	return is_one_of(&status, plan->hidden, plan->hidden_count) || (!reads && is_one_of(&status, plan->sealed, plan->sealed_count));
+	return is_one_of(&status, plan->hidden, plan->hidden_count) ||
+	       (!reads && is_one_of(&status, plan->sealed, plan->sealed_count));
 }
 
 /* `from`: our own descriptor of the folder that a relative path begins in, or -1: then it is the tool's `at`. */
@@ -84,7 +85,8 @@ static int open_folder(const struct notification *call, int at, int from, const 
 {
 	if (from < 0 || (path && path[0] == '/'))
 		return path ? open_tool_path(call, at, path, O_DIRECTORY) : open_tool_directory(call, at);
-	return path ? open_how(from, path, O_PATH | O_DIRECTORY, RESOLVE_NO_MAGICLINKS) : fcntl(from, F_DUPFD_CLOEXEC, 0);
+	return path ? open_how(from, path, O_PATH | O_DIRECTORY, RESOLVE_NO_MAGICLINKS)
+		    : fcntl(from, F_DUPFD_CLOEXEC, 0);
 }
 
 /* Cuts the path in two. */
@@ -109,10 +111,12 @@ static bool split_place(const struct notification *call, int at, int from, char 
 	if (place->folder < 0 || !path_of_descriptor(place->folder, folder, sizeof folder))
 		return false;
 	errno = ENAMETOOLONG;
-	return snprintf(place->path, sizeof place->path, "%s/%s", strcmp(folder, "/") == 0 ? "" : folder, place->name) < (int)sizeof place->path;
+	return snprintf(place->path, sizeof place->path, "%s/%s", strcmp(folder, "/") == 0 ? "" : folder, place->name) <
+	       (int)sizeof place->path;
 }
 
-/* The folder in which the last name of a path lies, opened (O_PATH). False with errno; EINVAL for what is no plain name. */
+/* The folder in which the last name of a path lies, opened (O_PATH). False with errno; EINVAL for what is no plain
+ * name. */
 bool find_place(const struct notification *call, int at, uint64_t pointer, struct place *place)
 {
 	char path[PATH_MAX];

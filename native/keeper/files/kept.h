@@ -11,7 +11,8 @@ struct place {
 	bool names_folder; /* a slash behind it */
 };
 bool find_place(const struct notification *call, int at, uint64_t pointer, struct place *place);
-/* The same of a path that was read already, for a file to be made. `follows`: a link there leads to the place, as it does in the kernel. */
+/* The same of a path that was read already, for a file to be made. `follows`: a link there leads to the place, as it
+ * does in the kernel. */
 bool find_place_to_make(const struct notification *call, int at, const char *path, bool follows, struct place *place);
 /* Whether a path lies in a write root in which the keeper acts for the tool. */
 bool is_kept(const struct plan *plan, const char *path);

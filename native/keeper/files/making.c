@@ -1,4 +1,5 @@
-/* Calls that make, rename and remove names in write roots that hold something protected, carried out by the keeper; see kept.c. */
+/* Calls that make, rename and remove names in write roots that hold something protected, carried out by the keeper; see
+ * kept.c. */
 #include "keeper/files/making.h"
 #include "keeper/files/kept.h"
 #include "wire/scope.h"
@@ -22,14 +23,14 @@ struct name_call {
 };
 
 static const struct name_call name_calls[] = {
-	{ __NR_mkdirat, 0, 1, -1, -1, 2 },	{ __NR_unlinkat, 0, 1, -1, -1, 2 },	{ __NR_mknodat, 0, 1, -1, -1, 2 },
-	{ __NR_symlinkat, 1, 2, -1, -1, 0 },	{ __NR_linkat, 0, 1, 2, 3, 4 },		{ __NR_renameat2, 0, 1, 2, 3, 4 },
+	{ __NR_mkdirat, 0, 1, -1, -1, 2 },   { __NR_unlinkat, 0, 1, -1, -1, 2 }, { __NR_mknodat, 0, 1, -1, -1, 2 },
+	{ __NR_symlinkat, 1, 2, -1, -1, 0 }, { __NR_linkat, 0, 1, 2, 3, 4 },	 { __NR_renameat2, 0, 1, 2, 3, 4 },
 #ifdef __NR_renameat
 	{ __NR_renameat, 0, 1, 2, 3, -1 },
 #endif
 #ifdef __x86_64__
-	{ __NR_mkdir, -1, 0, -1, -1, 1 },	{ __NR_unlink, -1, 0, -1, -1, -1 },	{ __NR_rmdir, -1, 0, -1, -1, -1 },
-	{ __NR_mknod, -1, 0, -1, -1, 1 },	{ __NR_symlink, -1, 1, -1, -1, 0 },	{ __NR_link, -1, 0, -1, 1, -1 },
+	{ __NR_mkdir, -1, 0, -1, -1, 1 },    { __NR_unlink, -1, 0, -1, -1, -1 }, { __NR_rmdir, -1, 0, -1, -1, -1 },
+	{ __NR_mknod, -1, 0, -1, -1, 1 },    { __NR_symlink, -1, 1, -1, -1, 0 }, { __NR_link, -1, 0, -1, 1, -1 },
 	{ __NR_rename, -1, 0, -1, 1, -1 },
 #endif
 };
@@ -68,14 +69,16 @@ static int remove_name(const struct notification *call, const struct place *plac
 }
 
 /* Between what is ours to judge and what Landlock judges nothing is moved: programs copy then. */
-static int rename_name(const struct notification *call, const struct place *from, const struct place *to, unsigned flags)
+static int rename_name(const struct notification *call, const struct place *from, const struct place *to,
+		       unsigned flags)
 {
 	if (!is_kept(call->plan, from->path) || !is_kept(call->plan, to->path))
 		return EXDEV;
 	if (!may_move(call->plan, from->path) || !may_move(call->plan, to->path))
 		return EACCES;
 	struct stat status;
-	if ((from->names_folder || to->names_folder) && fstatat(from->folder, from->name, &status, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(status.st_mode))
+	if ((from->names_folder || to->names_folder) &&
+	    fstatat(from->folder, from->name, &status, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(status.st_mode))
 		return ENOTDIR;
 	return syscall(SYS_renameat2, from->folder, from->name, to->folder, to->name, flags) < 0 ? errno : 0;
 }
@@ -114,7 +117,8 @@ static int open_source(const struct notification *call, const struct name_call *
 static bool answer_linking(const struct notification *call, const struct name_call *where)
 {
 	struct place to;
-	bool found = find_place(call, folder_argument(call, where->second_at), call->request->data.args[where->second_path], &to);
+	bool found = find_place(call, folder_argument(call, where->second_at),
+				call->request->data.args[where->second_path], &to);
 	CLOSE_ON_RETURN int folder = to.folder;
 
 	if (!found || to.names_folder || !is_kept(call->plan, to.path))
@@ -163,16 +167,12 @@ static int make_or_remove(const struct notification *call, const struct place *p
 	case __NR_symlink:
 #endif
 		return make_link(call, place, extra);
-	case __NR_unlinkat:
-		return remove_name(call, place, (int)extra);
+	case __NR_unlinkat: return remove_name(call, place, (int)extra);
 #ifdef __x86_64__
-	case __NR_unlink:
-		return remove_name(call, place, 0);
-	case __NR_rmdir:
-		return remove_name(call, place, AT_REMOVEDIR);
+	case __NR_unlink: return remove_name(call, place, 0);
+	case __NR_rmdir: return remove_name(call, place, AT_REMOVEDIR);
 #endif
-	default:
-		return ENOSYS;
+	default: return ENOSYS;
 	}
 }
 
@@ -202,6 +202,9 @@ bool answer_making(const struct notification *call)
 	CLOSE_ON_RETURN int folder = place.folder;
 	if (!found || !is_kept(call->plan, place.path))
 		return false;
-	respond(call, 0, may_write(call->plan, place.path) ? make_or_remove(call, &place, where->extra < 0 ? 0 : call->request->data.args[where->extra]) : EACCES);
+	respond(call, 0,
+		may_write(call->plan, place.path)
+			? make_or_remove(call, &place, where->extra < 0 ? 0 : call->request->data.args[where->extra])
+			: EACCES);
 	return true;
 }

@@ -27,33 +27,24 @@
 /* Where a call keeps its arguments; -1 is none. */
 struct object_call {
 	int number;
-	int at;      /* folder descriptor, or the file's own when `path` is none */
+	int at; /* folder descriptor, or the file's own when `path` is none */
 	int path;
 	int flags;
 	bool follows; /* without AT_ flags: whether a symbolic link is followed */
 };
 
 static const struct object_call object_calls[] = {
-	{ __NR_truncate, -1, 0, -1, true },
-	{ __NR_fchmod, 0, -1, -1, true },
-	{ __NR_fchmodat, 0, 1, -1, true },
-	{ __NR_fchmodat2, 0, 1, 3, true },
-	{ __NR_fchown, 0, -1, -1, true },
-	{ __NR_fchownat, 0, 1, 4, true },
-	{ __NR_utimensat, 0, 1, 3, true },
-	{ __NR_setxattr, -1, 0, -1, true },
-	{ __NR_lsetxattr, -1, 0, -1, false },
-	{ __NR_fsetxattr, 0, -1, -1, true },
-	{ __NR_removexattr, -1, 0, -1, true },
-	{ __NR_lremovexattr, -1, 0, -1, false },
+	{ __NR_truncate, -1, 0, -1, true },	{ __NR_fchmod, 0, -1, -1, true },
+	{ __NR_fchmodat, 0, 1, -1, true },	{ __NR_fchmodat2, 0, 1, 3, true },
+	{ __NR_fchown, 0, -1, -1, true },	{ __NR_fchownat, 0, 1, 4, true },
+	{ __NR_utimensat, 0, 1, 3, true },	{ __NR_setxattr, -1, 0, -1, true },
+	{ __NR_lsetxattr, -1, 0, -1, false },	{ __NR_fsetxattr, 0, -1, -1, true },
+	{ __NR_removexattr, -1, 0, -1, true },	{ __NR_lremovexattr, -1, 0, -1, false },
 	{ __NR_fremovexattr, 0, -1, -1, true },
 #ifdef __x86_64__
-	{ __NR_chmod, -1, 0, -1, true },
-	{ __NR_chown, -1, 0, -1, true },
-	{ __NR_lchown, -1, 0, -1, false },
-	{ __NR_utime, -1, 0, -1, true },
-	{ __NR_utimes, -1, 0, -1, true },
-	{ __NR_futimesat, 0, 1, -1, true },
+	{ __NR_chmod, -1, 0, -1, true },	{ __NR_chown, -1, 0, -1, true },
+	{ __NR_lchown, -1, 0, -1, false },	{ __NR_utime, -1, 0, -1, true },
+	{ __NR_utimes, -1, 0, -1, true },	{ __NR_futimesat, 0, 1, -1, true },
 #endif
 };
 
@@ -99,7 +90,8 @@ static bool in_write_root(const struct plan *plan, int object)
 	if (is_kept(plan, path))
 		return may_write(plan, path) && !is_second_name(plan, object, false);
 	for (size_t i = 0; i < plan->rule_count; i++)
-		if ((plan->rules[i].access & (ACCESS_WRITE | ACCESS_DEVICE)) == ACCESS_WRITE && is_beneath(path, plan->rules[i].path))
+		if ((plan->rules[i].access & (ACCESS_WRITE | ACCESS_DEVICE)) == ACCESS_WRITE &&
+		    is_beneath(path, plan->rules[i].path))
 			return true;
 	return false;
 }
@@ -136,8 +128,7 @@ static int change_times(const struct notification *call, const char *object)
 		break;
 	}
 #else
-	default:
-		return ENOSYS;
+	default: return ENOSYS;
 #endif
 	}
 	return utimensat(AT_FDCWD, object, pointer ? times : NULL, 0) < 0 ? errno : 0;
@@ -175,41 +166,33 @@ static int carry_out(const struct notification *call, const char *object)
 	const __u64 *arguments = call->request->data.args;
 
 	switch (call->request->data.nr) {
-	case __NR_truncate:
-		return truncate(object, arguments[1]) < 0 ? errno : 0;
+	case __NR_truncate: return truncate(object, arguments[1]) < 0 ? errno : 0;
 	case __NR_fchmodat:
-	case __NR_fchmodat2:
-		return change_mode(object, unsigned_argument(call, 2));
+	case __NR_fchmodat2: return change_mode(object, unsigned_argument(call, 2));
 #ifdef __x86_64__
 	case __NR_chmod:
 #endif
-	case __NR_fchmod:
-		return change_mode(object, unsigned_argument(call, 1));
+	case __NR_fchmod: return change_mode(object, unsigned_argument(call, 1));
 	case __NR_fchownat:
 		return chown(object, unsigned_argument(call, 2), unsigned_argument(call, 3)) < 0 ? errno : 0;
 #ifdef __x86_64__
 	case __NR_chown:
 	case __NR_lchown:
 #endif
-	case __NR_fchown:
-		return chown(object, unsigned_argument(call, 1), unsigned_argument(call, 2)) < 0 ? errno : 0;
+	case __NR_fchown: return chown(object, unsigned_argument(call, 1), unsigned_argument(call, 2)) < 0 ? errno : 0;
 	case __NR_setxattr:
 	case __NR_lsetxattr:
-	case __NR_fsetxattr:
-		return change_attribute(call, object, false);
+	case __NR_fsetxattr: return change_attribute(call, object, false);
 	case __NR_removexattr:
 	case __NR_lremovexattr:
-	case __NR_fremovexattr:
-		return change_attribute(call, object, true);
+	case __NR_fremovexattr: return change_attribute(call, object, true);
 #ifdef __x86_64__
 	case __NR_utime:
 	case __NR_utimes:
 	case __NR_futimesat:
 #endif
-	case __NR_utimensat:
-		return change_times(call, object);
-	default:
-		return ENOSYS; /* it is listed, and nobody said how to carry it out */
+	case __NR_utimensat: return change_times(call, object);
+	default: return ENOSYS; /* it is listed, and nobody said how to carry it out */
 	}
 }
 

@@ -24,19 +24,22 @@
 /* Programs ask for the same missing files over and over (locales, library paths). */
 static bool worth_telling(struct attempts *known, const char *path, enum attempt attempt)
 {
-	return is_first_sight(known->told[attempt], &known->count[attempt], MOST_ATTEMPTS, hash_bytes(HASH_OF_NOTHING, path, strlen(path)));
+	return is_first_sight(known->told[attempt], &known->count[attempt], MOST_ATTEMPTS,
+			      hash_bytes(HASH_OF_NOTHING, path, strlen(path)));
 }
 
 void report_attempt(const struct notification *call, const char *path, enum attempt attempt, bool withheld)
 {
-	static const char *const names[ATTEMPTS] = { [TO_READ] = "read", [TO_WRITE] = "write", [TO_MAKE] = "make", [TO_MAKE_NEW] = "new" };
+	static const char *const names[ATTEMPTS] = {
+		[TO_READ] = "read", [TO_WRITE] = "write", [TO_MAKE] = "make", [TO_MAKE_NEW] = "new"
+	};
 	char line[3900], escaped[3600];
 
 	if (!still_waiting(call) || !worth_telling(call->attempts, path, attempt))
 		return;
 	json_escape(escaped, sizeof escaped, path);
-	snprintf(line, sizeof line, "{\"event\":\"open\",\"path\":\"%s\",\"access\":\"%s\",\"withheld\":%s}", escaped, names[attempt],
-		 withheld ? "true" : "false");
+	snprintf(line, sizeof line, "{\"event\":\"open\",\"path\":\"%s\",\"access\":\"%s\",\"withheld\":%s}", escaped,
+		 names[attempt], withheld ? "true" : "false");
 	send_packet(call->supervisor, PACKET_EVENT, 0, line, -1);
 }
 
@@ -67,7 +70,8 @@ static bool absolute_path(const struct notification *call, int at, const char *p
 	return snprintf(into, room, "%s/%s", base, path) < (int)room;
 }
 
-/* Whether a rule of Landlock, or the keeper (kept.c), gives this right to what the path names. False also where it names nothing. */
+/* Whether a rule of Landlock, or the keeper (kept.c), gives this right to what the path names. False also where it
+ * names nothing. */
 static bool is_ruled(const struct plan *plan, const char *path, unsigned access, bool *exists)
 {
 	char real[PATH_MAX];
@@ -114,10 +118,12 @@ static struct opening opening_of(const struct notification *call)
 	const struct seccomp_data *data = &call->request->data;
 
 	if (data->nr == SYS_openat)
-		return (struct opening){ int_argument(call, 0), data->args[1], int_argument(call, 2), unsigned_argument(call, 3) };
+		return (struct opening){ int_argument(call, 0), data->args[1], int_argument(call, 2),
+					 unsigned_argument(call, 3) };
 #ifdef SYS_creat
 	if (data->nr == SYS_creat)
-		return (struct opening){ AT_FDCWD, data->args[0], O_CREAT | O_WRONLY | O_TRUNC, unsigned_argument(call, 1) };
+		return (struct opening){ AT_FDCWD, data->args[0], O_CREAT | O_WRONLY | O_TRUNC,
+					 unsigned_argument(call, 1) };
 #endif
 	return (struct opening){ AT_FDCWD, data->args[0], int_argument(call, 1), unsigned_argument(call, 2) };
 }
@@ -137,9 +143,11 @@ static void look_at_opening(const struct notification *call, const struct openin
 	char path[PATH_MAX], seen[2 * PATH_MAX], absolute[2 * PATH_MAX];
 
 	/* A descriptor that grants nothing (O_PATH) is refused by no rule. */
-	if ((flags & O_PATH && plan->form == FORM_LANDLOCK) || (!changes && !(flags & O_CREAT) && !(plan->traps & (TRAP_READ | TRAP_OPEN))))
+	if ((flags & O_PATH && plan->form == FORM_LANDLOCK) ||
+	    (!changes && !(flags & O_CREAT) && !(plan->traps & (TRAP_READ | TRAP_OPEN))))
 		return;
-	if (!read_tool_string(call, opening->pointer, path, sizeof path) || !path_for_keeper(call, opening->at, path, seen, sizeof seen))
+	if (!read_tool_string(call, opening->pointer, path, sizeof path) ||
+	    !path_for_keeper(call, opening->at, path, seen, sizeof seen))
 		return;
 	enum holding holding = holding_of(plan, seen, changes ? ACCESS_WRITE : ACCESS_READ);
 	enum attempt attempt = changes ? TO_WRITE : TO_READ;

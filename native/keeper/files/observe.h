@@ -24,7 +24,6 @@ enum holding holding_of(const struct plan *plan, const char *path, unsigned righ
 /* The same of writing in the folder that the path lies in. */
 enum holding holding_of_folder(const struct plan *plan, const char *path);
 
-
 void answer_open(const struct notification *call);
 
 #endif

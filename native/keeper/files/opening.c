@@ -49,7 +49,8 @@ static _Noreturn void wait_for_other_end(const struct notification *call, const 
 
 	sigemptyset(&alarm);
 	sigaddset(&alarm, SIGALRM);
-	if (sigaction(SIGALRM, &interrupts, NULL) < 0 || sigprocmask(SIG_UNBLOCK, &alarm, NULL) < 0 || setitimer(ITIMER_REAL, &often, NULL) < 0)
+	if (sigaction(SIGALRM, &interrupts, NULL) < 0 || sigprocmask(SIG_UNBLOCK, &alarm, NULL) < 0 ||
+	    setitimer(ITIMER_REAL, &often, NULL) < 0)
 		_exit(EXIT_REFUSED);
 	do
 		opened = open(descriptor, flags | O_CLOEXEC);
@@ -81,7 +82,8 @@ static bool open_existing(const struct notification *call, int object, const str
 		return false;
 	if (S_ISCHR(status.st_mode))
 		return open_terminal_for(call, object, flags);
-	bool fits = S_ISDIR(status.st_mode) ? nameless || !is_writing(flags) : !nameless && (S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode));
+	bool fits = S_ISDIR(status.st_mode) ? nameless || !is_writing(flags)
+					    : !nameless && (S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode));
 	/* That it exists is what the kernel says by itself. */
 	if (!fits || (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL) || !is_kept(plan, path))
 		return false;
@@ -130,7 +132,8 @@ bool carry_out_open(const struct notification *call, const struct opening *openi
 	char path[PATH_MAX];
 
 	/* What is not opened at all (O_PATH) needs no right. */
-	if (!(call->plan->traps & TRAP_WRITE) || opening->flags & O_PATH || (!is_writing(opening->flags) && !call->plan->hidden_count))
+	if (!(call->plan->traps & TRAP_WRITE) || opening->flags & O_PATH ||
+	    (!is_writing(opening->flags) && !call->plan->hidden_count))
 		return false;
 	/* Read once: the tool can change it between two looks. */
 	if (!read_tool_string(call, opening->pointer, path, sizeof path))
@@ -139,7 +142,8 @@ bool carry_out_open(const struct notification *call, const struct opening *openi
 		CLOSE_ON_RETURN int object = open_tool_path(call, opening->at, path, opening->flags & O_NOFOLLOW);
 		if (object >= 0)
 			return open_existing(call, object, opening);
-		enum making made = errno == ENOENT && opening->flags & O_CREAT ? open_new(call, opening, path) : NOT_OURS;
+		enum making made =
+			errno == ENOENT && opening->flags & O_CREAT ? open_new(call, opening, path) : NOT_OURS;
 		if (made != EXISTS_BY_NOW)
 			return made == ANSWERED;
 	}

@@ -30,7 +30,10 @@ struct name {
 	int at, path;
 };
 
-#define NO_NAME { REMOVES, NONE, NONE }
+#define NO_NAME                     \
+	{                           \
+		REMOVES, NONE, NONE \
+	}
 
 static const struct {
 	int number;
@@ -62,7 +65,8 @@ static bool is_mount_point(const char *path)
 {
 	struct statx found;
 
-	return syscall(SYS_statx, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, 0, &found) == 0 && found.stx_attributes & STATX_ATTR_MOUNT_ROOT;
+	return syscall(SYS_statx, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, 0, &found) == 0 &&
+	       found.stx_attributes & STATX_ATTR_MOUNT_ROOT;
 }
 
 /* Of the many files that are removed hardly one has the last name of a bind, and the rest costs no look. */
@@ -85,7 +89,8 @@ static bool real_name(const char *seen, const char *name, char *into, size_t roo
 	CLOSE_ON_RETURN int at = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (at < 0)
 		return snprintf(into, room, "%s", seen) < (int)room && strncmp(seen, "/proc/", 6) != 0;
-	return path_of_descriptor(at, real, sizeof real) && snprintf(into, room, "%s/%s", strcmp(real, "/") == 0 ? "" : real, name) < (int)room;
+	return path_of_descriptor(at, real, sizeof real) &&
+	       snprintf(into, room, "%s/%s", strcmp(real, "/") == 0 ? "" : real, name) < (int)room;
 }
 
 /* In the `landlock` form the keeper says what is sealed in a write root, see kept.c. */
@@ -113,18 +118,25 @@ static void look_at(const struct notification *call, const struct name *change)
 	if (!path_for_keeper(call, at, path, seen, sizeof seen))
 		return;
 	const char *name = strrchr(seen, '/') + 1;
-	enum holding folder = change->effect == EMPTIES ? holding_of(plan, seen, ACCESS_WRITE) : holding_of_folder(plan, seen);
+	enum holding folder =
+		change->effect == EMPTIES ? holding_of(plan, seen, ACCESS_WRITE) : holding_of_folder(plan, seen);
 	/* Nothing is hidden in the `landlock` form: what is missing here is missing. */
 	if (folder == MISSING && plan->form == FORM_LANDLOCK)
 		return;
-	if (folder == FREE && (change->effect == EMPTIES || !(plan->kept_count ? is_kept_name(plan, seen, name, change->effect) : may_be_mount_point(plan, name) && is_mount_point(seen))))
+	if (folder == FREE &&
+	    (change->effect == EMPTIES || !(plan->kept_count ? is_kept_name(plan, seen, name, change->effect)
+							     : may_be_mount_point(plan, name) && is_mount_point(seen))))
 		return;
 	/* The kernel's own answers come first: EEXIST for a name that is there, ENOENT for one that is not. */
 	bool exists = lstat(seen, &status) == 0;
 	if (folder != MISSING && change->effect == (exists ? MAKES : REMOVES))
 		return;
 	if (real_name(seen, name, real, sizeof real))
-		report_attempt(call, real, exists || change->effect == REMOVES || change->effect == EMPTIES ? TO_WRITE : change->effect == MAKES ? TO_MAKE_NEW : TO_MAKE, folder == MISSING);
+		report_attempt(call, real,
+			       exists || change->effect == REMOVES || change->effect == EMPTIES ? TO_WRITE
+			       : change->effect == MAKES					? TO_MAKE_NEW
+												: TO_MAKE,
+			       folder == MISSING);
 }
 
 void answer_change(const struct notification *call)

@@ -1,9 +1,9 @@
 /*
  * Terminals that the tool makes, where Landlock alone holds the cell.
  *
- * All terminals of the user lie in one folder, and a rule for it would open those of others. A new one has its name only
- * after the rules were made. So the keeper opens /dev/ptmx for the tool and remembers the other side of what it got.
- * That alone is opened, by its name or by the ioctl() that asks for it.
+ * All terminals of the user lie in one folder, and a rule for it would open those of others. A new one has its name
+ * only after the rules were made. So the keeper opens /dev/ptmx for the tool and remembers the other side of what it
+ * got. That alone is opened, by its name or by the ioctl() that asks for it.
  */
 #include "keeper/files/terminals.h"
 #include "wire/scope.h"
@@ -58,7 +58,8 @@ static bool is_ours(const struct notification *call, int object)
 
 	forget_closed(call->terminals);
 	for (size_t i = 0; fstat(object, &wanted) == 0 && i < call->terminals->count; i++)
-		if (fstat(call->terminals->sides[i], &side) == 0 && side.st_ino == wanted.st_ino && side.st_dev == wanted.st_dev && side.st_rdev == wanted.st_rdev)
+		if (fstat(call->terminals->sides[i], &side) == 0 && side.st_ino == wanted.st_ino &&
+		    side.st_dev == wanted.st_dev && side.st_rdev == wanted.st_rdev)
 			return true;
 	return false;
 }

@@ -15,7 +15,8 @@
 
 struct search {
 	unsigned found;
-	bool blind; /* some may be where nobody can look: in a process that forbids it, or in a socket, on their way to another */
+	bool blind; /* some may be where nobody can look: in a process that forbids it, or in a socket, on their way to
+		       another */
 };
 
 static bool has_descriptors_waiting(pid_t pid, const char *descriptor)

@@ -54,7 +54,8 @@ static void add_mappings(pid_t pid, void *context)
 		return;
 	}
 	while (fgets(line, sizeof line, maps))
-		if (strstr(line, " /dev/zero (deleted)") && sscanf(line, "%*s %7s %*s %*s %llu", access, &inode) == 2 && access[3] == 's')
+		if (strstr(line, " /dev/zero (deleted)") && sscanf(line, "%*s %7s %*s %*s %llu", access, &inode) == 2 &&
+		    access[3] == 's')
 			add_inode(found, inode);
 	fclose(maps);
 }
@@ -100,8 +101,8 @@ static void answer_anonymous(const struct notification *call, struct charges *ch
 		let_through(call);
 		return;
 	}
-	snprintf(fields, sizeof fields, "\"limit\":%llu,\"used\":%llu,\"effect\":\"refused\"", (unsigned long long)limit,
-		 (unsigned long long)charges->sum + length);
+	snprintf(fields, sizeof fields, "\"limit\":%llu,\"used\":%llu,\"effect\":\"refused\"",
+		 (unsigned long long)limit, (unsigned long long)charges->sum + length);
 	report_violation(call, "memory", fields);
 	respond(call, 0, ENOMEM);
 }
@@ -112,7 +113,8 @@ static bool is_zero_device(const struct notification *call)
 	CLOSE_ON_RETURN int object = open_tool_directory(call, int_argument(call, 4));
 	struct stat status;
 
-	return object >= 0 && fstat(object, &status) == 0 && S_ISCHR(status.st_mode) && status.st_rdev == makedev(MEM_MAJOR, 5);
+	return object >= 0 && fstat(object, &status) == 0 && S_ISCHR(status.st_mode) &&
+	       status.st_rdev == makedev(MEM_MAJOR, 5);
 }
 
 void answer_shared_mapping(const struct notification *call, struct charges *charges)

@@ -20,7 +20,7 @@
 
 struct post {
 	pid_t process; /* or 0: any */
-	pid_t group;   /* or 0: any */
+	pid_t group; /* or 0: any */
 	int signal;
 	unsigned reached;
 };
@@ -108,9 +108,7 @@ void answer_signal(const struct notification *call)
 		return;
 	}
 	switch (call->request->data.nr) {
-	case SYS_kill:
-		error = answer_kill(call, int_argument(call, 0), int_argument(call, 1));
-		break;
+	case SYS_kill: error = answer_kill(call, int_argument(call, 0), int_argument(call, 1)); break;
 	case SYS_pidfd_send_signal: {
 		pid_t process = process_of_descriptor(call, int_argument(call, 0));
 		error = process > 0 && !arguments[3] ? send_to(process, 0, int_argument(call, 1)) : EPERM;

@@ -20,8 +20,8 @@ void answer_fork(const struct notification *call, struct task_count *count)
 	}
 	if (count->assumed + 1 > limit) {
 		char fields[128];
-		snprintf(fields, sizeof fields, "\"limit\":%llu,\"used\":%llu,\"effect\":\"refused\"", (unsigned long long)limit,
-			 (unsigned long long)count->assumed + 1);
+		snprintf(fields, sizeof fields, "\"limit\":%llu,\"used\":%llu,\"effect\":\"refused\"",
+			 (unsigned long long)limit, (unsigned long long)count->assumed + 1);
 		if (!count->reported)
 			report_violation(call, "processes", fields);
 		count->reported = true;

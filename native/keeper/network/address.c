@@ -15,11 +15,13 @@ void describe_address(const union address *address, char *into, size_t room)
 	switch (address->any.sa_family) {
 	case AF_INET:
 		inet_ntop(AF_INET, &address->v4.sin_addr, host, sizeof host);
-		snprintf(into, room, "\"family\":\"inet\",\"address\":\"%s\",\"port\":%u", host, ntohs(address->v4.sin_port));
+		snprintf(into, room, "\"family\":\"inet\",\"address\":\"%s\",\"port\":%u", host,
+			 ntohs(address->v4.sin_port));
 		break;
 	case AF_INET6:
 		inet_ntop(AF_INET6, &address->v6.sin6_addr, host, sizeof host);
-		snprintf(into, room, "\"family\":\"inet6\",\"address\":\"%s\",\"port\":%u", host, ntohs(address->v6.sin6_port));
+		snprintf(into, room, "\"family\":\"inet6\",\"address\":\"%s\",\"port\":%u", host,
+			 ntohs(address->v6.sin6_port));
 		break;
 	case AF_UNIX:
 		memcpy(name, address->local.sun_path + abstract, sizeof address->local.sun_path - abstract);
@@ -29,8 +31,7 @@ void describe_address(const union address *address, char *into, size_t room)
 		else
 			snprintf(into, room, "\"family\":\"unix\",\"path\":\"%s\"", escaped);
 		break;
-	default:
-		snprintf(into, room, "\"family\":\"other\",\"number\":%d", address->any.sa_family);
+	default: snprintf(into, room, "\"family\":\"other\",\"number\":%d", address->any.sa_family);
 	}
 }
 

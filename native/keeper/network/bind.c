@@ -2,8 +2,8 @@
  * bind(), where names of sockets without a file are shared with the host: one could be taken before its owner comes.
  * (In a network namespace of its own there is nobody to take one from.)
  *
- * The name is judged on a copy, and a child of ours binds the tool's own socket to that copy. For a socket with a file the
- * path is resolved anew then, so the child first gives up the right to make one outside of what the tool may write.
+ * The name is judged on a copy, and a child of ours binds the tool's own socket to that copy. For a socket with a file
+ * the path is resolved anew then, so the child first gives up the right to make one outside of what the tool may write.
  */
 #include "keeper/network/bind.h"
 #include "boundary/landlock.h"
@@ -26,7 +26,8 @@
 static bool allow_sockets_in(int ruleset, const char *folder)
 {
 	CLOSE_ON_RETURN int object = open_how(AT_FDCWD, folder, O_PATH, RESOLVE_NO_SYMLINKS);
-	struct landlock_path_beneath_attr beneath = { .parent_fd = object, .allowed_access = LANDLOCK_ACCESS_FS_MAKE_SOCK };
+	struct landlock_path_beneath_attr beneath = { .parent_fd = object,
+						      .allowed_access = LANDLOCK_ACCESS_FS_MAKE_SOCK };
 	struct stat status;
 
 	if (object < 0 || fstat(object, &status) < 0 || !S_ISDIR(status.st_mode))
@@ -55,7 +56,8 @@ static bool confine_binding(const struct plan *plan)
 	return fits && syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
 }
 
-static _Noreturn void bind_as_tool(const struct notification *call, int socket, const union address *address, socklen_t length)
+static _Noreturn void bind_as_tool(const struct notification *call, int socket, const union address *address,
+				   socklen_t length)
 {
 	CLOSE_ON_RETURN int folder = open_tool_directory(call, AT_FDCWD);
 
@@ -70,7 +72,8 @@ static _Noreturn void bind_as_tool(const struct notification *call, int socket, 
 /* A name without a file, also one that the kernel would choose. */
 static bool has_no_file(const union address *address, socklen_t length)
 {
-	return address->any.sa_family == AF_UNIX && (length <= offsetof(struct sockaddr_un, sun_path) || address->local.sun_path[0] == '\0');
+	return address->any.sa_family == AF_UNIX &&
+	       (length <= offsetof(struct sockaddr_un, sun_path) || address->local.sun_path[0] == '\0');
 }
 
 void answer_bind(const struct notification *call)
@@ -79,7 +82,8 @@ void answer_bind(const struct notification *call)
 	socklen_t length = unsigned_argument(call, 2);
 	char fields[ADDRESS_FIELDS + 64];
 
-	if (length < sizeof(sa_family_t) || length > sizeof address.bytes || !read_tool_memory(call, call->request->data.args[1], &address, length)) {
+	if (length < sizeof(sa_family_t) || length > sizeof address.bytes ||
+	    !read_tool_memory(call, call->request->data.args[1], &address, length)) {
 		respond(call, 0, length < sizeof(sa_family_t) || length > sizeof address.bytes ? EINVAL : EFAULT);
 		return;
 	}

@@ -33,7 +33,9 @@
 
 static struct sockaddr_in loopback_at(uint16_t port)
 {
-	return (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	return (struct sockaddr_in){ .sin_family = AF_INET,
+				     .sin_port = htons(port),
+				     .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 }
 
 /* -1 with errno. */
@@ -80,11 +82,11 @@ void open_broker(struct broker *broker, const struct plan *plan, int supervisor,
 }
 
 enum route {
-	ROUTE_AS_ASKED,	  /* the tool's own loopback */
+	ROUTE_AS_ASKED, /* the tool's own loopback */
 	ROUTE_PROXY,
-	ROUTE_NAMES,	  /* a stream on which names are asked for */
+	ROUTE_NAMES, /* a stream on which names are asked for */
 	ROUTE_NAMES_DATAGRAMS,
-	ROUTE_NOWHERE,	  /* a datagram socket that shall find out how it would be routed */
+	ROUTE_NOWHERE, /* a datagram socket that shall find out how it would be routed */
 	ROUTE_REFUSED,
 };
 
@@ -115,7 +117,8 @@ static void write_host(const uint8_t wide[16], const char *name, struct destinat
 		inet_ntop(AF_INET6, wide, into->host, sizeof into->host);
 }
 
-static enum route route_of(const struct broker *broker, const union address *address, bool is_stream, struct destination *into)
+static enum route route_of(const struct broker *broker, const union address *address, bool is_stream,
+			   struct destination *into)
 {
 	const struct broker_terms *terms = &broker->plan->broker;
 	static const uint8_t proxy_address[16] = { [10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1 };
@@ -201,7 +204,8 @@ static int accept_from(int door, int socket)
 
 	if (getsockname(socket, &own.any, &size) < 0)
 		return -1;
-	for (int others = 0; others < SOMAXCONN && poll(&(struct pollfd){ .fd = door, .events = POLLIN }, 1, SOON) > 0; others++) {
+	for (int others = 0; others < SOMAXCONN && poll(&(struct pollfd){ .fd = door, .events = POLLIN }, 1, SOON) > 0;
+	     others++) {
 		size = sizeof peer;
 		/*
 		 * Node reads and writes a descriptor that it was given as it finds it: a blocking one
@@ -227,7 +231,8 @@ static void turn_strangers_away(const struct broker *broker)
 		close(stranger);
 }
 
-static int lead_to_proxy(const struct notification *call, const struct stand_in *ours, int family, const struct destination *to)
+static int lead_to_proxy(const struct notification *call, const struct stand_in *ours, int family,
+			 const struct destination *to)
 {
 	char whom[NAME_ROOM + 8] = "proxy";
 	union address door;
@@ -279,7 +284,8 @@ void answer_brokered(const struct notification *call, const union address *addre
 	}
 	int problem = take_socket(call, &ours);
 	CLOSE_ON_RETURN int socket = ours.socket;
-	if (!problem && (getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &family, &size) < 0 || getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size) < 0))
+	if (!problem && (getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &family, &size) < 0 ||
+			 getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size) < 0))
 		problem = errno;
 	if (!problem && family != address->any.sa_family && (type == SOCK_STREAM || family == AF_INET))
 		problem = EAFNOSUPPORT;
@@ -288,25 +294,15 @@ void answer_brokered(const struct notification *call, const union address *addre
 		return;
 	}
 	switch (route_of(call->broker, address, type == SOCK_STREAM, &to)) {
-	case ROUTE_PROXY:
-		respond(call, 0, lead_to_proxy(call, &ours, family, &to));
-		break;
-	case ROUTE_NAMES:
-		begin_to_ask(call, &ours);
-		break;
+	case ROUTE_PROXY: respond(call, 0, lead_to_proxy(call, &ours, family, &to)); break;
+	case ROUTE_NAMES: begin_to_ask(call, &ours); break;
 	case ROUTE_NAMES_DATAGRAMS:
 		length = loopback_for(&ours, family, NAMES_PORT, &names);
 		connect_as_asked(call, &ours, &names, length);
 		break;
-	case ROUTE_AS_ASKED:
-		connect_as_asked(call, &ours, address, length);
-		break;
-	case ROUTE_NOWHERE:
-		respond(call, 0, ENETUNREACH);
-		break;
-	case ROUTE_REFUSED:
-		refuse(call, address, &to);
-		break;
+	case ROUTE_AS_ASKED: connect_as_asked(call, &ours, address, length); break;
+	case ROUTE_NOWHERE: respond(call, 0, ENETUNREACH); break;
+	case ROUTE_REFUSED: refuse(call, address, &to); break;
 	}
 }
 

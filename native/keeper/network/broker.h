@@ -2,9 +2,9 @@
 #ifndef CORDON_BROKER_H
 #define CORDON_BROKER_H
 
+#include "keeper/call/notification.h"
 #include "keeper/network/address.h"
 #include "keeper/network/questions.h"
-#include "keeper/call/notification.h"
 
 #define BROKER_DESCRIPTORS (2 + MOST_CONVERSATIONS)
 

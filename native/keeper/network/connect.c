@@ -35,8 +35,8 @@ static bool in_private_folder(const struct plan *plan, int object, const char *p
 	struct stat file, folder;
 
 	/* A second name of one of the host's sockets is not one that the call made. */
-	return is_beneath(path, plan->scratch) && fstat(object, &file) == 0 && file.st_nlink == 1 && stat(plan->scratch, &folder) == 0 &&
-	       file.st_dev == folder.st_dev;
+	return is_beneath(path, plan->scratch) && fstat(object, &file) == 0 && file.st_nlink == 1 &&
+	       stat(plan->scratch, &folder) == 0 && file.st_dev == folder.st_dev;
 }
 
 /* A socket file in the call's private folder, or one whose socket a process of the call holds. */
@@ -76,8 +76,7 @@ static int judge_unix(const struct notification *call, union address *address, s
 static int judge(const struct notification *call, union address *address, socklen_t *length, int *object)
 {
 	switch (address->any.sa_family) {
-	case AF_UNIX:
-		return judge_unix(call, address, length, object);
+	case AF_UNIX: return judge_unix(call, address, length, object);
 	case AF_INET:
 	case AF_INET6:
 		if (*length < (address->any.sa_family == AF_INET ? sizeof address->v4 : sizeof address->v6))
@@ -88,10 +87,8 @@ static int judge(const struct notification *call, union address *address, sockle
 			return 0;
 		return ENETUNREACH;
 	case AF_UNSPEC: /* dissolves an association */
-	case AF_NETLINK:
-		return 0;
-	default:
-		return EAFNOSUPPORT;
+	case AF_NETLINK: return 0;
+	default: return EAFNOSUPPORT;
 	}
 }
 
@@ -105,7 +102,8 @@ static void refuse_connection(const struct notification *call, const union addre
 }
 
 /* Granted hosts are all that a cell inside this one has of the network, and it has no Unix sockets. */
-static void answer_nested(const struct notification *call, struct nested *cell, const union address *address, socklen_t length)
+static void answer_nested(const struct notification *call, struct nested *cell, const union address *address,
+			  socklen_t length)
 {
 	struct notification inside = *call;
 
@@ -140,14 +138,9 @@ void answer_connect(const struct notification *call)
 		return;
 	}
 	switch (whose_call(call, &nested)) {
-	case OF_NESTED:
-		answer_nested(call, nested, &address, length);
-		return;
-	case OF_STRANGER:
-		refuse_connection(call, &address, ENETUNREACH);
-		return;
-	case OF_CELL:
-		break;
+	case OF_NESTED: answer_nested(call, nested, &address, length); return;
+	case OF_STRANGER: refuse_connection(call, &address, ENETUNREACH); return;
+	case OF_CELL: break;
 	}
 	bool is_internet = address.any.sa_family == AF_INET || address.any.sa_family == AF_INET6;
 	if (is_internet && call->broker) {
@@ -172,7 +165,8 @@ void answer_connect(const struct notification *call)
 	connect_as_asked(call, &ours, &address, length);
 }
 
-/* Names without a file are shared with the whole host where there is no network namespace: one could be taken before its owner. */
+/* Names without a file are shared with the whole host where there is no network namespace: one could be taken before
+ * its owner. */
 static bool may_listen(const struct plan *plan, const union address *address, socklen_t length)
 {
 	if (address->any.sa_family == AF_UNIX)

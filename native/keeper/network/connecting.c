@@ -34,10 +34,11 @@ int connect_in_time(int socket, const struct sockaddr *address, socklen_t length
 	return error;
 }
 
-static void connect_and_respond(const struct notification *call, const struct stand_in *ours, const union address *address, socklen_t length, bool may_wait)
+static void connect_and_respond(const struct notification *call, const struct stand_in *ours,
+				const union address *address, socklen_t length, bool may_wait)
 {
 	bool borrowed = ours->descriptor < 0;
-	int error = !borrowed ? connect_stand_in(ours, &address->any, length)
+	int error = !borrowed  ? connect_stand_in(ours, &address->any, length)
 		    : may_wait ? (connect(ours->socket, &address->any, length) < 0 ? errno : 0)
 			       : connect_in_time(ours->socket, &address->any, length);
 
@@ -58,7 +59,8 @@ int take_socket(const struct notification *call, struct stand_in *ours)
 	return errno == EBADF ? EBADF : EACCES;
 }
 
-void connect_as_asked(const struct notification *call, const struct stand_in *ours, const union address *address, socklen_t length)
+void connect_as_asked(const struct notification *call, const struct stand_in *ours, const union address *address,
+		      socklen_t length)
 {
 	if (ours->flags & O_NONBLOCK) {
 		connect_and_respond(call, ours, address, length, false);

@@ -11,6 +11,7 @@
 int connect_in_time(int socket, const struct sockaddr *address, socklen_t length);
 /* The tool's own socket, or one to take its place. Returns 0 or an error. */
 int take_socket(const struct notification *call, struct stand_in *ours);
-void connect_as_asked(const struct notification *call, const struct stand_in *ours, const union address *address, socklen_t length);
+void connect_as_asked(const struct notification *call, const struct stand_in *ours, const union address *address,
+		      socklen_t length);
 
 #endif

@@ -35,7 +35,9 @@ static bool write_tool_memory(const struct notification *call, uint64_t address,
 static int give(const struct notification *call, int socket, int type)
 {
 	struct seccomp_notif_addfd addition = {
-		.id = call->request->id, .srcfd = socket, .newfd_flags = type & SOCK_CLOEXEC ? O_CLOEXEC : 0,
+		.id = call->request->id,
+		.srcfd = socket,
+		.newfd_flags = type & SOCK_CLOEXEC ? O_CLOEXEC : 0,
 	};
 
 	return ioctl(call->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &addition);
@@ -56,5 +58,6 @@ void answer_socket_pair(const struct notification *call)
 	if (given[1] < 0)
 		respond(call, 0, errno == EMFILE ? EMFILE : EPERM);
 	else
-		respond(call, 0, write_tool_memory(call, call->request->data.args[3], given, sizeof given) ? 0 : EFAULT);
+		respond(call, 0,
+			write_tool_memory(call, call->request->data.args[3], given, sizeof given) ? 0 : EFAULT);
 }

@@ -56,8 +56,8 @@ static unsigned number_at(const uint8_t *bytes)
 struct question {
 	char name[NAME_ROOM]; /* in lower case */
 	unsigned type, class;
-	size_t end;	/* of the question's bytes */
-	bool plain;	/* letters, digits, - and _ alone, as host names have them */
+	size_t end; /* of the question's bytes */
+	bool plain; /* letters, digits, - and _ alone, as host names have them */
 };
 
 /* Labels one after the other; one that refers to another place has no business in a question. */
@@ -100,7 +100,8 @@ static bool read_question(const uint8_t *bytes, size_t length, struct question *
 		return into->end == length;
 	const uint8_t *options = bytes + into->end;
 	size_t left = length - into->end;
-	return left >= 11 && options[0] == 0 && number_at(options + 1) == TYPE_OPTIONS && left == 11u + number_at(options + 9);
+	return left >= 11 && options[0] == 0 && number_at(options + 1) == TYPE_OPTIONS &&
+	       left == 11u + number_at(options + 9);
 }
 
 static size_t put_header(uint8_t *answer, const uint8_t *question, uint8_t code, uint8_t questions, uint8_t answers)
@@ -117,7 +118,22 @@ static size_t put_header(uint8_t *answer, const uint8_t *question, uint8_t code,
 
 static size_t put_address(uint8_t *at, size_t number)
 {
-	const uint8_t record[16] = { 0xc0, HEADER, 0, TYPE_A, 0, CLASS_INTERNET, 0, 0, 0, 60, 0, 4, 198, 18, (uint8_t)(number >> 8), (uint8_t)number };
+	const uint8_t record[16] = { 0xc0,
+				     HEADER,
+				     0,
+				     TYPE_A,
+				     0,
+				     CLASS_INTERNET,
+				     0,
+				     0,
+				     0,
+				     60,
+				     0,
+				     4,
+				     198,
+				     18,
+				     (uint8_t)(number >> 8),
+				     (uint8_t)number };
 
 	memcpy(at, record, sizeof record);
 	return sizeof record;
@@ -148,7 +164,11 @@ size_t answer_question(const struct broker_terms *terms, struct known_names *nam
 		strcpy(refused, question.name);
 	size_t number = known && question.type == TYPE_A ? number_of(names, question.name) : 0;
 	bool full = known && question.type == TYPE_A && number == 0;
-	size_t at = put_header(answer, bytes, full ? SERVER_FAILURE : known ? NO_ERROR : NO_SUCH_NAME, 1, number ? 1 : 0);
+	size_t at = put_header(answer, bytes,
+			       full    ? SERVER_FAILURE
+			       : known ? NO_ERROR
+				       : NO_SUCH_NAME,
+			       1, number ? 1 : 0);
 	memcpy(answer + at, bytes + HEADER, question.end - HEADER);
 	at = question.end;
 	return number ? at + put_address(answer + at, number) : at;

@@ -24,7 +24,7 @@ bool is_stand_in_address(const uint8_t address[16]);
  * up anywhere. `refused` becomes the name that was asked for where no grant
  * covers it, and otherwise empty.
  */
-size_t answer_question(const struct broker_terms *terms, struct known_names *names, const uint8_t *question, size_t length,
-		       uint8_t answer[DNS_MOST], char refused[NAME_ROOM]);
+size_t answer_question(const struct broker_terms *terms, struct known_names *names, const uint8_t *question,
+		       size_t length, uint8_t answer[DNS_MOST], char refused[NAME_ROOM]);
 
 #endif

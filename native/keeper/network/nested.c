@@ -92,8 +92,9 @@ enum whose whose_call(const struct notification *call, struct nested **into)
 }
 
 /*
- * What a cell inside may do with files its own Landlock rules say, under which we are not. So nothing is carried out for
- * it: the kernel does that, and asks all rules, of both cells. Names of sockets have no rule where they have no file.
+ * What a cell inside may do with files its own Landlock rules say, under which we are not. So nothing is carried out
+ * for it: the kernel does that, and asks all rules, of both cells. Names of sockets have no rule where they have no
+ * file.
  */
 bool answer_nested_file(const struct notification *call)
 {
@@ -155,7 +156,8 @@ static int begin_stream(const struct notification *call, struct nested *cell)
 	CLOSE_ON_RETURN int other_end = ends[1];
 	struct stand_in place = { .socket = other_end, .descriptor = int_argument(call, 0), .flags = O_CLOEXEC };
 	/* One that does not read what it is told must not keep us waiting, nor many descriptors on their way. */
-	if (fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0 || setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &room, sizeof room) < 0)
+	if (fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0 ||
+	    setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &room, sizeof room) < 0)
 		return errno;
 	return put_in_place(call, &place) ? 0 : EACCES;
 }

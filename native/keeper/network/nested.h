@@ -6,15 +6,15 @@
 #include "keeper/network/broker.h"
 
 #define MOST_NESTED 64
-#define MOST_DEEPER 16	      /* of these, asked for by cells that are inside another one themselves */
+#define MOST_DEEPER 16 /* of these, asked for by cells that are inside another one themselves */
 #define NESTED_DESCRIPTORS (1 + MOST_CONVERSATIONS)
 
 /* One cell inside this one: its mark, its destinations, and the stream by which its supervisor is told. */
 struct nested {
 	uint64_t mark;
 	bool deeper;
-	char *words;	      /* which the plan points into */
-	struct plan plan;     /* the form and the destinations, no more */
+	char *words; /* which the plan points into */
+	struct plan plan; /* the form and the destinations, no more */
 	struct broker broker; /* the `supervisor` of its questions is our end of the stream */
 	struct told told;
 };
@@ -23,9 +23,9 @@ struct nested {
 struct nest {
 	const struct plan *plan;
 	struct broker *own; /* of the cell itself, or NULL */
-	int door;	    /* that of `own`, or opened for the first cell inside */
+	int door; /* that of `own`, or opened for the first cell inside */
 	struct sockaddr_in door_address;
-	uint64_t unmarked;  /* what processes of the cell itself have where cells inside have their mark */
+	uint64_t unmarked; /* what processes of the cell itself have where cells inside have their mark */
 	struct nested *at[MOST_NESTED];
 	size_t count;
 };

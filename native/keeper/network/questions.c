@@ -13,11 +13,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static size_t answer_and_report(struct questions *questions, const uint8_t *question, size_t length, uint8_t answer[DNS_MOST])
+static size_t answer_and_report(struct questions *questions, const uint8_t *question, size_t length,
+				uint8_t answer[DNS_MOST])
 {
 	char refused[NAME_ROOM], escaped[6 * NAME_ROOM], fields[6 * NAME_ROOM + 32];
 	size_t given = answer_question(questions->terms, &questions->names, question, length, answer, refused);
-	const struct notification reporter = { .supervisor = questions->supervisor, .told = questions->told }, *call = &reporter;
+	const struct notification reporter = { .supervisor = questions->supervisor, .told = questions->told },
+				  *call = &reporter;
 
 	if (refused[0]) {
 		json_escape(escaped, sizeof escaped, refused);
@@ -32,13 +34,15 @@ void answer_datagram(struct questions *questions)
 	uint8_t question[DNS_MOST + 1], answer[DNS_MOST];
 	struct sockaddr_storage from;
 	socklen_t size = sizeof from;
-	ssize_t length = recvfrom(questions->datagrams, question, sizeof question, MSG_DONTWAIT, (struct sockaddr *)&from, &size);
+	ssize_t length = recvfrom(questions->datagrams, question, sizeof question, MSG_DONTWAIT,
+				  (struct sockaddr *)&from, &size);
 
 	if (length <= 0)
 		return;
 	size_t given = answer_and_report(questions, question, length, answer);
 	if (given)
-		sendto(questions->datagrams, answer, given, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&from, size);
+		sendto(questions->datagrams, answer, given, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&from,
+		       size);
 }
 
 static void end_conversation(struct conversation *conversation)
@@ -55,11 +59,13 @@ static bool take_question(struct questions *questions, struct conversation *conv
 	if (conversation->length < 2 || (wanted <= DNS_MOST && conversation->length < 2 + wanted))
 		return false;
 	uint8_t answer[2 + DNS_MOST];
-	size_t given = wanted > DNS_MOST ? 0 : answer_and_report(questions, conversation->bytes + 2, wanted, answer + 2);
+	size_t given =
+		wanted > DNS_MOST ? 0 : answer_and_report(questions, conversation->bytes + 2, wanted, answer + 2);
 	answer[0] = (uint8_t)(given >> 8);
 	answer[1] = (uint8_t)given;
 	/* A tool that does not read its answers gets no more of them. */
-	if (!given || send(conversation->stream, answer, 2 + given, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)(2 + given)) {
+	if (!given ||
+	    send(conversation->stream, answer, 2 + given, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)(2 + given)) {
 		end_conversation(conversation);
 		return false;
 	}
@@ -70,8 +76,8 @@ static bool take_question(struct questions *questions, struct conversation *conv
 
 static void hear(struct questions *questions, struct conversation *conversation)
 {
-	ssize_t got = recv(conversation->stream, conversation->bytes + conversation->length, sizeof conversation->bytes - conversation->length,
-			   MSG_DONTWAIT);
+	ssize_t got = recv(conversation->stream, conversation->bytes + conversation->length,
+			   sizeof conversation->bytes - conversation->length, MSG_DONTWAIT);
 
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return;

@@ -15,7 +15,7 @@
 
 struct wanted {
 	uint32_t inode, device; /* of the file, as the kernel writes them into its answer */
-	uint32_t socket;        /* the socket's own number; 0 until found */
+	uint32_t socket; /* the socket's own number; 0 until found */
 };
 
 static uint32_t kernel_device(dev_t device)
@@ -47,7 +47,9 @@ static uint32_t socket_bound_to(const struct stat *status)
 		struct nlmsghdr header;
 		struct unix_diag_req request;
 	} question = {
-		.header = { .nlmsg_len = sizeof question, .nlmsg_type = SOCK_DIAG_BY_FAMILY, .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP },
+		.header = { .nlmsg_len = sizeof question,
+			    .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+			    .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP },
 		.request = { .sdiag_family = AF_UNIX, .udiag_states = ~0u, .udiag_show = UDIAG_SHOW_VFS },
 	};
 	struct wanted wanted = { (uint32_t)status->st_ino, kernel_device(status->st_dev), 0 };
@@ -60,7 +62,8 @@ static uint32_t socket_bound_to(const struct stat *status)
 		ssize_t got = recv(fd, answers, sizeof answers, 0);
 		if (got <= 0)
 			return wanted.socket;
-		for (struct nlmsghdr *header = (struct nlmsghdr *)answers; NLMSG_OK(header, got); header = NLMSG_NEXT(header, got)) {
+		for (struct nlmsghdr *header = (struct nlmsghdr *)answers; NLMSG_OK(header, got);
+		     header = NLMSG_NEXT(header, got)) {
 			if (header->nlmsg_type == NLMSG_DONE || header->nlmsg_type == NLMSG_ERROR)
 				return wanted.socket;
 			take_answer(header, &wanted);

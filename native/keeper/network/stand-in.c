@@ -28,10 +28,13 @@ static const struct kind {
 	const char *name;
 	int family, type;
 } kinds[] = {
-	{ "TCP", AF_INET, SOCK_STREAM }, { "TCPv6", AF_INET6, SOCK_STREAM },
-	{ "UDP", AF_INET, SOCK_DGRAM }, { "UDPv6", AF_INET6, SOCK_DGRAM },
+	{ "TCP", AF_INET, SOCK_STREAM },
+	{ "TCPv6", AF_INET6, SOCK_STREAM },
+	{ "UDP", AF_INET, SOCK_DGRAM },
+	{ "UDPv6", AF_INET6, SOCK_DGRAM },
 	/* Before Linux 5.15 streams were called UNIX, too; connect() then tells by EPROTOTYPE. */
-	{ "UNIX-STREAM", AF_UNIX, SOCK_STREAM }, { "UNIX", AF_UNIX, SOCK_SEQPACKET },
+	{ "UNIX-STREAM", AF_UNIX, SOCK_STREAM },
+	{ "UNIX", AF_UNIX, SOCK_SEQPACKET },
 };
 
 static const struct kind *kind_of(const char *path)
@@ -99,7 +102,8 @@ int make_stand_in(const struct notification *call, struct stand_in *made)
 	if (state)
 		return state;
 	made->is_seqpacket = kind->type == SOCK_SEQPACKET;
-	made->socket = socket(kind->family, kind->type | SOCK_CLOEXEC | (made->flags & O_NONBLOCK ? SOCK_NONBLOCK : 0), 0);
+	made->socket =
+		socket(kind->family, kind->type | SOCK_CLOEXEC | (made->flags & O_NONBLOCK ? SOCK_NONBLOCK : 0), 0);
 	return made->socket < 0 ? errno : 0;
 }
 
@@ -108,7 +112,8 @@ int connect_stand_in(const struct stand_in *made, const struct sockaddr *address
 	int error = connect(made->socket, address, length) < 0 ? errno : 0;
 
 	if (error == EPROTOTYPE && made->is_seqpacket) {
-		int stream = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | (made->flags & O_NONBLOCK ? SOCK_NONBLOCK : 0), 0);
+		int stream =
+			socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | (made->flags & O_NONBLOCK ? SOCK_NONBLOCK : 0), 0);
 		if (stream >= 0 && dup3(stream, made->socket, O_CLOEXEC) >= 0)
 			error = connect(made->socket, address, length) < 0 ? errno : 0;
 		close(stream);

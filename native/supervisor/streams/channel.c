@@ -35,10 +35,14 @@ static bool hand_over(const struct courier *courier, const struct parcel *parcel
 
 	while (recv(courier->channel, ignored, sizeof ignored, MSG_DONTWAIT) > 0)
 		; /* acknowledgements */
-	int length = snprintf(line, sizeof line, "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Socket\",\"msg\":{\"cordon\":\"%.64s\",\"to\":\"%s\"}}\n",
-			      courier->token, parcel->whom);
+	int length = snprintf(
+		line, sizeof line,
+		"{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Socket\",\"msg\":{\"cordon\":\"%.64s\",\"to\":\"%s\"}}\n",
+		courier->token, parcel->whom);
 	struct iovec part = { line, length };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room };
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room
+	};
 	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
 	header->cmsg_level = SOL_SOCKET;
 	header->cmsg_type = SCM_RIGHTS;

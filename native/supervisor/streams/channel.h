@@ -8,7 +8,7 @@
 #define WHOM_ROOM 264
 
 struct courier {
-	int channel;	   /* where Node takes descriptors, or -1 */
+	int channel; /* where Node takes descriptors, or -1 */
 	const char *token; /* how the host knows the cell */
 	struct parcel *parcels;
 	size_t count; /* that wait until the channel can be written to */

@@ -27,7 +27,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A socket of the internet would be one of the host's network, whatever the network of the cell is; and a datagram can be sent to anybody. */
+/* A socket of the internet would be one of the host's network, whatever the network of the cell is; and a datagram can
+ * be sent to anybody. */
 static bool is_local_stream(int fd)
 {
 	int domain = 0, type = 0;
@@ -41,14 +42,16 @@ static bool may_be_held(int fd, int number)
 {
 	struct stat status;
 
-	return fstat(fd, &status) < 0 || (S_ISSOCK(status.st_mode) && is_local_stream(fd)) || (number == 0 && S_ISFIFO(status.st_mode));
+	return fstat(fd, &status) < 0 || (S_ISSOCK(status.st_mode) && is_local_stream(fd)) ||
+	       (number == 0 && S_ISFIFO(status.st_mode));
 }
 
 bool is_same_file(int one, int other)
 {
 	struct stat left, right;
 
-	return fstat(one, &left) == 0 && fstat(other, &right) == 0 && left.st_dev == right.st_dev && left.st_ino == right.st_ino;
+	return fstat(one, &left) == 0 && fstat(other, &right) == 0 && left.st_dev == right.st_dev &&
+	       left.st_ino == right.st_ino;
 }
 
 static bool is_regular(int fd)

@@ -19,7 +19,8 @@ void open_stdio(const struct plan *plan, struct stdio *tool, struct stdio *own, 
 		if (plan->streams[i] == STREAM_DIRECT) {
 			/* `> log 2>&1`: through one pipe, or what it says would come in another order. */
 			bool joined = i == 2 && copiers->pids[1] > 0 && is_same_file(1, 2);
-			tool->at[i] = joined ? fcntl(tool->at[1], F_DUPFD_CLOEXEC, FIRST_OF_OURS) : take_caller_stream(i, copiers);
+			tool->at[i] = joined ? fcntl(tool->at[1], F_DUPFD_CLOEXEC, FIRST_OF_OURS)
+					     : take_caller_stream(i, copiers);
 		} else if (plan->streams[i] == STREAM_FRAMES) {
 			if (pipe2(ends, O_CLOEXEC) < 0)
 				die("stdio", NULL);

@@ -86,7 +86,8 @@ bool terminal_has_pending(const struct terminal *terminal)
 void terminal_flush(struct terminal *terminal)
 {
 	while (terminal_has_pending(terminal)) {
-		ssize_t put = write(terminal->caller, terminal->pending + terminal->at, terminal->length - terminal->at);
+		ssize_t put =
+			write(terminal->caller, terminal->pending + terminal->at, terminal->length - terminal->at);
 		if (put < 0 && errno == EINTR)
 			continue;
 		if (put < 0 && errno == EAGAIN)
@@ -128,7 +129,8 @@ bool terminal_insists(struct terminal *terminal, const char *keys, size_t length
 		cc_t key = keys[i];
 		bool interrupts = key == modes.c_cc[VINTR], quits = key == modes.c_cc[VQUIT];
 
-		if (terminal->asked && terminal->last_key == key && (quits || (interrupts && !terminal->typed && modes.c_lflag & ICANON)))
+		if (terminal->asked && terminal->last_key == key &&
+		    (quits || (interrupts && !terminal->typed && modes.c_lflag & ICANON)))
 			return true;
 		terminal->asked = interrupts || quits;
 		terminal->typed = terminal->typed || !(terminal->asked || key == modes.c_cc[VSUSP]);

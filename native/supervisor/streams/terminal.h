@@ -10,11 +10,11 @@
 
 struct terminal {
 	int caller; /* the terminal Cordon was started in */
-	int own;    /* the master of the tool's */
+	int own; /* the master of the tool's */
 	bool taken; /* the caller's is raw, and its keys are the tool's */
 	bool copied; /* the modes of the caller's to the tool's */
 	struct termios modes; /* of the caller's, to be put back */
-	char pending[8192];   /* written by the tool, not yet shown */
+	char pending[8192]; /* written by the tool, not yet shown */
 	size_t at, length;
 	bool asked, typed; /* the last key was ^C or ^\\; any other was typed before */
 	cc_t last_key;

@@ -45,7 +45,8 @@ static bool place_of(const struct territory *territory, const char *folder, cons
 
 	if (value[0] == '/' && (strncmp(value, territory->root, root) != 0 || value[root] != '/'))
 		return false;
-	snprintf(whole, sizeof whole, "%s/%s", value[0] == '/' ? "" : folder, value[0] == '/' ? value + root + 1 : value);
+	snprintf(whole, sizeof whole, "%s/%s", value[0] == '/' ? "" : folder,
+		 value[0] == '/' ? value + root + 1 : value);
 	place[0] = '\0';
 	for (char *rest, *name = strtok_r(whole, "/", &rest); name; name = strtok_r(NULL, "/", &rest)) {
 		if (strcmp(name, ".") == 0)
@@ -96,8 +97,9 @@ static bool names_place(struct territory *territory, const char *folder, const c
 {
 	char path[PATH_MAX], line[PATH_MAX], place[PATH_MAX];
 
-	return snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path && read_line(territory, path, line, sizeof line) &&
-	       place_of(territory, folder, line, place) && strcmp(place, wanted) == 0;
+	return snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path &&
+	       read_line(territory, path, line, sizeof line) && place_of(territory, folder, line, place) &&
+	       strcmp(place, wanted) == 0;
 }
 
 /* `.git/worktrees/NAME` shares what lies two folders above it. */
@@ -133,7 +135,8 @@ static bool find_work_tree(struct territory *territory, const char *repository, 
 		return false;
 	snprintf(value, room, "%s", line + 12);
 	return place_of(territory, repository, value, place) && !behind_git(place) && strlen(place) + 6 < sizeof path &&
-	       snprintf(path, sizeof path, "%.*s/.git", PATH_MAX - 8, place) > 0 && follow_git_file(territory, path, back) && strcmp(back, repository) == 0;
+	       snprintf(path, sizeof path, "%.*s/.git", PATH_MAX - 8, place) > 0 &&
+	       follow_git_file(territory, path, back) && strcmp(back, repository) == 0;
 }
 
 bool leads_to_own_repository(struct territory *territory, const char *path)
@@ -215,13 +218,17 @@ static void look_into(struct disarming *disarming, const char *path)
 
 	for (struct dirent *entry; entries && (entry = readdir(entries));) {
 		const char *name = entry->d_name;
-		if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || snprintf(below, sizeof below, "%s/%s", path, name) >= (int)sizeof below)
+		if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+		    snprintf(below, sizeof below, "%s/%s", path, name) >= (int)sizeof below)
 			continue;
 		has.head = has.head || strcmp(name, "HEAD") == 0;
 		has.objects = has.objects || strcmp(name, "objects") == 0;
 		has.references = has.references || strcmp(name, "refs") == 0;
 		has.shared = has.shared || strcmp(name, "commondir") == 0;
-		char kind = entry->d_type == DT_UNKNOWN ? kind_at(disarming->territory, below) : entry->d_type == DT_DIR ? 'd' : entry->d_type == DT_LNK ? 'l' : 'f';
+		char kind = entry->d_type == DT_UNKNOWN ? kind_at(disarming->territory, below)
+			    : entry->d_type == DT_DIR	? 'd'
+			    : entry->d_type == DT_LNK	? 'l'
+							: 'f';
 		/* A link could lead to a repository that nobody looks at. */
 		if (kind == 'l')
 			move_and_tell(disarming->territory, below, disarming->moved, disarming->context);

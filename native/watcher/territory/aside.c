@@ -72,13 +72,8 @@ void move_and_tell(struct territory *territory, const char *path, was_put_aside 
 	char aside[PATH_MAX];
 
 	switch (put_aside(territory, path, aside, sizeof aside)) {
-	case PUT_ASIDE:
-		moved(territory, path, aside, context);
-		break;
-	case LEFT_THERE:
-		moved(territory, path, NULL, context);
-		break;
-	case NOTHING_THERE:
-		break;
+	case PUT_ASIDE: moved(territory, path, aside, context); break;
+	case LEFT_THERE: moved(territory, path, NULL, context); break;
+	case NOTHING_THERE: break;
 	}
 }

@@ -39,7 +39,8 @@ static bool watch(struct territory *territory, const char *path)
 	if ((size_t)number >= territory->folder_room) {
 		size_t room = (number + 1) * 2;
 		territory->folders = resize(territory->folders, room * sizeof *territory->folders);
-		memset(territory->folders + territory->folder_room, 0, (room - territory->folder_room) * sizeof *territory->folders);
+		memset(territory->folders + territory->folder_room, 0,
+		       (room - territory->folder_room) * sizeof *territory->folders);
 		territory->folder_room = room;
 	}
 	if (!territory->folders[number].path)
@@ -59,7 +60,8 @@ struct walk {
 static void look_at(struct walk *walk, const char *path, char kind)
 {
 	if (is_protected_name(walk->names, path, kind) && !find(&walk->territory->found, path)) {
-		/* Judged before it is remembered: a link that was put there just now must not be taken for the one that was. */
+		/* Judged before it is remembered: a link that was put there just now must not be taken for the one that
+		 * was. */
 		if (walk->observer->appeared(walk->territory, path, true, walk->observer->context))
 			return;
 		remember(walk->territory, path, kind);
@@ -69,14 +71,16 @@ static void look_at(struct walk *walk, const char *path, char kind)
 		add_path(&walk->folders, path);
 }
 
-/* A file that was put into a new folder before that was watched. At the first look everything is looked through for such. */
+/* A file that was put into a new folder before that was watched. At the first look everything is looked through for
+ * such. */
 static void look_for_other_name(struct walk *walk, int folder, const struct dirent *entry, const char *path)
 {
 	struct statx status;
 
 	if (walk->territory->turn == 1 || entry->d_type == DT_LNK)
 		return;
-	if (statx(folder, entry->d_name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_BASIC_STATS, &status) == 0 && has_other_names(&status))
+	if (statx(folder, entry->d_name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_BASIC_STATS, &status) == 0 &&
+	    has_other_names(&status))
 		note_other_name(walk->territory, path, &status);
 }
 
@@ -91,11 +95,15 @@ static void look_into(struct walk *walk, const char *path)
 	for (struct dirent *entry; entries && (entry = readdir(entries));) {
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
-		if (snprintf(below, sizeof below, "%s%s%s", path, *path ? "/" : "", entry->d_name) >= (int)sizeof below) {
+		if (snprintf(below, sizeof below, "%s%s%s", path, *path ? "/" : "", entry->d_name) >=
+		    (int)sizeof below) {
 			walk->territory->too_large = true;
 			continue;
 		}
-		char kind = entry->d_type == DT_DIR ? 'd' : entry->d_type == DT_LNK ? 'l' : entry->d_type == DT_UNKNOWN ? kind_at(walk->territory, below) : 'f';
+		char kind = entry->d_type == DT_DIR	  ? 'd'
+			    : entry->d_type == DT_LNK	  ? 'l'
+			    : entry->d_type == DT_UNKNOWN ? kind_at(walk->territory, below)
+							  : 'f';
 		if (kind == 'f')
 			look_for_other_name(walk, folder, entry, below);
 		look_at(walk, below, kind);

@@ -16,7 +16,8 @@ bool has_other_names(const struct statx *status)
 
 struct identity identity_of(const struct statx *status)
 {
-	int64_t born = status->stx_mask & STATX_BTIME ? status->stx_btime.tv_sec * 1000000000 + status->stx_btime.tv_nsec : 0;
+	int64_t born =
+		status->stx_mask & STATX_BTIME ? status->stx_btime.tv_sec * 1000000000 + status->stx_btime.tv_nsec : 0;
 
 	return (struct identity){ status->stx_dev_major, status->stx_dev_minor, status->stx_ino, born };
 }
@@ -51,5 +52,6 @@ bool is_among(const struct identities *sorted, const struct statx *status)
 {
 	struct identity identity = identity_of(status);
 
-	return sorted->lost || (sorted->count && bsearch(&identity, sorted->list, sorted->count, sizeof identity, compare_identities));
+	return sorted->lost ||
+	       (sorted->count && bsearch(&identity, sorted->list, sorted->count, sizeof identity, compare_identities));
 }

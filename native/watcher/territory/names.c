@@ -78,8 +78,7 @@ bool is_protected_name(const struct names *names, const char *path, char kind)
 		if (!means_name(path, names->list[i].path, kind) || is_name_of_git(path, names->list[i].path))
 			continue;
 		switch (names->list[i].scope) {
-		case SCOPE_ANYWHERE:
-			return true;
+		case SCOPE_ANYWHERE: return true;
 		case SCOPE_PROJECT:
 			if (!in_dependencies(path))
 				return true;

@@ -9,9 +9,9 @@
 /* Where a protected name counts. */
 enum scope {
 	SCOPE_ANYWHERE = 'a', /* at every depth */
-	SCOPE_PROJECT = 'p',  /* at every depth, but not in folders of installed dependencies */
-	SCOPE_ROOT = 'r',     /* directly in the write root */
-	SCOPE_FILE = 'f',     /* at every depth, unless it is a folder */
+	SCOPE_PROJECT = 'p', /* at every depth, but not in folders of installed dependencies */
+	SCOPE_ROOT = 'r', /* directly in the write root */
+	SCOPE_FILE = 'f', /* at every depth, unless it is a folder */
 };
 #define SCOPE_LETTERS "aprf"
 
@@ -25,7 +25,8 @@ struct name {
 struct names {
 	struct name *list;
 	size_t count;
-	uint64_t endings[ENDINGS]; /* a bit for the hash of each name that a protected path can end in: most paths end in none */
+	uint64_t endings[ENDINGS]; /* a bit for the hash of each name that a protected path can end in: most paths end
+				      in none */
 };
 
 /* `words` to `end`: a scope letter and a name each, which stay where they are. False when a letter is none. */

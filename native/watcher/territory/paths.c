@@ -30,7 +30,8 @@ bool ends_in_name(const char *path, const char *name)
 {
 	size_t length = strlen(path), tail = strlen(name);
 
-	return length >= tail && strcmp(path + length - tail, name) == 0 && (length == tail || path[length - tail - 1] == '/');
+	return length >= tail && strcmp(path + length - tail, name) == 0 &&
+	       (length == tail || path[length - tail - 1] == '/');
 }
 
 const char *behind_git(const char *path)

@@ -21,7 +21,8 @@
 #include <unistd.h>
 
 /* A sealed file that somebody else gives another name is open to the tool by that. */
-static void take_other_name(struct territory *territory, const char *path, const struct statx *status, const struct observer *observer)
+static void take_other_name(struct territory *territory, const char *path, const struct statx *status,
+			    const struct observer *observer)
 {
 	const struct found *sealed = find_object(&territory->found, status);
 
@@ -31,7 +32,8 @@ static void take_other_name(struct territory *territory, const char *path, const
 }
 
 /* Notes which folders must be walked: a tool may move a large one to and fro, and we walk it once. */
-static void take_event(struct territory *territory, const struct inotify_event *event, const struct names *names, const struct observer *observer)
+static void take_event(struct territory *territory, const struct inotify_event *event, const struct names *names,
+		       const struct observer *observer)
 {
 	char path[PATH_MAX];
 
@@ -127,7 +129,8 @@ static void read_events(struct territory *territory, const struct names *names, 
 	}
 }
 
-void refresh_territory(struct territory *territory, const struct names *names, enum thoroughness how, const struct observer *observer)
+void refresh_territory(struct territory *territory, const struct names *names, enum thoroughness how,
+		       const struct observer *observer)
 {
 	territory->turn++;
 	if (how == EVERYTHING) {

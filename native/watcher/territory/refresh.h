@@ -6,6 +6,7 @@
 
 enum thoroughness { WHAT_HAPPENED, EVERYTHING };
 /* Takes in what has happened. EVERYTHING also looks where nothing can be watched. */
-void refresh_territory(struct territory *territory, const struct names *names, enum thoroughness how, const struct observer *observer);
+void refresh_territory(struct territory *territory, const struct names *names, enum thoroughness how,
+		       const struct observer *observer);
 
 #endif

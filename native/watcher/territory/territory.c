@@ -91,7 +91,8 @@ void keep_root_open(struct territory *territory)
 	char descriptor[64];
 	struct stat now;
 
-	if (fstat(territory->fd, &now) < 0 || now.st_uid != geteuid() || (now.st_mode & territory->mode & 0700) == (territory->mode & 0700))
+	if (fstat(territory->fd, &now) < 0 || now.st_uid != geteuid() ||
+	    (now.st_mode & territory->mode & 0700) == (territory->mode & 0700))
 		return;
 	snprintf(descriptor, sizeof descriptor, "/proc/self/fd/%d", territory->fd);
 	(void)!chmod(descriptor, (now.st_mode & 07777) | (territory->mode & 0700));
@@ -111,7 +112,8 @@ bool status_at(struct territory *territory, const char *path, struct statx *stat
 {
 	CLOSE_ON_RETURN int object = open_beneath(territory, path, O_PATH);
 
-	return object >= 0 && statx(object, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT, STATX_BASIC_STATS | STATX_BTIME, status) == 0;
+	return object >= 0 &&
+	       statx(object, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT, STATX_BASIC_STATS | STATX_BTIME, status) == 0;
 }
 
 char kind_of(const struct statx *status)

@@ -16,7 +16,8 @@ struct folder {
  */
 struct several_names {
 	uint64_t made, changes;
-	struct identities linked_files; /* the files that names were made for, in order, since a time in which no call ran */
+	struct identities
+		linked_files; /* the files that names were made for, in order, since a time in which no call ran */
 };
 
 struct territory {
