@@ -47,7 +47,8 @@ CALL(timerfd_create, ALLOW) CALL(timerfd_settime, ALLOW) CALL(timerfd_gettime, A
 CALL(mmap, MAPPING) CALL(munmap, ALLOW) CALL(mprotect, ALLOW) CALL(mremap, ALLOW) CALL(madvise, ALLOW)
 CALL(brk, ALLOW) CALL(msync, ALLOW) CALL(mincore, ALLOW) CALL(mlock, ALLOW) CALL(mlock2, ALLOW)
 CALL(munlock, ALLOW) CALL(mlockall, ALLOW) CALL(munlockall, ALLOW) CALL(membarrier, ALLOW)
-CALL(pkey_alloc, ALLOW) CALL(pkey_free, ALLOW) CALL(pkey_mprotect, ALLOW) CALL(map_shadow_stack, ALLOW) CALL(mseal, ALLOW)
+CALL(pkey_alloc, ALLOW) CALL(pkey_free, ALLOW) CALL(pkey_mprotect, ALLOW) CALL(map_shadow_stack, ALLOW)
+CALL(mseal, ALLOW)
 CALL(get_mempolicy, ALLOW) CALL(set_mempolicy, ALLOW) CALL(mbind, ALLOW) CALL(set_mempolicy_home_node, ALLOW)
 CALL(memfd_create, ANONYMOUS_FILE)
 
@@ -96,7 +97,8 @@ CALL(setsockopt, OPTION) CALL(getsockopt, ALLOW) CALL(shutdown, ALLOW)
 CALL(ptrace, ALLOW) CALL(process_vm_readv, ALLOW) CALL(process_vm_writev, ALLOW)
 
 /* a cell inside a cell can only be narrower */
-CALL(seccomp, ALLOW) CALL(landlock_create_ruleset, ALLOW) CALL(landlock_add_rule, ALLOW) CALL(landlock_restrict_self, ALLOW)
+CALL(seccomp, ALLOW) CALL(landlock_create_ruleset, ALLOW) CALL(landlock_add_rule, ALLOW)
+CALL(landlock_restrict_self, ALLOW)
 
 /* refused in so many words */
 CALL(unshare, REFUSE) CALL(setns, REFUSE) CALL(mount, REFUSE) CALL(umount2, REFUSE) CALL(pivot_root, REFUSE)
@@ -115,7 +117,8 @@ CALL(fanotify_init, REFUSE) CALL(fanotify_mark, REFUSE) CALL(vhangup, REFUSE) CA
 #ifdef __x86_64__
 /* the older spellings, which x86_64 still has */
 CALL(open, OPEN) CALL(creat, CREATE) CALL(stat, ALLOW) CALL(lstat, ALLOW) CALL(access, ALLOW) CALL(readlink, ALLOW)
-CALL(getdents, ALLOW) CALL(mkdir, CHANGE) CALL(rmdir, CHANGE) CALL(unlink, CHANGE) CALL(rename, CHANGE) CALL(link, CHANGE)
+CALL(getdents, ALLOW) CALL(mkdir, CHANGE) CALL(rmdir, CHANGE) CALL(unlink, CHANGE) CALL(rename, CHANGE)
+CALL(link, CHANGE)
 CALL(symlink, CHANGE) CALL(mknod, NODE) CALL(dup2, ALLOW) CALL(pipe, ALLOW)
 CALL(chmod, MODE_OF_FD) CALL(chown, METADATA) CALL(lchown, METADATA)
 CALL(utime, METADATA) CALL(utimes, METADATA) CALL(futimesat, METADATA)
