@@ -1,6 +1,5 @@
 /* Privileges and resource limits that the tool starts with. */
-#ifndef CORDON_CONFINE_H
-#define CORDON_CONFINE_H
+#pragma once
 
 #include "wire/plan.h"
 
@@ -8,5 +7,3 @@ void disable_core_dumps(void);
 void drop_privileges(void);
 void apply_resource_limits(const struct plan *plan);
 void limit_descriptors(const struct plan *plan);
-
-#endif

@@ -1,6 +1,5 @@
 /* A cell inside another one, seen from inside. */
-#ifndef CORDON_JOIN_OUTER_H
-#define CORDON_JOIN_OUTER_H
+#pragma once
 
 #include "wire/plan.h"
 
@@ -9,5 +8,3 @@
 int join_outer_cell(const struct plan *plan);
 /* The mark alone, for a cell that has no network to ask for. */
 void mark_as_nested(void);
-
-#endif

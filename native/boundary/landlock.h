@@ -1,6 +1,5 @@
 /* Landlock: the second, independent hold on the same paths, and the only one on executing. */
-#ifndef CORDON_LANDLOCK_H
-#define CORDON_LANDLOCK_H
+#pragma once
 
 #include "wire/plan.h"
 
@@ -11,5 +10,3 @@ void apply_landlock(const struct plan *plan, int terminal);
 bool enclose_signals(void);
 /* Whether Landlock alone holds the cell and does not hold yet what it does since `abi`. */
 bool landlock_is_before(const struct plan *plan, int abi);
-
-#endif

@@ -1,6 +1,5 @@
 /* The terminal that a tool gets in place of the caller's; see supervisor/streams/terminal.c for why. */
-#ifndef CORDON_NEW_TERMINAL_H
-#define CORDON_NEW_TERMINAL_H
+#pragma once
 
 #include "boundary/stdio.h"
 #include "wire/plan.h"
@@ -9,5 +8,3 @@
 void open_terminal(int supervisor, const struct plan *plan, struct stdio *tool);
 /* The tool becomes its foreground, or a job in its background. */
 void join_terminal(const struct plan *plan, int terminal);
-
-#endif

@@ -5,8 +5,7 @@
  * longest single step of all, while the host looks into the write roots. It has nothing of the cell yet, and ends when
  * no plan comes.
  */
-#ifndef CORDON_RECEIVE_PLAN_H
-#define CORDON_RECEIVE_PLAN_H
+#pragma once
 
 #include "wire/plan.h"
 
@@ -16,5 +15,3 @@ struct plan receive_plan(int host, bool *is_head_start);
 struct plan hand_plan_on(const struct plan *outline, int host, int keeper);
 /* For the keeper. A plan that the head start was not for is refused. */
 struct plan await_plan(const struct plan *outline, int from);
-
-#endif

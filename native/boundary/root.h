@@ -1,9 +1,6 @@
 /* The root of the cell: the granted paths, and nothing else. */
-#ifndef CORDON_ROOT_H
-#define CORDON_ROOT_H
+#pragma once
 
 #include "wire/plan.h"
 
 void assemble_root(const struct plan *plan);
-
-#endif

@@ -1,6 +1,5 @@
 /* stdin, stdout and stderr of a cell, one end of each. */
-#ifndef CORDON_STDIO_H
-#define CORDON_STDIO_H
+#pragma once
 
 /* Above stdin, stdout, stderr and the host. */
 #define FIRST_OF_OURS 4
@@ -11,5 +10,3 @@ struct stdio {
 };
 
 void close_stdio(struct stdio stdio);
-
-#endif

@@ -1,6 +1,5 @@
 /* The steps of the tool's process that are not the boundary itself, see become_tool() in main.c. */
-#ifndef CORDON_TOOL_H
-#define CORDON_TOOL_H
+#pragma once
 
 #include "boundary/stdio.h"
 #include "wire/plan.h"
@@ -23,5 +22,3 @@ void hand_listener(int keeper, int listener);
 struct command wait_for_command(int host);
 /* What of the keeper's work a host may refuse although it grants the listener, as an exit status. */
 int try_listener(const struct plan *plan);
-
-#endif

@@ -1,6 +1,5 @@
 /* Which part of the keeper answers which trapped system call. */
-#ifndef CORDON_ANSWER_H
-#define CORDON_ANSWER_H
+#pragma once
 
 #include "keeper/call/violations.h"
 #include "keeper/files/observe.h"
@@ -27,5 +26,3 @@ struct remembered {
 /* Before privileges are dropped. */
 void begin_answers(struct remembered *remembered, const struct plan *plan, int supervisor);
 void answer_notification(const struct plan *plan, int listener, int supervisor, struct remembered *remembered);
-
-#endif

@@ -1,9 +1,6 @@
 /* execve() where the programs are limited. */
-#ifndef CORDON_EXECUTING_H
-#define CORDON_EXECUTING_H
+#pragma once
 
 #include "keeper/call/notification.h"
 
 void answer_execute(const struct notification *call);
-
-#endif

@@ -1,6 +1,5 @@
 /* The steps of the keeper, see keep_cell() in main.c. */
-#ifndef CORDON_KEEPER_H
-#define CORDON_KEEPER_H
+#pragma once
 
 #include "keeper/answer.h"
 
@@ -25,5 +24,3 @@ void show_scratch(const struct plan *plan, int supervisor);
 /* Before the tool exists: what is told of its end comes to this descriptor. */
 int block_signals(const struct plan *plan);
 _Noreturn void watch_over_tool(const struct keeper *keeper);
-
-#endif

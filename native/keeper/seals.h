@@ -1,6 +1,5 @@
 /* Mounts that the kernel drops, see seals.c. */
-#ifndef CORDON_SEALS_H
-#define CORDON_SEALS_H
+#pragma once
 
 #include "wire/plan.h"
 
@@ -11,5 +10,3 @@ void begin_seal_watch(const struct plan *plan, int table);
 bool mounts_changed(int table);
 /* Whether something that was mounted no longer is; the host is told then. */
 bool tell_fallen_seal(const struct plan *plan, int supervisor);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the processes of a cell use together. */
-#ifndef CORDON_CONSUMPTION_H
-#define CORDON_CONSUMPTION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,5 +14,3 @@ struct consumption {
 uint64_t count_descendants(pid_t root);
 void measure_descendants(pid_t root, struct consumption *sum);
 bool sees_descendants(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* Who descends from a process, by /proc. */
-#ifndef CORDON_DESCENDANTS_H
-#define CORDON_DESCENDANTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,5 +14,3 @@ typedef void visit_thread(const char *folder, pid_t pid, void *context); /* `fol
 void each_thread(pid_t pid, visit_thread *visit, void *context);
 /* Kills until nothing below `root` is left but `except`; for where no pid namespace does. */
 void kill_descendants(pid_t root, const pid_t *except, size_t except_count);
-
-#endif

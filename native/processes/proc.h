@@ -1,6 +1,5 @@
 /* Small files of /proc. */
-#ifndef CORDON_PROC_H
-#define CORDON_PROC_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,5 +12,3 @@ size_t read_proc(char *into, size_t room, const char *path);
 /* The same of a `stat`: what follows the command name, from its closing parenthesis on; or NULL. */
 const char *read_stat(char *into, size_t room, const char *path);
 uint64_t field_in_kilobytes(const char *text, const char *name);
-
-#endif

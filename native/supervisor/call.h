@@ -1,6 +1,5 @@
 /* One running call, as its supervisor sees it. */
-#ifndef CORDON_CALL_H
-#define CORDON_CALL_H
+#pragma once
 
 #include "boundary/cgroup.h"
 #include "supervisor/memory-files.h"
@@ -40,5 +39,3 @@ struct call {
 /* An event for the host. */
 void tell(struct call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void kill_cell(struct call *call);
-
-#endif

@@ -1,6 +1,5 @@
 /* The end of a program that waited for its call. */
-#ifndef CORDON_FAREWELL_H
-#define CORDON_FAREWELL_H
+#pragma once
 
 #include "supervisor/call.h"
 
@@ -9,5 +8,3 @@ void note_size(struct call *call);
 /* It has closed its output. */
 void begin_farewell(struct call *call);
 void look_whether_gone(struct call *call);
-
-#endif

@@ -1,6 +1,5 @@
 /* The limits that no kernel mechanism holds for all processes of a cell together: the supervisor looks. */
-#ifndef CORDON_LIMITS_H
-#define CORDON_LIMITS_H
+#pragma once
 
 #include "supervisor/call.h"
 
@@ -18,5 +17,3 @@ void look_at_cgroup(struct call *call);
 void insist_on_end(const struct call *call, uint64_t now);
 /* Milliseconds until a limit must be looked at, as poll() takes them. */
 int time_to_wait(const struct call *call, uint64_t now);
-
-#endif

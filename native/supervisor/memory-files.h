@@ -1,6 +1,5 @@
 /* The supervisor's own openings of the tool's memory files, which the keeper made (keeper/limits/memory-files.c). */
-#ifndef CORDON_KEPT_MEMORY_FILES_H
-#define CORDON_KEPT_MEMORY_FILES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,5 +12,3 @@ struct memory_files {
 void keep_memory_file(struct memory_files *files, int file);
 /* Bytes in those that somebody still has open; the others are let go. */
 uint64_t memory_files_in_use(struct memory_files *files);
-
-#endif

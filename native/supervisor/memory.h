@@ -1,6 +1,5 @@
 /* What a cell's processes really hold. */
-#ifndef CORDON_MEMORY_IN_USE_H
-#define CORDON_MEMORY_IN_USE_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -9,5 +8,3 @@
 uint64_t proportional_memory(pid_t root, uint64_t memory_files);
 /* Bytes in files on the file system of `folder` that have no name any more but are still open. */
 uint64_t unlinked_bytes(pid_t root, const char *folder);
-
-#endif

@@ -1,6 +1,5 @@
 /* The supervisor: outside the boundary, from the first step to the last descendant's end. */
-#ifndef CORDON_SUPERVISE_H
-#define CORDON_SUPERVISE_H
+#pragma once
 
 #include "boundary/cgroup.h"
 #include "boundary/stdio.h"
@@ -10,5 +9,3 @@
 /* `channel`: where Node takes descriptors, or -1. `cell`: where the keeper and the tool's process speak. */
 int supervise(const struct plan *plan, int host, int channel, int cell, pid_t keeper, const struct cgroup *cgroup,
 	      struct stdio stdio, const struct copiers *copiers);
-
-#endif

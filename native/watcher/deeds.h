@@ -1,6 +1,5 @@
 /* What is done about protected names that a call touched: at once, and when it has ended. */
-#ifndef CORDON_DEEDS_H
-#define CORDON_DEEDS_H
+#pragma once
 
 #include "watcher/held.h"
 #include "watcher/territories.h"
@@ -22,5 +21,3 @@ void refresh(struct watcher *watcher, struct territory *territory, enum thorough
 void look_at_what_is_left(struct watcher *watcher, struct watch_order *order);
 /* Tells the host of a name that a call holds. */
 void on_held_replacement(unsigned long number, const char *path);
-
-#endif

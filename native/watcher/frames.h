@@ -1,6 +1,5 @@
 /* Frames between the watcher and its host, see watcher.c. */
-#ifndef CORDON_WATCHER_FRAMES_H
-#define CORDON_WATCHER_FRAMES_H
+#pragma once
 
 #define WATCHER_HOST 3 /* the descriptor */
 
@@ -27,5 +26,3 @@ enum deed {
 	SEPARATED = 's', /* it had another name; it is a file of its own now */
 	REPLACED = 'r', /* nothing: somebody else replaced, moved or removed it, and with it its seal */
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* Names that a policy takes out of what it grants, anywhere. */
-#ifndef CORDON_HELD_H
-#define CORDON_HELD_H
+#pragma once
 
 #include <stddef.h>
 
@@ -15,5 +14,3 @@ const char *hold_name(struct held_names *held, unsigned long number, const char 
 void release_names(struct held_names *held, unsigned long number);
 typedef void held_was_replaced(unsigned long number, const char *path);
 void take_held_events(struct held_names *held, held_was_replaced *replaced);
-
-#endif

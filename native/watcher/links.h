@@ -1,6 +1,5 @@
 /* Protected names that are links. */
-#ifndef CORDON_LINKS_H
-#define CORDON_LINKS_H
+#pragma once
 
 #include "watcher/watch-order.h"
 
@@ -11,5 +10,3 @@ bool link_is_unchanged(struct territory *territory, const char *path);
 
 /* All that is protected for this call, as kind and path each. What does not exist yet is added to the order's words. */
 void list_guarded(FILE *list, struct watch_order *order, const struct names *names);
-
-#endif

@@ -1,6 +1,5 @@
 /* Hard links to what is protected. */
-#ifndef CORDON_OTHER_NAMES_H
-#define CORDON_OTHER_NAMES_H
+#pragma once
 
 #include "watcher/territories.h"
 
@@ -18,5 +17,3 @@ void list_other_names(FILE *list, struct territories *all, const char *words, co
 typedef void gave_copy(const char *path, bool could, void *context);
 void give_own_copies(struct territory *territory, const char *path, const struct identities *only, gave_copy *gave,
 		     void *context);
-
-#endif

@@ -1,6 +1,5 @@
 /* The write roots that the watcher knows, and which of them can be guarded. */
-#ifndef CORDON_TERRITORIES_H
-#define CORDON_TERRITORIES_H
+#pragma once
 
 #include "watcher/territory/territory.h"
 
@@ -20,5 +19,3 @@ struct territory *territory_of(struct territories *all, const char *root);
 const char *cannot_guard(const struct territory *territory, const char *word, const char *end);
 /* The same, known after a look at it. */
 const char *cannot_guard_all(const struct territory *territory);
-
-#endif

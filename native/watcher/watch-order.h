@@ -1,6 +1,5 @@
 /* The order to watch a write root for one call: what its policy says about names that appear there. */
-#ifndef CORDON_WATCH_ORDER_H
-#define CORDON_WATCH_ORDER_H
+#pragma once
 
 #include "watcher/territory/names.h"
 #include "watcher/territory/territory.h"
@@ -36,5 +35,3 @@ bool has_seal_in(const struct watch_order *order, const char *path);
 bool must_not_appear(const struct names *names, const struct watch_order *order, const char *path, char kind);
 /* A link that was there before the call, protected or on the way from one that is. */
 bool is_guarded_link(const struct watch_order *order, const char *path);
-
-#endif

@@ -1,6 +1,5 @@
 /* Time that never goes back. */
-#ifndef CORDON_CLOCK_H
-#define CORDON_CLOCK_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -12,5 +11,3 @@ static inline uint64_t milliseconds(void)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Frames on the host connection: one byte of kind, four of length (little endian), payload. */
-#ifndef CORDON_FRAMES_H
-#define CORDON_FRAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,5 +29,3 @@ bool write_frame(int host, char kind, const void *payload, size_t length);
 bool write_fully(int fd, const void *bytes, size_t length);
 /* The bytes before a payload of this length. */
 void write_header(unsigned char header[FRAME_HEADER], char kind, size_t length);
-
-#endif

@@ -1,6 +1,5 @@
 /* FNV-1a. Whoever seeks collisions slows only the look at what he made himself. */
-#ifndef CORDON_HASH_H
-#define CORDON_HASH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ static inline bool is_first_sight(uint64_t *seen, size_t *count, size_t most, ui
 	seen[(*count)++] = hash;
 	return true;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Kernel interfaces newer than the libc headers that this must compile with (Debian 12, Ubuntu 22.04). */
-#ifndef CORDON_KERNEL_H
-#define CORDON_KERNEL_H
+#pragma once
 
 #include <linux/landlock.h>
 #include <linux/mount.h>
@@ -84,5 +83,3 @@ struct cordon_mount_attr {
 struct cordon_ruleset_attr {
 	uint64_t handled_fs, handled_net, scoped;
 };
-
-#endif

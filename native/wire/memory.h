@@ -3,8 +3,7 @@
  * Nothing goes on with less: a list that lost an entry would be a process that is not killed, or a name that is not
  * guarded. So nobody calls malloc() and its like but memory.c (test/architecture holds this).
  */
-#ifndef CORDON_MEMORY_H
-#define CORDON_MEMORY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -30,5 +29,3 @@ struct text {
 void begin_text(struct text *text);
 /* The caller frees `bytes`. */
 void end_text(struct text *text);
-
-#endif

@@ -2,8 +2,7 @@
  * What a cell inside another one says of itself to the outer keeper: its mark, the port of its proxy, its destinations.
  * It is handed to connect() in the place of an address.
  */
-#ifndef CORDON_NESTED_REQUEST_H
-#define CORDON_NESTED_REQUEST_H
+#pragma once
 
 #include "wire/plan.h"
 
@@ -21,5 +20,3 @@ char *write_request(const struct plan *plan, uint64_t mark, size_t *length);
  * more, and points into the words.
  */
 const char *parse_request(char *words, size_t length, uint64_t *mark, struct plan *plan);
-
-#endif

@@ -1,6 +1,5 @@
 /* Packets between the processes of a cell; a descriptor may travel along (SCM_RIGHTS). */
-#ifndef CORDON_PACKETS_H
-#define CORDON_PACKETS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,5 +34,3 @@ bool offer_packet(int fd, char kind, int value, const char *text, int descriptor
 void send_packet(int fd, char kind, int value, const char *text, int descriptor);
 /* Bytes received, 0 at the end, -1 with errno. */
 ssize_t receive_packet(int fd, struct packet *packet, int *descriptor, pid_t *sender);
-
-#endif

@@ -1,6 +1,5 @@
 /* The plan: the boundary, as flat words. */
-#ifndef CORDON_PLAN_H
-#define CORDON_PLAN_H
+#pragma once
 
 #include "wire/reach.h"
 
@@ -122,5 +121,3 @@ struct command {
 };
 
 const char *parse_command(char *words, size_t length, struct command *command);
-
-#endif

@@ -1,6 +1,5 @@
 /* What a tool may be connected to, by way of the proxy: names, all below a name, and blocks of addresses. */
-#ifndef CORDON_REACH_H
-#define CORDON_REACH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ bool parse_reach(const char *kind, const char *value, const char *port, struct r
 /* By any port when `port` is 0. */
 bool reaches_name(const struct broker_terms *terms, const char *name, uint16_t port);
 bool reaches_address(const struct broker_terms *terms, const uint8_t address[16], uint16_t port);
-
-#endif

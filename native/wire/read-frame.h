@@ -1,6 +1,5 @@
 /* Reading frames, see frames.h. */
-#ifndef CORDON_READ_FRAME_H
-#define CORDON_READ_FRAME_H
+#pragma once
 
 #include "wire/frames.h"
 
@@ -12,5 +11,3 @@ struct frame {
 
 bool read_frame(int host, struct frame *into);
 bool read_fully(int fd, void *bytes, size_t length);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the host gets to know: events as JSON lines in frames. */
-#ifndef CORDON_REPORT_H
-#define CORDON_REPORT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -17,5 +16,3 @@ void report_event(const char *format, ...) __attribute__((format(printf, 1, 2)))
 
 /* Appends `text` as the inside of a JSON string; cuts what does not fit. */
 size_t json_escape(char *to, size_t room, const char *text);
-
-#endif

@@ -1,6 +1,5 @@
 /* Descriptors and memory that end with the block that they are declared in. */
-#ifndef CORDON_SCOPE_H
-#define CORDON_SCOPE_H
+#pragma once
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -18,5 +17,3 @@ static inline void free_pointer(void *pointer)
 {
 	free(*(void **)pointer);
 }
-
-#endif

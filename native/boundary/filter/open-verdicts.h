@@ -1,6 +1,5 @@
 /* The checks of opens and removals that are watched or held here, as BPF. */
-#ifndef CORDON_OPEN_VERDICTS_H
-#define CORDON_OPEN_VERDICTS_H
+#pragma once
 
 #include "boundary/filter/program.h"
 
@@ -8,5 +7,3 @@ void check_truncation(struct program *program, int flags);
 /* `folder`: the number of that argument, or -1 */
 void check_reading(struct program *program, const struct plan *plan, int folder);
 void check_removal(struct program *program, const struct plan *plan);
-
-#endif

@@ -1,6 +1,5 @@
 /* A filter as BPF, instruction by instruction. */
-#ifndef CORDON_PROGRAM_H
-#define CORDON_PROGRAM_H
+#pragma once
 
 #include "wire/plan.h"
 
@@ -25,5 +24,3 @@ void only_values(struct program *program, const unsigned *values, size_t count, 
 #define ARGUMENT(index) ((unsigned)(offsetof(struct seccomp_data, args) + sizeof(__u64) * (unsigned)(index)))
 void load_argument(struct program *program, int index);
 unsigned trap_or(const struct plan *plan, unsigned trap, unsigned otherwise);
-
-#endif

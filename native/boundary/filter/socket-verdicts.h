@@ -1,6 +1,5 @@
 /* What the verdicts on sockets check, as BPF. */
-#ifndef CORDON_SOCKET_VERDICTS_H
-#define CORDON_SOCKET_VERDICTS_H
+#pragma once
 
 #include "boundary/filter/program.h"
 
@@ -11,5 +10,3 @@ void check_send(struct program *program, int flags);
 void check_option(struct program *program, const struct plan *plan);
 unsigned listen_action(const struct plan *plan);
 unsigned bind_action(const struct plan *plan);
-
-#endif

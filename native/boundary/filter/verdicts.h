@@ -1,6 +1,5 @@
 /* What a cell answers to a system call: the verdicts of syscalls.h. */
-#ifndef CORDON_VERDICTS_H
-#define CORDON_VERDICTS_H
+#pragma once
 
 #include "boundary/filter/program.h"
 
@@ -24,5 +23,3 @@ enum verdict {
 /* clang-format on */
 
 void emit_verdict(struct program *program, const struct plan *plan, enum verdict verdict);
-
-#endif

@@ -1,6 +1,5 @@
 /* One trapped system call of the tool: its arguments, the tool's memory and descriptors behind them, and the answer. */
-#ifndef CORDON_NOTIFICATION_H
-#define CORDON_NOTIFICATION_H
+#pragma once
 
 #include "wire/plan.h"
 
@@ -58,5 +57,3 @@ bool is_beneath(const char *path, const char *folder);
 pid_t number_in_proc(const struct notification *call, pid_t pid);
 /* The process, as the kernel calls it to us, that a thread belongs to; 0 when it is gone. */
 pid_t process_of_thread(const struct notification *call, pid_t thread);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the tool tried and the boundary refused, told to the host. */
-#ifndef CORDON_VIOLATIONS_H
-#define CORDON_VIOLATIONS_H
+#pragma once
 
 #include "keeper/call/notification.h"
 
@@ -16,5 +15,3 @@ struct told {
 /* `fields`: the inside of a JSON object, different for each kind (src/sandbox/result/events.ts reads it). */
 void report_violation(const struct notification *call, const char *kind, const char *fields);
 void report_path_violation(const struct notification *call, const char *kind, const char *path);
-
-#endif

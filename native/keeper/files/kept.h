@@ -1,6 +1,5 @@
 /* Write roots that hold something protected, where Landlock alone holds the cell. */
-#ifndef CORDON_KEPT_H
-#define CORDON_KEPT_H
+#pragma once
 
 #include "keeper/call/notification.h"
 
@@ -24,5 +23,3 @@ bool may_write(const struct plan *plan, const char *path);
 bool may_move(const struct plan *plan, const char *path);
 bool is_second_name(const struct plan *plan, int object, bool reads);
 mode_t without_umask(const struct notification *call, mode_t mode);
-
-#endif

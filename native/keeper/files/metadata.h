@@ -1,10 +1,7 @@
 /* chmod, chown, utime, xattr and truncate, carried out by the keeper. */
-#ifndef CORDON_METADATA_H
-#define CORDON_METADATA_H
+#pragma once
 
 #include "keeper/call/notification.h"
 
 /* False, and unanswered, when it is none of these calls. */
 bool answer_metadata(const struct notification *call);
-
-#endif

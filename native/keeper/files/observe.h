@@ -1,6 +1,5 @@
 /* What the tool tried and the boundary seems to refuse, for the host to judge. */
-#ifndef CORDON_OBSERVE_H
-#define CORDON_OBSERVE_H
+#pragma once
 
 #include "keeper/call/notification.h"
 
@@ -25,5 +24,3 @@ enum holding holding_of(const struct plan *plan, const char *path, unsigned righ
 enum holding holding_of_folder(const struct plan *plan, const char *path);
 
 void answer_open(const struct notification *call);
-
-#endif

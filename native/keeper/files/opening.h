@@ -1,6 +1,5 @@
 /* Opens that the keeper carries out, in the landlock form. */
-#ifndef CORDON_OPENING_H
-#define CORDON_OPENING_H
+#pragma once
 
 #include "keeper/call/notification.h"
 
@@ -12,5 +11,3 @@ struct opening {
 };
 /* False, and unanswered, when it is none that the keeper carries out. */
 bool carry_out_open(const struct notification *call, const struct opening *opening);
-
-#endif

@@ -1,9 +1,6 @@
 /* Making, removing, replacing and renaming names that the boundary keeps. */
-#ifndef CORDON_REFUSED_CHANGES_H
-#define CORDON_REFUSED_CHANGES_H
+#pragma once
 
 #include "keeper/call/notification.h"
 
 void answer_change(const struct notification *call);
-
-#endif

@@ -1,6 +1,5 @@
 /* Terminals that the tool makes, where Landlock alone holds the cell. */
-#ifndef CORDON_TERMINALS_H
-#define CORDON_TERMINALS_H
+#pragma once
 
 #include "keeper/call/notification.h"
 
@@ -16,5 +15,3 @@ struct terminals {
 /* False, and unanswered, when it is no terminal of the tool's own. */
 bool open_terminal_for(const struct notification *call, int object, int flags);
 void answer_ioctl(const struct notification *call);
-
-#endif

@@ -1,6 +1,5 @@
 /* inotify_init(), counted. */
-#ifndef CORDON_INOTIFY_INSTANCES_H
-#define CORDON_INOTIFY_INSTANCES_H
+#pragma once
 
 #include "keeper/call/notification.h"
 
@@ -9,5 +8,3 @@ struct inotify_count {
 };
 
 void answer_inotify(const struct notification *call, struct inotify_count *count);
-
-#endif

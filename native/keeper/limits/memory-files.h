@@ -1,9 +1,6 @@
 /* memfd_create() under a memory limit. */
-#ifndef CORDON_MEMORY_FILES_H
-#define CORDON_MEMORY_FILES_H
+#pragma once
 
 #include "keeper/call/notification.h"
 
 void answer_memory_file(const struct notification *call);
-
-#endif

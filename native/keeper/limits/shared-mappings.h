@@ -1,6 +1,5 @@
 /* Shared anonymous memory under a memory limit. */
-#ifndef CORDON_SHARED_MAPPINGS_H
-#define CORDON_SHARED_MAPPINGS_H
+#pragma once
 
 #include "keeper/call/notification.h"
 
@@ -13,5 +12,3 @@ struct charges {
 };
 
 void answer_shared_mapping(const struct notification *call, struct charges *charges);
-
-#endif

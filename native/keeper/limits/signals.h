@@ -1,9 +1,6 @@
 /* Signals of the tool, sent by the keeper. */
-#ifndef CORDON_SIGNALS_H
-#define CORDON_SIGNALS_H
+#pragma once
 
 #include "keeper/call/notification.h"
 
 void answer_signal(const struct notification *call);
-
-#endif

@@ -1,6 +1,5 @@
 /* fork() and its like, counted. */
-#ifndef CORDON_TASKS_H
-#define CORDON_TASKS_H
+#pragma once
 
 #include "keeper/call/notification.h"
 
@@ -10,5 +9,3 @@ struct task_count {
 };
 
 void answer_fork(const struct notification *call, struct task_count *count);
-
-#endif

@@ -1,6 +1,5 @@
 /* Addresses that a tool hands to connect() and bind(). */
-#ifndef CORDON_ADDRESS_H
-#define CORDON_ADDRESS_H
+#pragma once
 
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -22,5 +21,3 @@ union address {
 /* As fields of a report. */
 void describe_address(const union address *address, char *into, size_t room);
 bool is_loopback(const union address *address);
-
-#endif

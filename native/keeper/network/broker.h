@@ -1,6 +1,5 @@
 /* The way to granted hosts, see broker.c. */
-#ifndef CORDON_BROKER_H
-#define CORDON_BROKER_H
+#pragma once
 
 #include "keeper/call/notification.h"
 #include "keeper/network/address.h"
@@ -23,5 +22,3 @@ void answer_brokered(const struct notification *call, const union address *addre
 /* Room for BROKER_DESCRIPTORS. Returns how many there are. */
 size_t watch_broker(const struct broker *broker, struct pollfd *polled);
 void answer_broker(struct broker *broker, const struct pollfd *polled);
-
-#endif

@@ -1,6 +1,5 @@
 /* connect(), carried out on the tool's own socket or on one that takes its place. */
-#ifndef CORDON_CONNECTING_H
-#define CORDON_CONNECTING_H
+#pragma once
 
 #include "keeper/network/address.h"
 #include "keeper/network/stand-in.h"
@@ -13,5 +12,3 @@ int connect_in_time(int socket, const struct sockaddr *address, socklen_t length
 int take_socket(const struct notification *call, struct stand_in *ours);
 void connect_as_asked(const struct notification *call, const struct stand_in *ours, const union address *address,
 		      socklen_t length);
-
-#endif

@@ -1,9 +1,6 @@
 /* socketpair() of Unix datagram sockets. */
-#ifndef CORDON_DATAGRAM_PAIRS_H
-#define CORDON_DATAGRAM_PAIRS_H
+#pragma once
 
 #include "keeper/call/notification.h"
 
 void answer_socket_pair(const struct notification *call);
-
-#endif

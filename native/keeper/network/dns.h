@@ -1,6 +1,5 @@
 /* Names that the tool asks for, see dns.c. */
-#ifndef CORDON_DNS_H
-#define CORDON_DNS_H
+#pragma once
 
 #include "wire/reach.h"
 
@@ -26,5 +25,3 @@ bool is_stand_in_address(const uint8_t address[16]);
  */
 size_t answer_question(const struct broker_terms *terms, struct known_names *names, const uint8_t *question,
 		       size_t length, uint8_t answer[DNS_MOST], char refused[NAME_ROOM]);
-
-#endif

@@ -1,6 +1,5 @@
 /* Cells inside this cell: nested.c has the side of the outer keeper, boundary/join-outer.c that of the inner tool. */
-#ifndef CORDON_NESTED_H
-#define CORDON_NESTED_H
+#pragma once
 
 #include "keeper/call/violations.h"
 #include "keeper/network/broker.h"
@@ -44,5 +43,3 @@ bool answer_nested_file(const struct notification *call);
 
 size_t watch_nested(const struct nest *nest, struct pollfd *polled);
 void hear_nested(struct nest *nest, const struct pollfd *polled, size_t count);
-
-#endif

@@ -1,6 +1,5 @@
 /* Where a tool asks for names: datagrams at the loopback of its namespace, and streams. */
-#ifndef CORDON_QUESTIONS_H
-#define CORDON_QUESTIONS_H
+#pragma once
 
 #include "keeper/network/dns.h"
 
@@ -36,5 +35,3 @@ void watch_conversations(const struct questions *questions, struct pollfd *polle
 void hear_conversations(struct questions *questions, const struct pollfd *polled);
 /* One end of a new conversation, for the tool; -1 with errno. */
 int begin_conversation(struct questions *questions, int flags);
-
-#endif

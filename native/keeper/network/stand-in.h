@@ -1,6 +1,5 @@
 /* Sockets that take the place of the tool's own, see stand-in.c. */
-#ifndef CORDON_STAND_IN_H
-#define CORDON_STAND_IN_H
+#pragma once
 
 #include "keeper/call/notification.h"
 
@@ -18,5 +17,3 @@ int connect_stand_in(const struct stand_in *made, const struct sockaddr *address
 bool put_in_place(const struct notification *call, const struct stand_in *made);
 /* socket() of the internet families, where its listen() could not be judged either. */
 void answer_socket(const struct notification *call);
-
-#endif

@@ -1,6 +1,5 @@
 /* Connections on their way to the host, see channel.c. */
-#ifndef CORDON_CHANNEL_H
-#define CORDON_CHANNEL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -17,5 +16,3 @@ struct courier {
 /* The connection is the courier's from now on. */
 void courier_take(struct courier *courier, const char *whom, int connection);
 void courier_go(struct courier *courier);
-
-#endif

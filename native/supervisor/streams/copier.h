@@ -1,6 +1,5 @@
 /* Streams of the caller that the tool must not hold itself, see copier.c. */
-#ifndef CORDON_COPIER_H
-#define CORDON_COPIER_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -18,5 +17,3 @@ int take_caller_stream(int number, struct copiers *copiers);
 bool is_same_file(int one, int other);
 void finish_input(const struct copiers *copiers);
 void end_copiers(const struct copiers *copiers);
-
-#endif

@@ -1,6 +1,5 @@
 /* The ends of the tool's streams, before there is a tool. */
-#ifndef CORDON_OPEN_STDIO_H
-#define CORDON_OPEN_STDIO_H
+#pragma once
 
 #include "boundary/stdio.h"
 #include "supervisor/streams/copier.h"
@@ -8,5 +7,3 @@
 
 /* The tool's ends and ours. Terminals come later: the keeper makes them, inside. */
 void open_stdio(const struct plan *plan, struct stdio *tool, struct stdio *own, struct copiers *copiers);
-
-#endif

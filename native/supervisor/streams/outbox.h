@@ -1,6 +1,5 @@
 /* What waits to go to the host, see outbox.c. */
-#ifndef CORDON_OUTBOX_H
-#define CORDON_OUTBOX_H
+#pragma once
 
 #include "wire/frames.h"
 
@@ -14,5 +13,3 @@ struct outbox {
 bool outbox_put(struct outbox *outbox, enum frame_kind kind, const void *payload, size_t length);
 bool outbox_flush(struct outbox *outbox);
 bool outbox_empty(const struct outbox *outbox);
-
-#endif

@@ -1,6 +1,5 @@
 /* The supervisor's half of a terminal: what the tool writes to the caller's, and the caller's keys back. */
-#ifndef CORDON_TERMINAL_H
-#define CORDON_TERMINAL_H
+#pragma once
 
 #include "wire/plan.h"
 
@@ -31,5 +30,3 @@ bool terminal_has_pending(const struct terminal *terminal);
 void terminal_show(struct terminal *terminal, const char *bytes, size_t length);
 void terminal_flush(struct terminal *terminal);
 bool terminal_insists(struct terminal *terminal, const char *keys, size_t length);
-
-#endif

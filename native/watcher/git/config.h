@@ -1,6 +1,5 @@
 /* The configuration of a repository that a tool made. */
-#ifndef CORDON_GIT_CONFIG_H
-#define CORDON_GIT_CONFIG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,5 +9,3 @@
 bool config_is_harmless(char *text, size_t length,
 			const char *work_tree); /* changes the text; it has room for a NUL behind `length` */
 bool config_file_is_harmless(int file, const char *work_tree);
-
-#endif

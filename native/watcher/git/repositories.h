@@ -1,6 +1,5 @@
 /* Repositories of submodules and work trees. */
-#ifndef CORDON_REPOSITORIES_H
-#define CORDON_REPOSITORIES_H
+#pragma once
 
 #include "watcher/territory/aside.h"
 
@@ -10,5 +9,3 @@ bool leads_to_own_repository(struct territory *territory, const char *path);
 void disarm_repositories(struct territory *territory, const char *folder, was_put_aside *moved, void *context);
 
 void disarm_hooks(struct territory *territory, const char *path, was_put_aside *moved, void *context);
-
-#endif

@@ -1,6 +1,5 @@
 /* Putting aside what a tool left that somebody else would run. */
-#ifndef CORDON_ASIDE_H
-#define CORDON_ASIDE_H
+#pragma once
 
 #include "watcher/territory/territory.h"
 
@@ -12,5 +11,3 @@ enum put_aside put_aside(struct territory *territory, const char *path, char *as
 /* Calls `moved` when it was there; without a new name when it could not be moved. */
 typedef void was_put_aside(struct territory *territory, const char *path, const char *aside, void *context);
 void move_and_tell(struct territory *territory, const char *path, was_put_aside *moved, void *context);
-
-#endif

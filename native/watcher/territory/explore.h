@@ -1,6 +1,5 @@
 /* Walking a write root, and putting its folders under watch. */
-#ifndef CORDON_EXPLORE_H
-#define CORDON_EXPLORE_H
+#pragma once
 
 #include "watcher/territory/names.h"
 #include "watcher/territory/territory.h"
@@ -15,5 +14,3 @@ struct observer {
 };
 
 void explore(struct territory *territory, const char *from, const struct names *names, const struct observer *observer);
-
-#endif

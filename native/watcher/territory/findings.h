@@ -1,6 +1,5 @@
 /* The protected names found in a write root, with an index by path: a tool may make very many. */
-#ifndef CORDON_FINDINGS_H
-#define CORDON_FINDINGS_H
+#pragma once
 
 #include "watcher/territory/identity.h"
 
@@ -32,5 +31,3 @@ void build_index(struct findings *found);
 /* Whether a path is a closed folder, or lies in one. */
 bool is_in_closed(const struct findings *all, const char *path);
 void free_findings(struct findings *found);
-
-#endif

@@ -1,6 +1,5 @@
 /* Objects of a file system, however they are named. */
-#ifndef CORDON_IDENTITY_H
-#define CORDON_IDENTITY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ int compare_identities(const void *left, const void *right);
 bool is_same_object(const struct identity *left, const struct identity *right);
 void add_identity(struct identities *all, const struct identity *identity);
 bool is_among(const struct identities *sorted, const struct statx *status);
-
-#endif

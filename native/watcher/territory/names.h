@@ -1,6 +1,5 @@
 /* The protected names. */
-#ifndef CORDON_NAMES_H
-#define CORDON_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ bool is_protected_name(const struct names *names, const char *path, char kind);
 bool leads_to_name(const char *path, const char *name, const char **rest);
 /* Whether a path is this name or, as a link, leads to it. */
 bool means_name(const char *path, const char *name, char kind);
-
-#endif

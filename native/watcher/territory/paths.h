@@ -1,6 +1,5 @@
 /* Lists of paths, and how paths lie to each other by their text. */
-#ifndef CORDON_PATHS_H
-#define CORDON_PATHS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,5 +17,3 @@ bool lies_in(const char *path, const char *folder);
 bool ends_in_name(const char *path, const char *name);
 /* Behind the last component `.git` of a path (at a slash or the end), or NULL when it has none. */
 const char *behind_git(const char *path);
-
-#endif

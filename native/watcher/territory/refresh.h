@@ -1,6 +1,5 @@
 /* What has happened in a write root, taken in. */
-#ifndef CORDON_REFRESH_H
-#define CORDON_REFRESH_H
+#pragma once
 
 #include "watcher/territory/explore.h"
 
@@ -8,5 +7,3 @@ enum thoroughness { WHAT_HAPPENED, EVERYTHING };
 /* Takes in what has happened. EVERYTHING also looks where nothing can be watched. */
 void refresh_territory(struct territory *territory, const struct names *names, enum thoroughness how,
 		       const struct observer *observer);
-
-#endif

@@ -1,6 +1,5 @@
 /* What is remembered of the protected names that exist in a write root, and what is forgotten. */
-#ifndef CORDON_REMEMBER_H
-#define CORDON_REMEMBER_H
+#pragma once
 
 #include "watcher/territory/territory.h"
 
@@ -12,5 +11,3 @@ void remember_closed(struct territory *territory, const char *path);
 void forget_vanished(struct territory *territory);
 /* Closed folders that have been opened by their owner are forgotten, and put among the unexplored. */
 void forget_opened(struct territory *territory);
-
-#endif

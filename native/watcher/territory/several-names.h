@@ -1,6 +1,5 @@
 /* Which files have several names (hard links), and which got one more while calls ran. */
-#ifndef CORDON_SEVERAL_NAMES_H
-#define CORDON_SEVERAL_NAMES_H
+#pragma once
 
 #include "watcher/territory/territory.h"
 
@@ -10,5 +9,3 @@ void note_other_name(struct territory *territory, const char *path, const struct
 void settle_other_names(struct territory *territory);
 /* The files that names were made for since there were `count` of them, sorted. The caller frees the list. */
 struct identities files_linked_since(const struct several_names *several, size_t count, uint64_t lost);
-
-#endif

@@ -1,6 +1,5 @@
 /* One write root: its folders under watch, and the protected names found in them. */
-#ifndef CORDON_TERRITORY_H
-#define CORDON_TERRITORY_H
+#pragma once
 
 #include "watcher/territory/findings.h"
 #include "watcher/territory/paths.h"
@@ -62,5 +61,3 @@ void keep_root_open(struct territory *territory);
 char kind_at(struct territory *territory, const char *path);
 /* The caller frees it; NULL when it is no link. */
 char *read_link(struct territory *territory, const char *path);
-
-#endif
