@@ -23,8 +23,10 @@ const includesBy = (files: readonly SourceFile[], groupOf: (path: string) => str
   return new Map(Array.from(graph, ([from, targets]) => [from, [...targets].sort()]))
 }
 
-export const moduleCycles = (files: readonly SourceFile[]) => circlesOf(includesBy(files, moduleOf))
-export const includedFolderCycles = (files: readonly SourceFile[]) => circlesOf(includesBy(files, posix.dirname))
+type Circles = ReturnType<typeof circlesOf>
+
+export const moduleCycles = (files: readonly SourceFile[]): Circles => circlesOf(includesBy(files, moduleOf))
+export const includedFolderCycles = (files: readonly SourceFile[]): Circles => circlesOf(includesBy(files, (path) => posix.dirname(path)))
 
 /** `native/keeper` of `native/keeper/network/dns.c`; the file itself of `native/main.c`. */
 export const partOf = (path: string): string => /^native\/[^/]+/.exec(path)?.[0] ?? path
