@@ -25,7 +25,9 @@ const CROSS_PACKAGES = {
 }
 
 const NATIVE = join(ROOT, 'native')
-const COMMON = ['-std=gnu11', '-D_GNU_SOURCE', '-Wall', '-Wextra', '-I', NATIVE]
+// Signs are left out: descriptors, sizes and lengths of the kernel have all of them, and each cast would say nothing.
+const WARNINGS = ['-Wall', '-Wextra', '-Wshadow', '-Wformat=2', '-Wconversion', '-Wno-sign-conversion']
+const COMMON = ['-std=gnu11', '-D_GNU_SOURCE', ...WARNINGS, '-I', NATIVE]
 // Not where it is installed: a compiler that warns of more than ours do must not keep anybody from installing.
 const STRICT = ['-Werror']
 // Distributions predefine _FORTIFY_SOURCE at their own level; redefining it without -U is an error under -Werror.

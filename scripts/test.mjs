@@ -108,6 +108,7 @@ if (built) {
   ])
   const beside = checkBeside([
     ['lint', ...tool('eslint/bin/eslint.js', '--max-warnings', '0', '.')],
+    ['layout of native/', ...node('scripts/format-c.mjs', '--check')],
     ['types of the tests', ...tool('typescript/bin/tsc', '-p', 'test/tsconfig.json')],
     ['fuzz targets, a fixed number of runs', ...node('scripts/fuzz.mjs', '--runs', '20000')],
   ])

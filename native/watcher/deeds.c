@@ -1,29 +1,34 @@
 /* What is done about protected names that a call touched: at once, and when it has ended. */
-#include "wire/cell.h"
-#include "watcher/watcher.h"
+#include "watcher/deeds.h"
+#include "watcher/frames.h"
+#include "watcher/git/disarm.h"
+#include "watcher/links.h"
+#include "watcher/other-names.h"
+#include "watcher/territory/aside.h"
+#include "watcher/territory/remember.h"
+#include "watcher/territory/several-names.h"
+#include "wire/frames.h"
+#include "wire/memory.h"
+#include "wire/scope.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define HOST_FD 3
-
 static void tell_host(unsigned long number, enum deed deed, const char *root, const char *path, const char *aside)
 {
-	char *payload = NULL;
-	size_t length = 0;
-	FILE *words = open_memstream(&payload, &length);
+	struct text words;
 
-	if (!words)
-		abort();
-	fprintf(words, "%lu%c%s%s%s%c%c%c", number, 0, root, *root && *path ? "/" : "", path, 0, deed, 0);
+	begin_text(&words);
+	fprintf(words.into, "%lu%c%s%s%s%c%c%c", number, 0, root, *root && *path ? "/" : "", path, 0, deed, 0);
 	if (aside)
-		fprintf(words, "%s/%s", root, aside);
-	fputc(0, words);
-	fclose(words);
-	write_frame(HOST_FD, WATCHER_ASIDE, payload, length);
-	free(payload);
+		fprintf(words.into, "%s/%s", root, aside);
+	fputc(0, words.into);
+	end_text(&words);
+	write_frame(WATCHER_HOST, WATCHER_ASIDE, words.bytes, words.length);
+	free(words.bytes);
 }
 
 static void tell(const struct watch_order *order, enum deed deed, const char *path, const char *aside)
@@ -70,11 +75,8 @@ static bool remove_for(struct watcher *watcher, const struct watch_order *order,
 		moved_aside(watcher, order, path, aside);
 		restore_link(order->territory, path);
 		return true;
-	case LEFT_THERE:
-		tell(order, LEFT, path, NULL);
-		return false;
-	case NOTHING_THERE:
-		break;
+	case LEFT_THERE: tell(order, LEFT, path, NULL); return false;
+	case NOTHING_THERE: break;
 	}
 	return true;
 }
@@ -82,7 +84,8 @@ static bool remove_for(struct watcher *watcher, const struct watch_order *order,
 /* The tool does not run yet: its cell is planned anew, with this sealed. */
 static void tell_if_disturbed(const struct watch_order *order, const char *path, bool is_protected)
 {
-	if ((is_protected && !is_exempt(order, path) && !find(&order->territory->found, path)) || is_carved_out(order, path))
+	if ((is_protected && !is_exempt(order, path) && !find(&order->territory->found, path)) ||
+	    is_carved_out(order, path))
 		tell(order, REPLACED, path, NULL);
 }
 
@@ -98,10 +101,11 @@ static bool on_appearance(struct territory *territory, const char *path, bool is
 			tell_if_disturbed(order, path, is_protected);
 			continue;
 		}
-		bool unwanted = is_guarded_link(order, path) ||
-				(is_protected && must_not_appear(&watcher->names, order, path, kind_at(territory, path)));
-		if ((is_carved_out(order, path) || (unwanted && !link_is_unchanged(territory, path))) && !was_sealed(order, path) &&
-		    !is_sealed_object(order, path))
+		bool unwanted =
+			is_guarded_link(order, path) ||
+			(is_protected && must_not_appear(&watcher->names, order, path, kind_at(territory, path)));
+		if ((is_carved_out(order, path) || (unwanted && !link_is_unchanged(territory, path))) &&
+		    !was_sealed(order, path) && !is_sealed_object(order, path))
 			return remove_for(watcher, order, path) && !find(&territory->found, path);
 	}
 	return false;
@@ -109,7 +113,8 @@ static bool on_appearance(struct territory *territory, const char *path, bool is
 
 void refresh(struct watcher *watcher, struct territory *territory, enum thoroughness how)
 {
-	refresh_territory(territory, &watcher->names, how, &(struct observer){ on_appearance, on_replacement, watcher });
+	refresh_territory(territory, &watcher->names, how,
+			  &(struct observer){ on_appearance, on_replacement, watcher });
 }
 
 struct disarming {
@@ -150,21 +155,24 @@ static void on_own_copy(const char *path, bool could, void *context)
 }
 
 /*
- * Whatever the tool made under a protected name has that name alone, and so has what the policy permits if a name was made
- * for it during the call. Otherwise a later call could write to it by another name, also one whose write roots hold only
- * that. What its user linked before stays linked.
+ * Whatever the tool made under a protected name has that name alone, and so has what the policy permits if a name was
+ * made for it during the call. Otherwise a later call could write to it by another name, also one whose write roots
+ * hold only that. What its user linked before stays linked.
  */
-static void end_other_names(struct watcher *watcher, const struct watch_order *order, const struct found *found, const struct identities *linked_files)
+static void end_other_names(struct watcher *watcher, const struct watch_order *order, const struct found *found,
+			    const struct identities *linked_files)
 {
 	bool is_permitted = is_exempt(order, found->path);
 
 	if (watcher->territories.several.made == order->made || (found->seen <= order->since && !is_permitted))
 		return;
-	FREE_ON_RETURN char *path = strdup(found->path);
-	give_own_copies(order->territory, path, is_permitted ? linked_files : NULL, on_own_copy, &(struct disarming){ watcher, order });
+	FREE_ON_RETURN char *path = copy_text(found->path);
+	give_own_copies(order->territory, path, is_permitted ? linked_files : NULL, on_own_copy,
+			&(struct disarming){ watcher, order });
 }
 
-static void look_at_found(struct watcher *watcher, struct watch_order *order, const struct found *found, const struct identities *linked_files)
+static void look_at_found(struct watcher *watcher, struct watch_order *order, const struct found *found,
+			  const struct identities *linked_files)
 {
 	if (found->seen > order->since && (is_out_of_reach(order, found->path) || was_sealed_elsewhere(order, found)))
 		return;
@@ -210,7 +218,8 @@ void look_at_what_is_left(struct watcher *watcher, struct watch_order *order)
 		if (watcher->territories.list[i] != territory && watcher->territories.list[i]->calls)
 			refresh(watcher, watcher->territories.list[i], WHAT_HAPPENED);
 	refresh(watcher, territory, EVERYTHING);
-	struct identities linked_files = files_linked_since(&watcher->territories.several, order->linked_files_before, order->lost);
+	struct identities linked_files =
+		files_linked_since(&watcher->territories.several, order->linked_files_before, order->lost);
 	for (size_t i = 0; i < order->word_count; i++)
 		if (order->words[i][0] == '!')
 			remove_carved_out(watcher, order, order->words[i] + 1);

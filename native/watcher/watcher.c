@@ -21,46 +21,56 @@
  * In between, A tells of something protected that was touched: the number of the
  * call, the path, what was done about it (enum deed), the new name where it has one.
  */
-#include "wire/cell.h"
 #include "watcher/watcher.h"
+#include "watcher/deeds.h"
+#include "watcher/frames.h"
+#include "watcher/held.h"
+#include "watcher/links.h"
+#include "watcher/other-names.h"
+#include "watcher/rounds.h"
+#include "watcher/territories.h"
+#include "watcher/territory/names.h"
+#include "watcher/territory/refresh.h"
+#include "watcher/territory/remember.h"
+#include "watcher/territory/territory.h"
+#include "watcher/watch-order.h"
+#include "wire/frames.h"
+#include "wire/memory.h"
+#include "wire/read-frame.h"
+#include "wire/report.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#define HOST_FD 3
+static void send_text(enum watcher_frame kind, struct text *text)
+{
+	end_text(text);
+	write_frame(WATCHER_HOST, (char)kind, text->bytes, text->length);
+	free(text->bytes);
+}
 
 static void answer_other_names(struct watcher *watcher, const char *words, const char *end)
 {
-	char *payload = NULL;
-	size_t length = 0;
-	FILE *list = open_memstream(&payload, &length);
+	struct text list;
 
-	if (!list)
-		abort();
-	list_other_names(list, &watcher->territories, words, end);
-	fclose(list);
-	write_frame(HOST_FD, WATCHER_FOUND, payload, length);
-	free(payload);
+	begin_text(&list);
+	list_other_names(list.into, &watcher->territories, words, end);
+	send_text(WATCHER_FOUND, &list);
 }
 
 static void answer_begin(struct watcher *watcher, unsigned long number, const char *root, char *exempt, char *end)
 {
 	struct territory *territory = territory_of(&watcher->territories, root);
-	struct watch_order *order = calloc(1, sizeof *order);
-	char *payload = NULL;
-	size_t length = 0;
-	FILE *list = open_memstream(&payload, &length);
+	struct watch_order *order = allocate(1, sizeof *order);
+	struct text list;
 
-	if (!order || !list)
-		abort();
+	begin_text(&list);
 	const char *problem = cannot_guard(territory, exempt, end);
 	if (!problem) {
 		refresh(watcher, territory, EVERYTHING);
@@ -69,8 +79,8 @@ static void answer_begin(struct watcher *watcher, unsigned long number, const ch
 		problem = cannot_guard_all(territory);
 	}
 	if (problem) {
-		fprintf(list, "!%s", problem);
-		fputc(0, list);
+		fprintf(list.into, "!%s", problem);
+		fputc(0, list.into);
 		free(order);
 	} else {
 		struct several_names *several = &watcher->territories.several;
@@ -78,18 +88,21 @@ static void answer_begin(struct watcher *watcher, unsigned long number, const ch
 		territory->calls++;
 		if (!watcher->orders)
 			several->linked_files.count = 0;
-		*order = (struct watch_order){ .number = number, .territory = territory, .since = territory->turn, .made = several->made,
-					       .lost = several->linked_files.lost, .linked_files_before = several->linked_files.count, .next = watcher->orders };
+		*order = (struct watch_order){ .number = number,
+					       .territory = territory,
+					       .since = territory->turn,
+					       .made = several->made,
+					       .lost = several->linked_files.lost,
+					       .linked_files_before = several->linked_files.count,
+					       .next = watcher->orders };
 		for (; exempt < end; exempt += strlen(exempt) + 1)
 			add_word(order, exempt);
 		watcher->orders = order;
-		fprintf(list, "@%llu", (unsigned long long)watcher->territories.several.changes);
-		fputc(0, list);
-		list_guarded(list, order, &watcher->names);
+		fprintf(list.into, "@%llu", (unsigned long long)watcher->territories.several.changes);
+		fputc(0, list.into);
+		list_guarded(list.into, order, &watcher->names);
 	}
-	fclose(list);
-	write_frame(HOST_FD, WATCHER_FOUND, payload, length);
-	free(payload);
+	send_text(WATCHER_FOUND, &list);
 }
 
 static struct watch_order *order_of(struct watcher *watcher, unsigned long number)
@@ -143,7 +156,7 @@ static void answer_hold(struct watcher *watcher, unsigned long number, const cha
 		release_names(&watcher->held, number);
 	if (problem)
 		snprintf(words, sizeof words, "!%s", problem);
-	write_frame(HOST_FD, WATCHER_DONE, words, strlen(words) + 1);
+	write_frame(WATCHER_HOST, WATCHER_DONE, words, strlen(words) + 1);
 }
 
 static void finish_held(struct watcher *watcher, unsigned long number)
@@ -154,43 +167,24 @@ static void finish_held(struct watcher *watcher, unsigned long number)
 
 static void answer_end(struct watcher *watcher, unsigned long number, struct watch_order *order, bool used)
 {
-	char *payload = NULL;
-	size_t length = 0;
-	FILE *words = open_memstream(&payload, &length);
+	struct text words;
 
-	if (!words)
-		abort();
-	fprintf(words, "%lu", number);
-	fputc(0, words);
+	begin_text(&words);
+	fprintf(words.into, "%lu", number);
+	fputc(0, words.into);
 	if (order) {
 		order->running = order->running && used;
-		finish_order(watcher, order, words);
+		finish_order(watcher, order, words.into);
 	} else {
 		finish_held(watcher, number);
 	}
-	fclose(words);
-	write_frame(HOST_FD, WATCHER_DONE, payload, length);
-	free(payload);
+	send_text(WATCHER_DONE, &words);
 }
 
 /* A host that says what we do not understand would believe that we do: better that it hears of our end. */
 static _Noreturn void refuse_host(void)
 {
 	exit(EXIT_REFUSED);
-}
-
-static void take_names(struct watcher *watcher, char *words, char *end)
-{
-	for (; words < end; words += strlen(words) + 1) {
-		struct names *names = &watcher->names;
-		if (!*words || !strchr(SCOPE_LETTERS, *words))
-			refuse_host();
-		names->list = realloc(names->list, (names->count + 1) * sizeof *names->list);
-		if (!names->list)
-			abort();
-		names->list[names->count++] = (struct name){ words[0], words + 1 };
-		add_ending(names, words + 1);
-	}
 }
 
 static void answer(struct watcher *watcher, struct frame *frame)
@@ -201,51 +195,47 @@ static void answer(struct watcher *watcher, struct frame *frame)
 
 	switch ((char)frame->kind) {
 	case WATCHER_NAMES:
-		take_names(watcher, words, end);
+		if (!take_names(&watcher->names, words, end))
+			refuse_host();
 		return; /* the names stay where they are */
 	case WATCHER_BEGIN:
 		words += strlen(words) + 1;
 		if (words < end)
 			answer_begin(watcher, number, words, words + strlen(words) + 1, end);
 		break;
-	case WATCHER_HOLD:
-		answer_hold(watcher, number, words + strlen(words) + 1, end);
-		break;
-	case WATCHER_OTHER_NAMES:
-		answer_other_names(watcher, words + strlen(words) + 1, end);
-		break;
+	case WATCHER_HOLD: answer_hold(watcher, number, words + strlen(words) + 1, end); break;
+	case WATCHER_OTHER_NAMES: answer_other_names(watcher, words + strlen(words) + 1, end); break;
 	case WATCHER_GO:
 		for (words += strlen(words) + 1; order && words < end; words += strlen(words) + 1)
 			add_word(order, words);
 		if (order)
 			order->running = true;
 		break;
-	case WATCHER_END:
-		answer_end(watcher, number, order, words + strlen(words) + 1 >= end);
-		break;
-	default:
-		refuse_host();
+	case WATCHER_END: answer_end(watcher, number, order, words + strlen(words) + 1 >= end); break;
+	default: refuse_host();
 	}
 	free(frame->payload);
 }
 
 int serve_watcher(void)
 {
-	struct watcher watcher = { 0 };
+	struct watcher watcher = { .held.inotify = -1 };
 	struct pollfd polled[2 + MOST_TERRITORIES];
 
-	close_range(HOST_FD + 1, ~0U, 0);
-	fcntl(HOST_FD, F_SETFD, FD_CLOEXEC);
+	close_range(WATCHER_HOST + 1, ~0U, 0);
+	fcntl(WATCHER_HOST, F_SETFD, FD_CLOEXEC);
 	signal(SIGPIPE, SIG_IGN);
 	setsid();
 	for (;;) {
 		struct frame frame;
-		polled[0] = (struct pollfd){ .fd = HOST_FD, .events = POLLIN };
+		polled[0] = (struct pollfd){ .fd = WATCHER_HOST, .events = POLLIN };
 		polled[1] = (struct pollfd){ .fd = watcher.held.list ? watcher.held.inotify : -1, .events = POLLIN };
 		for (size_t i = 0; i < watcher.territories.count; i++)
 			/* What happens where no call works is for the next call there to take in. */
-			polled[2 + i] = (struct pollfd){ .fd = watcher.territories.list[i]->inotify, .events = watcher.territories.list[i]->calls ? POLLIN : 0 };
-		if (poll(polled, 2 + watcher.territories.count, until_next_round(&watcher.territories)) < 0 && errno != EINTR)
+			polled[2 + i] = (struct pollfd){ .fd = watcher.territories.list[i]->inotify,
+							 .events = watcher.territories.list[i]->calls ? POLLIN : 0 };
+		if (poll(polled, 2 + watcher.territories.count, until_next_round(&watcher.territories)) < 0 &&
+		    errno != EINTR)
 			return EXIT_REFUSED;
 		/* First, because a tool does something only after we were told that it runs. */
 		if (!polled[0].revents) {
@@ -261,7 +251,7 @@ int serve_watcher(void)
 				take_held_events(&watcher.held, on_held_replacement);
 			continue;
 		}
-		if (!read_frame(HOST_FD, &frame)) {
+		if (!read_frame(WATCHER_HOST, &frame)) {
 			/* The host is gone, and its cells go now; what they leave behind is still ours to look at. */
 			usleep(300000);
 			while (watcher.orders)
