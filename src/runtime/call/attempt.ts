@@ -182,7 +182,7 @@ const deny = async (services: CallServices, evaluation: Evaluation, refusal?: Co
   return {
     // Nobody said no where the caller itself went away.
     status: denial?.code === 'cancelled' ? 'cancelled' : 'denied',
-    reason: decision.agent_reason ?? 'This call was not permitted.',
+    reason: decision.agent_reason ?? 'This call was not allowed.',
     ...(evaluation.context.length === 0 ? {} : { context: evaluation.context }),
     facts: factsOf(services, evaluation, undefined, refusal ?? denial),
   }
