@@ -54,11 +54,11 @@ const generalHelp = (): string =>
   [
     'usage: cordon COMMAND [options]',
     '',
-    'Runs the tools of AI agents in sandboxes that hold exactly the rights they were given.',
+    'Runs each tool call of an AI agent in its own sandbox, with exactly the rights that it was given.',
     '',
     ...renderList(Object.entries(COMMANDS).map(([name, { help }]) => [name, help.summary])),
     '',
-    '`cordon COMMAND --help` explains a command, `cordon --version` names the version.',
+    '`cordon COMMAND --help` explains a command, `cordon --version` prints the version.',
     '',
   ].join('\n')
 

@@ -94,12 +94,12 @@ describe('words that make no sense', () => {
     const fixOf = (mechanism: string) => cordon(['run', '--require', mechanism, '--', 'true']).stderr.split('\n')
     expect(fixOf('landlok')[1]).toBe('fix: did you mean "landlock"?')
     expect(fixOf('broker')).toEqual([
-      expect.stringMatching(/^cordon: host-cannot-hold: this host cannot hold broker: /),
+      expect.stringMatching(/^cordon: host-cannot-hold: this host cannot provide broker: /),
       expect.stringMatching(/^fix: grant a host \(--net HOST\), or do not require it; what can be required here: .*seccomp/),
       '',
     ])
     const { stderr } = cordon(['run', '--form', 'landlock', '--require', 'mount-namespace', '--', 'true'])
-    expect(stderr).toMatch(/this host cannot hold mount-namespace: [^]*\nfix: (?:leave the form to Cordon|run `cordon doctor`)/)
+    expect(stderr).toMatch(/this host cannot provide mount-namespace: [^]*\nfix: (?:leave the form to Cordon|run `cordon doctor`)/)
   })
 
   test('a policy that is not there: the file that was probably meant is named', () => {

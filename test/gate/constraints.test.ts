@@ -45,7 +45,7 @@ describe('constraints', () => {
 
   it('deny with a reason by which a model can correct itself', async () => {
     const { decision } = await gate.decide(callOf({}, { tool: 'commit' }))
-    expect(decision).toMatchObject({ decision_source: 'constraint', agent_reason: 'Call fetch first; the tool commit may be called only after that has completed.' })
+    expect(decision).toMatchObject({ decision_source: 'constraint', agent_reason: 'Call fetch first. The tool commit may run only after it has completed.' })
   })
 
   it('do not count calls that were denied', async () => {

@@ -33,7 +33,7 @@ test('the whole agent of docs/runtime.md runs as printed', () => {
     status: 0,
     stderr: '',
     lines: [
-      'remove_note denied "Call read_note first; the tool remove_note may be called only after that has completed."',
+      'remove_note denied "Call read_note first. The tool remove_note may run only after it has completed."',
       'read_note ok "pear\\napple\\n"',
       'sort_lines ok {"exit_code":0,"stdout":"apple\\npear\\n","stderr":""}',
       'sort_lines denied "The call was denied: keys are not for tools"',

@@ -100,7 +100,7 @@ describe('a tool by the name of a registered one', () => {
     expect(await callOnce(here(POLICY, 'echo stolen > "$0"'), 'words.txt')).toMatchObject({
       status: 'denied',
       // The model reads that it is another tool, and nothing of its words or of this host.
-      reason: 'This tool is not the one that was registered, and was not run.',
+      reason: 'This tool differs from the registered one, so it did not run.',
       facts: { error: { code: 'tool-not-as-registered', message: expect.stringContaining('echo stolen') as string, fix: expect.stringContaining('cordon tools register note.yaml') as string }, permission_decision: { error_code: 'tool-not-as-registered' } },
     })
     expect(existsSync(join(workspace, 'words.txt'))).toBe(false)
@@ -137,7 +137,7 @@ describe('a tool by the name of a registered one', () => {
     const withLabel = { ...options, registry: { ...options.registry, labels: ['desk'], silentMs: 10_000 } }
     await needing(['desk'])
     expect(await callOnce(withLabel, 'any')).toMatchObject({ status: 'ok' })
-    expect(await callOnce(options, 'any')).toMatchObject({ status: 'denied', reason: 'This tool cannot be run on this host.', facts: { error: { code: 'tool-not-for-this-host', message: expect.stringContaining('does not have the label desk') as string } } })
+    expect(await callOnce(options, 'any')).toMatchObject({ status: 'denied', reason: 'This tool cannot run on this host.', facts: { error: { code: 'tool-not-for-this-host', message: expect.stringContaining('does not have the label desk') as string } } })
     await needing([])
   })
 

@@ -295,7 +295,7 @@ describe.each(ENGINES)('calls in the registry of a team, on %s', (name) => {
   test('one of a tool that needs what this host has runs here; of one that needs more it is said what is missing, before anybody is asked', async () => {
     await withCordon(async (cordon) => {
       expect(await cordon.call('held', {})).toMatchObject({ status: 'ok' })
-      expect(await cordon.call('rare', {})).toMatchObject({ status: 'denied', reason: 'This tool cannot be run on this host.', facts: { error: { code: 'tool-not-for-this-host', message: expect.stringContaining('this host does not have the label rare-earth, the mechanism moat') as string } } })
+      expect(await cordon.call('rare', {})).toMatchObject({ status: 'denied', reason: 'This tool cannot run on this host.', facts: { error: { code: 'tool-not-for-this-host', message: expect.stringContaining('this host does not have the label rare-earth, the mechanism moat') as string } } })
       expect(await rowsOf('rare')).toEqual([])
     })
   })

@@ -61,7 +61,7 @@ const refuse = async <Tool extends CallTool>(services: CallServices<Tool>, evalu
   const result: ToolResult = {
     // Nobody said no where the caller itself went away.
     status: denial?.code === 'cancelled' ? 'cancelled' : 'denied',
-    reason: decision.agent_reason ?? 'This call was not permitted.',
+    reason: decision.agent_reason ?? 'This call was not allowed.',
     ...(evaluation.context.length === 0 ? {} : { context: evaluation.context }),
     facts: factsOf(services, decision, undefined, refusal ?? denial),
   }
