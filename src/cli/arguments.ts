@@ -1,3 +1,5 @@
+import { parseArgs } from 'node:util'
+
 import { fail } from '../errors/index.js'
 import type { CordonError } from '../errors/index.js'
 import { nearestKey } from '../policy/index.js'
@@ -23,52 +25,51 @@ export interface Arguments {
 
 const HELP: Option = { name: 'help', help: 'show this' }
 
-/**
- * Reads `--name value`, `--name=value` and switches, up to `--` or the first word that is no option:
- * from there on everything belongs to the command that is run.
- */
+/** Reads options up to `--` or the first other word: from there on everything belongs to the command that is run. */
 export const parseArguments = (words: readonly string[], options: readonly Option[], command: string): Arguments => {
-  const switches = new Set<string>()
-  const values = new Map<string, string[]>()
-  let at = 0
-  for (; at < words.length; at += 1) {
-    const word = words[at] ?? ''
-    if (word === '--') {
-      at += 1
-      break
-    }
-    if (!word.startsWith('-') || word === '-') break
-    const [given, attached] = splitOnce(word === '-h' ? '--help' : word)
-    const option = [HELP, ...options].find(({ name }) => `--${name}` === given)
-    if (option === undefined) throw unknownOption(given, options, command)
-    if (option.value === undefined) {
-      if (attached !== undefined) throw usage(`--${option.name} takes no value`, command)
-      switches.add(option.name)
-      continue
-    }
-    const value = attached ?? words[(at += 1)]
-    if (value === undefined || (attached === undefined && value.startsWith('--'))) throw usage(`--${option.name} needs a value: ${option.value}`, command)
-    const before = values.get(option.name) ?? []
-    if (before.length > 0 && option.repeatable !== true) throw usage(`--${option.name} is given twice`, command)
-    values.set(option.name, [...before, value])
-  }
-  return { switches, values, rest: words.slice(at) }
+  const tokens = tokensOf(words, options)
+  const end = tokens.find(({ kind }) => kind !== 'option')
+  const before = end === undefined ? tokens : tokens.slice(0, tokens.indexOf(end))
+  const rest = end === undefined ? [] : words.slice(end.kind === 'positional' ? end.index : end.index + 1)
+  return { ...readOptions(before, words, options, command), rest }
 }
 
 /** The same with options anywhere among the words, for commands that start none. */
 export const parseScattered = (words: readonly string[], { groups }: { readonly groups: readonly { readonly options: readonly Option[] }[] }, command: string): Arguments => {
   const options = groups.flatMap((group) => group.options)
+  const tokens = tokensOf(words, options)
+  const rest = tokens.flatMap((token) => (token.kind === 'positional' ? [token.value] : []))
+  return { ...readOptions(tokens, words, options, command), rest }
+}
+
+type Token = ReturnType<typeof tokensOf>[number]
+
+/** Not strict: what is wrong is said below, in words that name the way out. */
+const tokensOf = (words: readonly string[], options: readonly Option[]) => {
+  const known = options.map(({ name, value }) => [name, { type: value === undefined ? 'boolean' : 'string' }] as const)
+  const config = { help: { type: 'boolean', short: 'h' }, ...Object.fromEntries(known) } as const
+  return parseArgs({ args: [...words], options: config, strict: false, allowPositionals: true, tokens: true }).tokens
+}
+
+const readOptions = (tokens: readonly Token[], words: readonly string[], options: readonly Option[], command: string): Omit<Arguments, 'rest'> => {
   const switches = new Set<string>()
   const values = new Map<string, readonly string[]>()
-  const rest: string[] = []
-  for (let left = words; left.length > 0; ) {
-    const read = parseArguments(left, options, command)
-    for (const name of read.switches) switches.add(name)
-    for (const [name, more] of read.values) values.set(name, [...(values.get(name) ?? []), ...more])
-    rest.push(...read.rest.slice(0, 1))
-    left = read.rest.slice(1)
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue
+    const option = [HELP, ...options].find(({ name }) => name === token.name)
+    // By the whole word: letters behind one dash are parted.
+    if (option === undefined) throw unknownOption(words[token.index]?.split('=')[0] ?? '', options, command)
+    if (option.value === undefined) {
+      if (token.value !== undefined) throw usage(`--${option.name} takes no value`, command)
+      switches.add(option.name)
+      continue
+    }
+    if (token.value === undefined || (!token.inlineValue && token.value.startsWith('--'))) throw usage(`--${option.name} needs a value: ${option.value}`, command)
+    const before = values.get(option.name) ?? []
+    if (before.length > 0 && option.repeatable !== true) throw usage(`--${option.name} is given twice`, command)
+    values.set(option.name, [...before, token.value])
   }
-  return { switches, values, rest }
+  return { switches, values }
 }
 
 /** `fix`: the way out, where a shorter one than the help is known. */
@@ -79,11 +80,6 @@ export const unknownAction = (word: string | undefined, known: readonly string[]
   if (word === undefined) return usage('no action is named', command, `say what to do: ${command} ${known.join('|')}`)
   const near = nearestKey(word, known)
   return usage(`there is no "${command} ${word}"`, command, near === undefined ? `say what to do: ${command} ${known.join('|')}` : `did you mean: ${command} ${near}?`)
-}
-
-const splitOnce = (word: string): readonly [string, string?] => {
-  const equals = word.indexOf('=')
-  return equals === -1 ? [word] : [word.slice(0, equals), word.slice(equals + 1)]
 }
 
 const unknownOption = (given: string, options: readonly Option[], command: string): CordonError => {

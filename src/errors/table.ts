@@ -193,12 +193,6 @@ export const ERRORS = {
     agent: 'The boundary of this tool cannot be enforced on this host.',
     fix: '{fix}',
   },
-  'backend-unavailable': {
-    when: 'The chosen backend or form is not available on this host or in this version.',
-    message: 'the backend {backend} is not available: {problem}',
-    agent: 'The sandbox is not available on this host.',
-    fix: '{fix}',
-  },
   'setup-failed': {
     when: 'The launcher could not build the boundary. The program did not start.',
     message: 'the boundary could not be built: stage {stage}: {errno} {detail}',

@@ -1,9 +1,10 @@
 import type { CordonError } from '../errors/index.js'
 
 import type { ApprovalGrant } from './approval/approval.js'
-import type { CallInputs, Evaluation, GateCall, Widening } from './call.js'
-import { explainRules, refsOf } from './record/decision.js'
-import type { DecisionKind, DecisionSource, ExplainedStep, PermissionDecision } from './record/decision.js'
+import type { CallInputs, GateCall, Widening } from './call.js'
+import { explainRules, refsOf } from './record/explain-rules.js'
+import type { DecisionKind, DecisionSource } from './record/decision-kinds.js'
+import type { ExplainedStep, PermissionDecision } from './record/permission-decision.js'
 import type { JsonValue } from './input/json-value.js'
 import type { Mode } from './rules/modes.js'
 import type { RuleVerdict } from './rules/rule-index.js'
@@ -126,8 +127,6 @@ export const recordOf = (draft: Draft, conclusion: Conclusion, { decisionId, now
 const widenedBy = ({ after, reason, retryOf, added = [] }: Widening): NonNullable<PermissionDecision['widening']> => ({ after, reason, retry_of: retryOf ?? null, added })
 
 export const inputsOf = ({ model, input, command }: Draft): CallInputs => ({ model, permission: input, call: input, command })
-
-export type Refusal = Extract<Evaluation, { readonly kind: 'refused' }>
 
 /** A grant that answers the same question again for as long as the session approval lives. */
 export const grantOf = (draft: Draft, approvalActionId: string, by: string, scope: 'call' | 'session', expiresAt: number): ApprovalGrant => ({

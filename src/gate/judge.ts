@@ -5,7 +5,7 @@ import type { CordonError } from '../errors/index.js'
 import { mappingOf, oneOf, rootNode, textOf } from '../policy/index.js'
 
 import type { CallFacts } from './call-facts.js'
-import type { DecisionSource } from './record/decision.js'
+import type { DecisionSource } from './record/decision-kinds.js'
 import { withStep } from './draft.js'
 import type { Draft } from './draft.js'
 import { LIFETIMES } from './gate-settings.js'

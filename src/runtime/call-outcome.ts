@@ -1,7 +1,7 @@
 import type { ApprovalGrant, JsonValue, PermissionDecision } from '../gate/index.js'
 
 import type { PolicyChange } from './events/call-record.js'
-import type { EgressSummary } from './events/egress-tally.js'
+import type { EgressSummary } from './events/event.js'
 import type { AskedWith } from './registry/asked-with.js'
 import type { Execution, RegisteredFacts, ToolOutput } from './result/tool-result.js'
 

@@ -5,7 +5,7 @@ import type { ExitEvent } from './result/events.js'
 import { findRealPath } from './grants/object-at.js'
 import { refusedOpens } from './result/observed-files.js'
 import type { PlannedCell } from './plan/plan-cell.js'
-import type { SandboxProfile } from './plan/profile.js'
+import type { SandboxProfile } from './plan/sandbox-profile.js'
 import type { LimitKind, Violation } from './result/violations.js'
 
 export interface Usage {

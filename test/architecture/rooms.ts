@@ -3,18 +3,17 @@
  * Rooms on one line never import each other.
  */
 export const ROOM_ORDER: readonly (readonly string[])[] = [
-  ['errors'],
+  ['errors', 'shapes'],
   ['policy'],
-  ['manifest'],
   ['gate'],
   ['sandbox', 'egress', 'store'],
   ['runtime'],
-  ['mcp', 'adapters', 'console', 'eslint', 'server'],
+  ['server'],
   ['cli'],
 ]
 
 /** Rooms that compute and touch nothing. They may use what only computes, too; `node:module` to load such a thing late. */
-export const PURE_ROOMS: readonly string[] = ['errors', 'policy', 'manifest', 'gate']
+export const PURE_ROOMS: readonly string[] = ['errors', 'shapes', 'policy', 'gate']
 export const PURE_MODULES: readonly string[] = ['node:crypto', 'node:module', 'node:path', 'node:path/posix', 'yaml']
 
 /** Earlier rooms that one has no business with: the server runs no tools, and holds none of their secrets (decision 16). */

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 
 import { combinePolicies } from '../../src/cli/policy/combine-policies.js'
 import { CordonError } from '../../src/errors/index.js'
-import { compileNetwork, coversHost, coversPort, credentialIdsFor, parsePolicy, parseRequest, resolvePolicy, ROOT_PATH } from '../../src/policy/index.js'
+import { compileNetwork, coversHost, credentialIdsFor, parsePolicy, parseRequest, resolvePolicy, ROOT_PATH } from '../../src/policy/index.js'
+import { coversPort } from '../../src/policy/network/covers-host.js'
 import type { NetworkRequest, ToolPolicy } from '../../src/policy/index.js'
 
 const host = fc.constantFrom('a.org', 'b.a.org', '*.a.org', 'a.org:8443')

@@ -27,7 +27,7 @@ describe('help', () => {
 
   test('knows every option of the command line', () => {
     const text = renderHelp(RUN_HELP)
-    const options = ['policy', 'read', 'write', 'net', 'env', 'exec', 'memory', 'processes', 'cpu', 'timeout', 'cwd', 'preset', 'output', 'backend']
+    const options = ['policy', 'read', 'write', 'net', 'env', 'exec', 'memory', 'processes', 'cpu', 'timeout', 'cwd', 'preset', 'output']
     for (const name of [...options, 'form', 'require', 'mode', 'secret', 'resolve', 'upstream-ca', 'observe', 'facts', 'json']) expect(text).toContain(`--${name}`)
   })
 
@@ -54,7 +54,7 @@ describe('words that make no sense', () => {
     [['run'], 'no command given', 'cordon run [options] -- COMMAND…'],
     [['run', '--read', '/usr'], 'no command given', 'cordon run [options] -- COMMAND…'],
     [['run', '--mode', 'paln', '--', 'true'], '--mode does not know "paln"', 'did you mean plan?'],
-    [['run', '--backend', 'xen', '--', 'true'], '--backend does not know "xen"', 'one of: auto, native, bubblewrap, firejail, seatbelt, container'],
+    [['run', '--form', 'xen', '--', 'true'], '--form does not know "xen"', 'one of: auto, namespaces, landlock'],
     [['run', '--net', 'none', '--net', 'example.org', '--', 'true'], '--net none cannot stand beside another --net', 'leave one out: --net none, or --net example.org'],
     [['run', '--policy', 'githbu', '--', 'true'], 'there is no policy named "githbu"', 'did you mean --policy github?'],
     [['run', '--policy', 'nothing-like-it', '--', 'true'], 'there is no policy named "nothing-like-it"', 'see: cordon policy list; a file is named by its path, such as --policy ./nothing-like-it.yaml'],
@@ -79,7 +79,7 @@ describe('words that make no sense', () => {
     [['--require', 'magic'], 'policy-invalid-value: --require: require[0] must be one of'],
     [['--policy', './absent.yaml'], 'file-unreadable: cannot read ./absent.yaml: ENOENT: no such file or directory'],
     [['--cwd', '/absent'], 'cwd-missing: the working directory /absent does not exist'],
-    [['--backend', 'firejail'], 'backend-unavailable: the backend firejail is not available'],
+    [['--backend', 'firejail'], 'usage-error: unknown option --backend'],
     [['--net', 'example.org:443', '--resolve', 'example.org'], 'usage-error: --resolve example.org is not HOST=ADDRESS'],
     [['--net', 'example.org:443', '--upstream-ca', '/absent.pem'], 'usage-error: --upstream-ca /absent.pem cannot be read'],
     [['--secret', 'a=env:A'], 'usage-error: --secret a: no policy of this run has a credential by that name'],

@@ -19,7 +19,6 @@ export const FIX_EXAMPLES: Readonly<Record<{ [Code in ErrorCode]: Placed<Code> }
   'limit-unsupported': 'remove the limit, or run outside of another sandbox',
   'network-grant-unsupported': 'name the hosts (network: ["api.example.org"]), or leave egress_class out',
   'host-cannot-hold': 'leave exec unspecified (all), or run outside of another sandbox',
-  'backend-unavailable': 'use --backend native',
   'setup-failed': 'check that the path still exists and was not replaced by a symbolic link while the call began',
   'program-not-found': 'install it, or give its path; looked in /usr/local/bin:/usr/bin:/bin',
   'program-not-executable': 'name a program in it',

@@ -6,7 +6,8 @@ import { join } from 'node:path'
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
-import { approveInvocation, openPostgres } from '../../src/store/index.js'
+import { openPostgres } from '../../src/store/index.js'
+import { approveInvocation } from '../../src/store/registry/invocations.js'
 
 import { needs } from '../requirement.js'
 

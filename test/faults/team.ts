@@ -8,7 +8,9 @@ import { createInterface } from 'node:readline'
 
 import { loadToolFiles, registrationOf } from '../../src/runtime/index.js'
 import type { RunnerNews } from '../../src/runtime/index.js'
-import { addMember, approveInvocation, assignTool, findInvocation, installQueue, invokeTool, migrate, openPostgres, registerTool, showQuestion, speakingAs } from '../../src/store/index.js'
+import { addMember, assignTool, installQueue, invokeTool, migrate, openPostgres, registerTool, speakingAs } from '../../src/store/index.js'
+import { approveInvocation, findInvocation } from '../../src/store/registry/invocations.js'
+import { showQuestion } from '../../src/store/registry/approvals.js'
 import type { Engine, Invocation, Role } from '../../src/store/index.js'
 
 import { startServer } from '../store/server.js'

@@ -1,7 +1,8 @@
 // Steps and sizes are counted, and no time is asserted.
 import { describe, expect, it } from 'vitest'
 
-import { excessOf, hashOf, readBoundedJson, sizeInSteps, takeSnapshot } from '../../src/gate/index.js'
+import { hashOf, readBoundedJson, sizeInSteps, takeSnapshot } from '../../src/gate/index.js'
+import { excessOf } from '../../src/gate/input/bounded-json.js'
 import type { JsonLimits, JsonValue } from '../../src/gate/index.js'
 
 const LIMITS: JsonLimits = { bytes: 1_000_000, elements: 100, depth: 10 }

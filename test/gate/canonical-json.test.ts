@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
-import { canonicalJson, hashOf, parseJson, takeSnapshot } from '../../src/gate/index.js'
+import { canonicalJson, hashOf, takeSnapshot } from '../../src/gate/index.js'
+import { parseJson } from '../../src/gate/input/parse-json.js'
 import type { JsonValue } from '../../src/gate/index.js'
 
 const canonical = (value: unknown): string => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
-import { NEW_SESSION_COUNT, createSessionCount, parseConstraints, parseSessionCountState } from '../../src/gate/index.js'
+import { NEW_SESSION_COUNT } from '../../src/gate/constraints/session-count-state.js'
+import { createSessionCount, parseConstraints, parseSessionCountState } from '../../src/gate/index.js'
 import type { SessionCount, SessionBudget } from '../../src/gate/index.js'
 
 import { NOW, callOf, decide, gateWith, outcome, outcomeOf, toolWith } from './stage.js'

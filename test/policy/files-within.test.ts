@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
-import { isReadable, isWithin, isWritable, namesOf } from '../../src/policy/index.js'
+import { PROTECTED_NAMES, isReadable, isWithin, isWritable } from '../../src/policy/index.js'
+import { namesOf } from '../../src/policy/glob/absolute-path.js'
 import type { Boundary, Witness } from '../../src/policy/index.js'
 
 import { filesystem, glob, grantGlob, somePath } from './arbitrary-policy.js'
@@ -226,5 +227,35 @@ describe('patterns that are hard to compare', () => {
     const b = files(numbers.map((at) => `/data/${at}/{in,x}/**`), numbers.map((at) => `/data/${at}/out/**`))
     expect(isWithin(a, b)).toEqual({ within: true })
     expect(witnessOf(b, a)?.kind).toBe('file')
+  })
+})
+
+describe('a protected name', () => {
+  const granted = files([], ['/w', '/x/**/*', '/y/*/sub/**'])
+  const folders = ['/w', '/w/deep/er', '/w/node_modules/p', '/x', '/x/a', '/y/a/sub', '/y/a/sub/b']
+  const around = ({ name }: { readonly name: string }, folder: string) => [`${folder}/${name}`, `${folder}/${name}/inside`, `${folder}/not${name}`]
+
+  it('is beyond a write grant where the definition says so: at its root, deeper, and among dependencies', () => {
+    const answers = new Set<boolean>()
+    // Each comparison takes milliseconds, so every fourth name stands for its neighbours.
+    for (const [at, each] of PROTECTED_NAMES.filter((_, index) => index % 4 === 0).entries()) {
+      const text = around(each, folders[at % folders.length] ?? '')[0] ?? ''
+      const isWithinIt = witnessOf(files([], [text]), granted) === undefined
+      answers.add(isWithinIt)
+      expect([text, isWithinIt]).toEqual([text, isWritable(granted, path(text))])
+    }
+    expect(answers.size).toBe(2)
+  })
+
+  it('is within a write grant where the definition says so, and so is what is called alike', () => {
+    const writable = folders.flatMap((folder) => PROTECTED_NAMES.flatMap((each) => around(each, folder))).filter((text) => isWritable(granted, path(text)))
+    expect(writable.length).toBeGreaterThan(PROTECTED_NAMES.length)
+    expect(witnessOf(files([], writable), granted)).toBeUndefined()
+  })
+
+  it('ends in no other one, and has one part where it holds for roots only: the comparison relies on it', () => {
+    const names = PROTECTED_NAMES.filter(({ object }) => object === 'any').map(({ name }) => name)
+    expect(names.filter((name) => names.some((other) => other !== name && other.endsWith(`/${name}`)))).toEqual([])
+    expect(PROTECTED_NAMES.filter(({ name, scope }) => scope === 'root' && name.includes('/'))).toEqual([])
   })
 })

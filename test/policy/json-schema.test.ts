@@ -6,7 +6,8 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 
 import { CordonError } from '../../src/errors/index.js'
-import { loadPolicyFile, parsePolicy, policyFileSchema, policySchema } from '../../src/policy/index.js'
+import { policyFileSchema, policySchema } from '../../src/policy/files/json-schema.js'
+import { loadPolicyFile, parsePolicy } from '../../src/policy/index.js'
 
 import { policyValue } from './arbitrary-policy.js'
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
-import { RISKS, parsePolicy, resolveStance } from '../../src/policy/index.js'
+import { parsePolicy, resolveStance } from '../../src/policy/index.js'
+import { RISKS } from '../../src/policy/model.js'
 
 import { PLACES, boundaryOf } from './places.js'
 

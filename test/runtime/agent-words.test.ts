@@ -8,7 +8,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { ERRORS } from '../../src/errors/table.js'
 import { processTool, tool } from '../../src/runtime/index.js'
 import { adviceFor, withoutHostPaths } from '../../src/runtime/result/agent-words.js'
-import type { Violation, ViolationKind } from '../../src/sandbox/index.js'
+import type { Violation } from '../../src/sandbox/index.js'
 
 import { READ, asWritten, openStage } from './stage.js'
 
@@ -21,7 +21,7 @@ const limit = { limit: 1, used: 2, effect: 'ended' } as const
 const path = '/home/ada/secret/plan'
 
 /** One of each, and the word by which the model knows it. */
-const SAMPLES: Readonly<Record<ViolationKind, readonly [Violation, string]>> = {
+const SAMPLES: Readonly<Record<Violation['kind'], readonly [Violation, string]>> = {
   file: [{ kind: 'file', access: 'read', path, openedAs: path, reason: { kind: 'not-granted' } }, 'File'],
   protected: [{ kind: 'protected', deed: 'set-aside', path, aside: `${path}.aside`, restore: `mv ${path}` }, 'Protected file'],
   unsealed: [{ kind: 'unsealed', path }, 'File'],

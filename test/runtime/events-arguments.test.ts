@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 
 import { hashOf } from '../../src/gate/index.js'
-import { recordArguments, redactText } from '../../src/runtime/index.js'
+import { recordArguments } from '../../src/runtime/index.js'
+import { redactText } from '../../src/runtime/events/redact.js'
 
 describe('arguments in a record', () => {
   const input = { path: '/data/a', password: 'hunter2', nested: [{ api_key: 'k', note: 'see sk-abcdefghijklmnopqrstuv' }] }

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { OPERATION_NAMES } from '../../src/store/index.js'
 import { EVERYBODY, operation } from '../../src/store/operations/operation.js'
-import { NOTHING, aText, aTime, made, orNull } from '../../src/store/operations/shape.js'
+import { fields, orNull, text } from '../../src/shapes/index.js'
+import { NOTHING } from '../../src/store/operations/answers.js'
 
 import { openStage } from './stage.js'
 import type { Answer, Asked, Stage } from './stage.js'
@@ -201,14 +202,14 @@ test('an answer with a field that the document does not have, or without one tha
 test('a shape that is not that of what is answered does not compile', () => {
   const told = { method: 'GET', path: '/x', summary: 'x', role: 'cordon_agent', who: EVERYBODY, fields: {} } as const
   const perform = () => Promise.resolve({ at: new Date(0), name: 'x' })
-  operation({ ...told, answer: made({ at: aTime(), name: aText() }), perform })
+  operation({ ...told, answer: fields({ at: text({ format: 'date-time' }), name: text() }), perform })
   // @ts-expect-error a field is missing
-  operation({ ...told, answer: made({ at: aTime() }), perform })
+  operation({ ...told, answer: fields({ at: text({ format: 'date-time' }) }), perform })
   // @ts-expect-error it may be null, and never is
-  operation({ ...told, answer: made({ at: aTime(), name: orNull(aText()) }), perform })
+  operation({ ...told, answer: fields({ at: text({ format: 'date-time' }), name: orNull(text()) }), perform })
   // @ts-expect-error something is answered
   operation({ ...told, answer: NOTHING, perform })
-  expect(Object.keys(made({ at: aTime(), name: aText() }).schema)).toContain('required')
+  expect(Object.keys(fields({ at: text({ format: 'date-time' }), name: text() }).schema)).toContain('required')
 })
 
 test('what the document refers to is in it', () => {

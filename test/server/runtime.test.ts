@@ -5,7 +5,8 @@ import { join } from 'node:path'
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { createCordon, processTool, registrationOf, toolHash } from '../../src/runtime/index.js'
+import { createCordon, processTool, registrationOf } from '../../src/runtime/index.js'
+import { toolHash } from '../../src/runtime/tool-identity/tool-hash.js'
 
 import { openStage } from './stage.js'
 import type { Stage } from './stage.js'

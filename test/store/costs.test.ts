@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { createCordon, processTool, tool } from '../../src/runtime/index.js'
-import { addMember, assignTool, findTool, registerTool, requireInvocation, speakingAs } from '../../src/store/index.js'
+import { addMember, assignTool, registerTool, requireInvocation, speakingAs } from '../../src/store/index.js'
+import { findTool } from '../../src/store/registry/registry.js'
 import type { Engine, Invocation, Role, ToolRegistration } from '../../src/store/index.js'
 import { echo, serverAuthority, startHttps } from '../egress/servers.js'
 

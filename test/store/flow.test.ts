@@ -1,10 +1,10 @@
 // A call from the one who asks to the one who runs it, through the operations that Cordon itself uses.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import {
-  addMember, appendOutput, approveInAdvance, approveInvocation, assignTool, cancelInvocation, claimInvocations, completeInvocation, findTool, invokeTool, isFinal, keepUp, listQuestions, listTools, registerTool,
-  rejectInvocation, requireInvocation, revokeTool, sendHeartbeat, speakingAs, watchChanges, watchInvocations, watchOutput,
-} from '../../src/store/index.js'
+import { addMember, appendOutput, assignTool, cancelInvocation, claimInvocations, completeInvocation, invokeTool, isFinal, keepUp, listTools, registerTool, requireInvocation, sendHeartbeat, speakingAs, watchChanges, watchInvocations, watchOutput } from '../../src/store/index.js'
+import { approveInAdvance, listQuestions } from '../../src/store/registry/approvals.js'
+import { approveInvocation, rejectInvocation } from '../../src/store/registry/invocations.js'
+import { findTool, revokeTool } from '../../src/store/registry/registry.js'
 import type { Changes, Engine, InvocationWatch, OutputChunk, Role } from '../../src/store/index.js'
 
 import { ENGINES, openEngine } from './engines.js'

@@ -2,8 +2,9 @@
 // planned and what is run locks each partition that it looks at, and keeps the lock until the transaction ends.
 import { expect, test } from 'vitest'
 
-import { approveInvocation, findInvocation, invokeTool, listQuestions, showQuestion } from '../../src/store/index.js'
-import { claimInvocations, completeInvocation } from '../../src/store/index.js'
+import { invokeTool, claimInvocations, completeInvocation } from '../../src/store/index.js'
+import { approveInvocation, findInvocation } from '../../src/store/registry/invocations.js'
+import { listQuestions, showQuestion } from '../../src/store/registry/approvals.js'
 import type { Session } from '../../src/store/index.js'
 
 import { describeRegistry } from './describe-registry.js'

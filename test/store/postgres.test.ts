@@ -1,7 +1,8 @@
 // What only a real server shows: logins, many connections at once, and a server that goes away.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { listTools, migrate, readMigrations, requirePrepared } from '../../src/store/index.js'
+import { listTools, migrate, requirePrepared } from '../../src/store/index.js'
+import { readMigrations } from '../../src/store/engine/migrate.js'
 import type { Engine } from '../../src/store/index.js'
 
 import { createLogins } from './logins.js'

@@ -1,8 +1,9 @@
 // Runs of a team: a plan, people who agree to it, and calls that are made for it.
 import { expect, test } from 'vitest'
 
-import { approveQuestion } from '../../src/store/registry/approvals.js'
-import { cancelRun, keepUp, listQuestions, listRuns, showQuestion, showRun, startRun } from '../../src/store/index.js'
+import { approveQuestion, listQuestions, showQuestion } from '../../src/store/registry/approvals.js'
+import { keepUp } from '../../src/store/index.js'
+import { cancelRun, listRuns, showRun, startRun } from '../../src/store/registry/team-runs.js'
 
 import { BAD_STATE, MISSING, REFUSED, describeRegistry } from './describe-registry.js'
 import type { TeamRegistry } from './describe-registry.js'

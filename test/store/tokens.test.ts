@@ -1,7 +1,9 @@
 // By which token somebody speaks is part of who says it: an admin makes tokens for others, and so could speak for them.
 import { expect, test } from 'vitest'
 
-import { createToken, operationOf, showQuestion, speakingAs } from '../../src/store/index.js'
+import { operationOf, speakingAs } from '../../src/store/index.js'
+import { createToken } from '../../src/store/registry/tokens.js'
+import { showQuestion } from '../../src/store/registry/approvals.js'
 import type { Explanation, Role } from '../../src/store/index.js'
 
 import { REFUSED, describeRegistry } from './describe-registry.js'

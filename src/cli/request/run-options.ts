@@ -31,7 +31,6 @@ const LIMITING: readonly Option[] = LIMITING_OPTIONS.map(({ limit, ...option }) 
 
 const CELL: readonly Option[] = [
   { name: 'cwd', value: 'DIR', meantBy: ['chdir', 'dir', 'workdir', 'directory', 'C'], help: 'working directory of the command (default: this one)' },
-  { name: 'backend', value: 'NAME', help: 'auto, native; bubblewrap, firejail, seatbelt and container are to come' },
   { name: 'form', value: 'NAME', help: 'form of the cell: auto, namespaces, landlock (default: auto)' },
   { name: 'require', value: 'NAME', repeatable: true, help: 'refuse to run without this mechanism: mount-namespace, landlock, cgroup, …' },
 ]
@@ -56,7 +55,6 @@ const REPORTS: readonly Option[] = [
   { name: 'quiet', help: 'print no messages about violations' },
 ]
 
-export const BACKENDS = ['auto', 'native', 'bubblewrap', 'firejail', 'seatbelt', 'container'] as const
 export const FORMS = ['auto', 'namespaces', 'landlock'] as const
 
 export const RUN_HELP: CommandHelp = {

@@ -19,7 +19,7 @@ import type { EgressOrder } from '../settings/egress-order.js'
 import { readOnly } from '../settings/own-files.js'
 import { configFolderOf } from '../settings/own-folders.js'
 import { loadPolicy } from '../policy/policy-file.js'
-import { BACKENDS, FORMS, LIMIT_OPTIONS } from './run-options.js'
+import { FORMS, LIMIT_OPTIONS } from './run-options.js'
 import { asWord } from '../text/shell-word.js'
 
 export interface RunOrder {
@@ -50,7 +50,6 @@ export const parseRun = async (given: Arguments, environment: Readonly<Record<st
   const first = (name: string): string | undefined => given.values.get(name)?.[0]
   const all = (name: string): readonly string[] => given.values.get(name) ?? []
   if (given.rest.length === 0) throw fail('usage-error', { problem: 'no command given', fix: 'cordon run [options] -- COMMAND…' })
-  refuseMissingBackend(oneOf('backend', first('backend') ?? 'auto', BACKENDS))
   const workspace = currentFolder()
   const home = homeOf(environment)
   const configFolder = configFolderOf(environment, home)
@@ -84,11 +83,6 @@ const oneOf = <Name extends string>(option: string, value: string, known: readon
   if (found !== undefined) return found
   const near = nearestKey(value, known)
   throw fail('usage-error', { problem: `--${option} does not know ${JSON.stringify(value)}`, fix: near === undefined ? `one of: ${known.join(', ')}` : `did you mean ${near}?` })
-}
-
-const refuseMissingBackend = (backend: (typeof BACKENDS)[number]): void => {
-  if (backend === 'auto' || backend === 'native') return
-  throw fail('backend-unavailable', { backend, problem: 'this version does not have it yet', fix: 'use --backend native' })
 }
 
 const currentFolder = (): AbsolutePath => {

@@ -72,7 +72,7 @@ const STARTED_IN_VAIN: ReadonlySet<ErrorCode> = new Set(['program-not-found', 'p
 /** Nobody said no: this host, or this version, cannot do it. */
 const UNAVAILABLE: ReadonlySet<ErrorCode> = new Set([
   ...(['launcher-missing', 'launcher-mismatch', 'launcher-died', 'platform-unsupported', 'host-cannot-hold'] as const),
-  ...(['backend-unavailable', 'setup-failed', 'network-grant-unsupported', 'limit-unsupported'] as const),
+  ...(['setup-failed', 'network-grant-unsupported', 'limit-unsupported'] as const),
   ...(['credential-missing', 'credential-unusable', 'secret-source-invalid'] as const),
 ])
 

@@ -35,9 +35,9 @@ export const readCommand = (line: string): CommandReading => {
 export const readArgv = (argv: readonly string[]): CommandReading => {
   const words = argv.map((text): Word => ({ text, isKnown: true }))
   const found = newFound()
-  const hasLines = words.length > 0 && readPart({ words, startsAnywhere: false }, found, 0)
+  const isPlain = words.length > 0 && readPart({ words, startsAnywhere: false }, found, 0)
   readLiterals(found)
-  return { isPlain: words.length > 0 && !hasLines, parts: found.parts, mentioned: found.mentioned }
+  return { isPlain, parts: found.parts, mentioned: found.mentioned }
 }
 
 interface Found {
@@ -50,7 +50,7 @@ interface Found {
 
 const newFound = (): Found => ({ parts: [], mentioned: [], literals: [], evaluates: false })
 
-/** `cut`: the line was cut out of another, so that it must be whole. */
+/** Whether the line is one plain command. `cut`: the line was cut out of another, so that it must be whole. */
 const readInto = (line: string, found: Found, depth: number, origin: 'line' | 'cut'): boolean => {
   const { parts, mentioned } = found
   if (depth > MAX_NESTING || parts.length >= MAX_PARTS || line.length > MAX_LENGTH) {
@@ -69,13 +69,13 @@ const readInto = (line: string, found: Found, depth: number, origin: 'line' | 'c
       addUnseen(parts)
       return false
     }
-    if (readPart(part, found, depth)) isPlain = false
+    if (!readPart(part, found, depth)) isPlain = false
   }
   for (const inner of split.inner) readInto(inner, found, depth + 1, 'cut')
   return isPlain
 }
 
-/** Whether there are further commands in its words. */
+/** Whether the command is plain: there are no further commands in its words. */
 const readPart = (part: CommandPart, found: Found, depth: number): boolean => {
   const { words, input = [] } = part
   const names = words.map(({ text }) => programName(text))
@@ -89,7 +89,7 @@ const readPart = (part: CommandPart, found: Found, depth: number): boolean => {
   if (isUnseen) addUnseen(found.parts)
   for (const line of lines) readInto(line, found, depth + 1, 'line')
   const variables = words.filter((word) => readVariable(word, found, depth))
-  return lines.length > 0 || isUnseen || variables.length > 0
+  return lines.length === 0 && !isUnseen && variables.length === 0
 }
 
 const addUnseen = (parts: CommandPart[]): void => {

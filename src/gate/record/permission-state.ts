@@ -1,33 +1,29 @@
-// The record `permission_state`, with the field names of schemas/permission_state.schema.json.
-import type { RuleSet } from '../rules/load-rules.js'
-import type { Mode } from '../rules/modes.js'
-import type { Effect, RuleSource } from '../rules/rule.js'
-import { RULE_SOURCES } from '../rules/rule.js'
+// The record `permission_state`: its type and schemas/permission_state.schema.json come from one declaration.
+import { described, filled, list, oneOf, record, recordFile, text, yesOrNo } from '../../shapes/index.js'
+import type { Schema, Shaped } from '../../shapes/index.js'
 
-export interface PermissionState {
-  readonly mode: Mode
-  readonly rules: readonly { readonly ref: string; readonly effect: Effect; readonly source: RuleSource; readonly place: string; readonly because: string }[]
-  readonly policy_sources: readonly string[]
-  /** Whether somebody can be asked. */
-  readonly interactive: boolean
-  readonly managed_only: readonly string[]
-}
+import { LOCKS } from '../rules/load-rules.js'
+import { MODES } from '../rules/modes.js'
+import { EFFECTS, RULE_SOURCES } from '../rules/rule.js'
 
-export interface StateSettings {
-  readonly mode: Mode
-  readonly ruleSets: readonly RuleSet[]
-  /** Files and names of the policies in force. */
-  readonly policySources: readonly string[]
-  readonly isInteractive: boolean
-}
+const RULE = record({
+  ref: filled(),
+  effect: oneOf(...EFFECTS),
+  source: oneOf(...RULE_SOURCES),
+  place: described('File and line, or how a rule that is not from a file is known.', text()),
+  because: filled(),
+})
 
-export const describeState = ({ mode, ruleSets, policySources, isInteractive }: StateSettings): PermissionState => {
-  const sets = ruleSets.toSorted((a, b) => RULE_SOURCES.indexOf(a.source) - RULE_SOURCES.indexOf(b.source))
-  return {
-    mode,
-    rules: sets.flatMap(({ rules }) => rules.map(({ id, effect, source, place, because }) => ({ ref: id, effect, source, place, because }))),
-    policy_sources: [...new Set([...policySources, ...sets.map(({ name }) => name)])],
-    interactive: isInteractive,
-    managed_only: [...new Set(sets.flatMap(({ managedOnly }) => managedOnly))],
-  }
-}
+const PERMISSION_STATE = record({
+  mode: oneOf(...MODES),
+  rules: described('In the order of precedence of their sources.', list(RULE)),
+  policy_sources: described('Files and names of the policies and rules in force.', list(text()), { uniqueItems: true }),
+  interactive: described('Whether somebody can be asked.', yesOrNo()),
+  managed_only: described('What only managed rules may do.', list(oneOf(...LOCKS)), { uniqueItems: true }),
+})
+export type PermissionState = Shaped<typeof PERMISSION_STATE>
+
+export const permissionStateSchema = (): Schema =>
+  recordFile('permission_state', 'What decides about calls at the moment: the mode, the rules and where they come from, and whether somebody can be asked.', PERMISSION_STATE, {
+    required: ['mode', 'rules', 'policy_sources', 'interactive'],
+  })

@@ -1,4 +1,4 @@
-import type { DecisionSource } from './decision.js'
+import type { DecisionSource } from './decision-kinds.js'
 import type { Draft } from '../draft.js'
 
 /** What would let a call run that is asked about. */

@@ -1,4 +1,4 @@
-// One text per meaning, and its hash. Permits and manifests refer to a policy by it: two policies
+// One text per meaning, and its hash. Permits refer to a policy by it: two policies
 // with the same hash grant the same, whoever wrote them in whatever order.
 import { createHash } from 'node:crypto'
 

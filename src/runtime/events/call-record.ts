@@ -7,7 +7,7 @@ import type { EventStream } from './event-stream.js'
 import type { EventDraft } from './event.js'
 import { processEnded } from './process-ending.js'
 import type { CallIds, ProcessEnding } from './process-ending.js'
-import type { RecordedArguments } from './recorded-arguments.js'
+import type { RecordedArguments } from './event.js'
 
 export const idsOf = ({ call_id, tool, decision_id }: PermissionDecision): CallIds => ({ call_id, tool, decision_id })
 

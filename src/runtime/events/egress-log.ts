@@ -3,7 +3,7 @@
 import type { ConnectionEvent } from '../../egress/index.js'
 
 import { createEgressTally } from './egress-tally.js'
-import type { EgressSummary } from './egress-tally.js'
+import type { EgressSummary } from './event.js'
 import type { EventStream } from './event-stream.js'
 import type { CallIds } from './process-ending.js'
 

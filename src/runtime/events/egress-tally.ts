@@ -1,30 +1,6 @@
 import type { ConnectionEvent } from '../../egress/index.js'
 
-/** What a call reached, in sum. What it was refused is among its violations. */
-export interface EgressSummary {
-  readonly connections: number
-  readonly requests: number
-  readonly bytes_sent: number
-  readonly bytes_received: number
-  readonly hosts: readonly ReachedHost[]
-  /** Hosts beyond those, by name and port. */
-  readonly more_hosts: number
-}
-
-export interface ReachedHost {
-  readonly host: string
-  readonly port: number
-  readonly connections: number
-  readonly requests: number
-  readonly bytes_sent: number
-  readonly bytes_received: number
-  /** By their ids. */
-  readonly credentials: readonly string[]
-  /** How often a credential was taken out of an answer. */
-  readonly redactions: number
-  /** What went wrong: entries of docs/errors.md. */
-  readonly problems: readonly string[]
-}
+import type { EgressSummary, ReachedHost } from './event.js'
 
 export interface EgressTally {
   readonly take: (event: ConnectionEvent) => void

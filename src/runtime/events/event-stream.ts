@@ -1,4 +1,5 @@
-import type { CordonEvent, EventContext, EventDraft, EventOf, EventType } from './event.js'
+import type { CordonEvent, EventContext, EventDraft, EventOf } from './event.js'
+import type { EventType } from './event-types.js'
 import { recordable } from './recordable.js'
 
 export interface EventStreamSettings {

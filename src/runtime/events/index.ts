@@ -2,7 +2,7 @@
 export { decided, denied } from './call-record.js'
 export type { PolicyChange } from './call-record.js'
 export { createEgressTally } from './egress-tally.js'
-export type { EgressSummary, ReachedHost } from './egress-tally.js'
+export type { EgressSummary, ReachedHost } from './event.js'
 export { createEventStream } from './event-stream.js'
 export { processEndingOf } from './process-ending.js'
 export { recordArguments } from './recorded-arguments.js'

@@ -1,17 +1,8 @@
 import { canonicalJson, sizeOf } from '../../gate/index.js'
 import type { JsonValue } from '../../gate/index.js'
 
+import type { RecordedArguments } from './event.js'
 import { REDACTED, isSecretName, redactText } from './redact.js'
-
-/** Arguments as a record keeps them: which they were can be proven, what they were is not told unless it is wanted. */
-export interface RecordedArguments {
-  /** `sha256:…` of the canonical JSON, as in the decision and the permit. */
-  readonly hash: string
-  /** Of the canonical JSON. */
-  readonly bytes: number
-  /** Only where the host asked for it: without what looks like a secret, and cut short. */
-  readonly text?: string
-}
 
 export interface ArgumentSettings {
   /** `hash`: nothing but the hash. `redacted`: also the text, as far as it is no secret. */

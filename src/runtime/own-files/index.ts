@@ -1,5 +1,4 @@
 export { credentialFiles } from './credential-files.js'
-export type { CredentialPlaces } from './credential-files.js'
 export type { OwnFile } from './own-file.js'
 export { describeOwnFile, ownFileAt } from './own-file-at.js'
 export { shieldOwnFiles } from './shield-own-files.js'

@@ -1,4 +1,3 @@
-export type { AskedWith } from './asked-with.js'
 export { openCallRegistry } from './call-registry.js'
 export type { CallRegistry } from './call-registry.js'
 export type { RegistrySettings } from './registry-access.js'

@@ -1,7 +1,7 @@
 import type { HookAnswer, HookReport } from '../../gate/index.js'
 
 import type { EventStream } from '../events/event-stream.js'
-import type { HookCompleted } from '../events/event.js'
+import type { EventOf } from '../events/event.js'
 
 /** Code of the host was asked: recorded before, and after. */
 export const recordHook = async (events: EventStream, { hook, event, ...report }: HookReport): Promise<void> => {
@@ -20,7 +20,7 @@ export const recordHook = async (events: EventStream, { hook, event, ...report }
   }
 }
 
-const effectsOf = (answer: HookAnswer): HookCompleted['effects'] => [
+const effectsOf = (answer: HookAnswer): EventOf<'hook.completed'>['effects'] => [
   ...('updatedInput' in answer ? (['input'] as const) : []),
   ...('updatedOutput' in answer ? (['output'] as const) : []),
   ...('result' in answer ? (['result'] as const) : []),

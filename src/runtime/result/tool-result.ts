@@ -1,9 +1,9 @@
 import type { JsonValue, PermissionDecision, PermissionState } from '../../gate/index.js'
 import type { CordonError } from '../../errors/index.js'
-import type { SandboxProfile, Usage, Violation } from '../../sandbox/index.js'
+import type { InProcessProfile, SandboxProfile, Usage, Violation } from '../../sandbox/index.js'
 
 import type { ProcessEnding } from '../events/process-ending.js'
-import type { EgressSummary } from '../events/egress-tally.js'
+import type { EgressSummary } from '../events/event.js'
 
 /**
  * - `ok`: it ran and succeeded
@@ -72,12 +72,6 @@ export interface CallUsage {
 export interface ToolOutput {
   readonly stream: 'stdout' | 'stderr'
   readonly text: string
-}
-
-/** A tool that runs in the agent's own process has no boundary, and its record says so. */
-export interface InProcessProfile extends Pick<SandboxProfile, 'cwd' | 'read_roots' | 'write_roots' | 'network' | 'environment_ref' | 'process_limits' | 'violation_refs' | 'enforced'> {
-  readonly mode: 'none'
-  readonly backend: 'none'
 }
 
 /** How a tool's run ended, whatever kind of tool it is. */

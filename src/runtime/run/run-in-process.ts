@@ -7,7 +7,8 @@ import { toolFailed } from '../result/agent-words.js'
 import { nextTurn } from '../result/in-turns.js'
 import type { BoundTool } from '../tools/bound-tool.js'
 import { PROGRESS_LIMITS, resultLimitsOf } from '../result/result-limits.js'
-import type { Execution, InProcessProfile } from '../result/tool-result.js'
+import type { InProcessProfile } from '../../sandbox/index.js'
+import type { Execution } from '../result/tool-result.js'
 import type { ToolDefinition } from '../tools/tools.js'
 
 export interface FunctionCall {

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { parseRules } from '../../gate/index.js'
 import type { RuleSet } from '../../gate/index.js'
 import type { Places } from '../../policy/index.js'
+import { list, such } from '../../shapes/index.js'
+import type { Shape } from '../../shapes/index.js'
 
-import { such } from '../option-checks.js'
-import type { OptionCheck } from '../option-checks.js'
 import { loadRuleFiles } from '../rule-files/index.js'
 
 export interface RuleOptions {
@@ -23,12 +23,10 @@ export interface RuleOptions {
 const SHAPE = 'write it like rules: [{ rules: [{ effect: "deny", tool: "bash", because: "…" }] }]; a rule file is read with loadRules() of cordon/gate'
 
 /** A list of sets and not of rules: each set has a source of its own. */
-export const checkRuleOption: OptionCheck = (value, place) => {
-  such('a list of rule sets', Array.isArray, SHAPE)(value, place)
-  for (const [at, set] of (value as readonly unknown[]).entries()) {
-    such('a rule set', (each) => typeof each === 'object' && each !== null && !('effect' in each), SHAPE)(set, { ...place, key: `${place.key}[${String(at)}]` })
-  }
-}
+export const ruleOption: Shape<readonly (RuleSet | object)[]> = list(
+  such<RuleSet | object>('a rule set', (each) => typeof each === 'object' && each !== null && !('effect' in each), { fix: SHAPE }),
+  { expected: 'a list of rule sets', fix: SHAPE },
+)
 
 export interface RuleSets {
   /** Of files, which may be there for other agents as well. */

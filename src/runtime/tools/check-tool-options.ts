@@ -1,14 +1,16 @@
 import { isStandardSchema } from '../../gate/index.js'
+import type { DestructiveFacts } from '../../gate/index.js'
+import { list, oneOf, such, yesOrNo } from '../../shapes/index.js'
 
-import { aCount, aFlag, aFunction, aText, listOf, mappingWith, oneOf, such } from '../option-checks.js'
-import type { OptionCheck } from '../option-checks.js'
+import { aCount, aFunction, aText, checked, mappingWith, optionPlace } from '../option-checks.js'
+import type { ShapesOf } from '../option-checks.js'
 import type { ResultLimits } from '../result/result-limits.js'
 import type { FunctionToolOptions, ProcessToolOptions } from './tool-options.js'
 
-const anything: OptionCheck = () => undefined
+const anything = checked<never>(() => undefined)
 
 /** What `destructive` may be where it is no function. */
-const destructiveFacts = mappingWith({
+const destructiveFacts = mappingWith<DestructiveFacts>({
   options: { impactScope: aText('what is destroyed, in words'), rollbackAdvice: aText('how to get it back, in words') },
   required: ['impactScope', 'rollbackAdvice'],
   expected: 'what a call destroys, { impactScope, rollbackAdvice }, or a function of the input that gives it',
@@ -16,49 +18,49 @@ const destructiveFacts = mappingWith({
 
 const COMMON = {
   name: aText('a name'),
-  description: such('a text', (value) => typeof value === 'string'),
-  input: such('a schema: of zod, valibot or another library of Standard Schema, or a JSON Schema', (value) => isStandardSchema(value) || (typeof value === 'object' && value !== null && !Array.isArray(value))),
+  description: such<string>('a text', (value) => typeof value === 'string'),
+  input: such<never>('a schema: of zod, valibot or another library of Standard Schema, or a JSON Schema', (value) => isStandardSchema(value) || (typeof value === 'object' && value !== null && !Array.isArray(value))),
   // Read later, with errors that say where in them.
   policy: anything,
   constraints: anything,
   cwd: aText('the path of a folder'),
-  destructive: (value, place) => {
-    if (typeof value !== 'function') destructiveFacts(value, place)
-  },
-  argumentGate: oneOf(['enforced', 'off']),
-  observe: aFlag,
-} as const satisfies Record<string, OptionCheck>
+  destructive: checked<never>((value, place) => {
+    if (typeof value !== 'function') destructiveFacts.read(value, place)
+  }),
+  argumentGate: oneOf('enforced', 'off'),
+  observe: yesOrNo(),
+} as const
 
-const PROCESS = {
+const PROCESS: ShapesOf<ProcessToolOptions<unknown>> = {
   ...COMMON,
   command: aFunction('a function that gives a list of words', 'write it like command: ({ path }) => ["wc", "-l", path]; no shell reads the words'),
   stdin: aFunction('a function that gives a text or bytes', 'write it like stdin: ({ text }) => text'),
-  successes: listOf(such('an exit status, 0 to 255', (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 255), 'a list of exit statuses'),
-} satisfies Record<keyof ProcessToolOptions<unknown>, OptionCheck>
+  successes: list(such('an exit status, 0 to 255', (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 255), { expected: 'a list of exit statuses' }),
+}
 
-const FUNCTION = {
+const FUNCTION: ShapesOf<FunctionToolOptions<unknown, unknown>> = {
   ...COMMON,
   run: aFunction('a function', 'write it like run: async ({ path }) => { … }'),
-  module: such('the path or the file: URL of a module', (value) => (typeof value === 'string' && value !== '') || (value instanceof URL && value.protocol === 'file:'), 'write it like new URL("./tool.mjs", import.meta.url)'),
+  module: such('the path or the file: URL of a module', (value) => (typeof value === 'string' && value !== '') || (value instanceof URL && value.protocol === 'file:'), { fix: 'write it like new URL("./tool.mjs", import.meta.url)' }),
   export: aText('the name of a function that the module exports'),
-  inProcess: aFlag,
-  result: mappingWith({
-    options: { bytes: aCount('bytes'), elements: aCount('values and keys') } satisfies Record<keyof ResultLimits, OptionCheck>,
+  inProcess: yesOrNo(),
+  result: mappingWith<ResultLimits>({
+    options: { bytes: aCount('bytes'), elements: aCount('values and keys') },
     required: [],
     expected: 'a mapping',
     fix: 'write it like result: { bytes: 8 * 1024 * 1024, elements: 200_000 }',
   }),
-} satisfies Record<keyof FunctionToolOptions<unknown, unknown>, OptionCheck>
+}
 
 const processOptions = mappingWith({ options: PROCESS, required: ['name', 'command'], expected: 'a mapping with at least a name and a command' })
 const functionOptions = mappingWith({ options: FUNCTION, required: ['name'], expected: 'a mapping with at least a name and a function (run) or a module' })
 
 export const checkProcessToolOptions = (options: unknown): void => {
-  processOptions(options, { of: namedTool('processTool', options), key: '' })
+  processOptions.read(options, optionPlace(namedTool('processTool', options)))
 }
 
 export const checkFunctionToolOptions = (options: unknown): void => {
-  functionOptions(options, { of: namedTool('tool', options), key: '' })
+  functionOptions.read(options, optionPlace(namedTool('tool', options)))
 }
 
 const namedTool = (maker: string, options: unknown): string =>

@@ -3,8 +3,6 @@ import { LIMIT_NAMES } from '../../policy/index.js'
 
 // The words that a plan consists of; native/wire/plan.c knows the same (docs/protocol.md, kept equal by a test).
 
-export const ACCESS_LETTERS = { read: 'r', write: 'w', execute: 'x', device: 'd', list: 'l' } as const
-
 /** Read, write, execute, device (ioctl); or names only. */
 export type Access = 'r' | 'rx' | 'rw' | 'rwx' | 'rd' | 'rwd' | 'rwxd' | 'l'
 

@@ -1,35 +1,10 @@
 import type { Boundary } from '../../policy/index.js'
 
 import type { HostFacts } from '../host.js'
+import type { Enforced, SandboxProfile } from './sandbox-profile.js'
 import { PLAN_LIMITS, brokeredOf } from './plan.js'
 import type { Plan, PlanLimit } from './plan.js'
 import { renderReach } from './reaches.js'
-
-/** The record `sandbox_profile`: the boundary as it was applied, never as it was hoped for. */
-export interface SandboxProfile {
-  readonly mode: 'sandboxed'
-  readonly backend: 'native'
-  readonly form: Plan['form']
-  readonly cwd: string
-  /** Where root's tool runs as the owner of its write roots: user and group. */
-  readonly runs_as?: string
-  readonly read_roots: readonly string[]
-  readonly write_roots: readonly string[]
-  /** What exists in the write roots and stays as it is: protected names, and what the policy takes out of `write`. */
-  readonly sealed: readonly string[]
-  /** Folders of the write roots in which nothing can be made, renamed or removed; see closed-folders.ts. */
-  readonly closed_folders: readonly string[]
-  /** Or the destinations that are granted. */
-  readonly network: 'none' | 'all' | readonly string[]
-  /** The names of the variables; their values are nobody's business. */
-  readonly environment_ref: readonly string[]
-  readonly process_limits: Boundary['limits']
-  readonly violation_refs: readonly string[]
-  readonly enforced: Enforced
-}
-
-/** For each boundary the mechanisms that hold it; an empty list is a boundary that is not held here. */
-export type Enforced = Readonly<Record<string, readonly string[]>>
 
 export const enforcedBy = (plan: Plan, host: HostFacts): Enforced => {
   const landlock = `landlock:${String(host.landlock.abi)}`

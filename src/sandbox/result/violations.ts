@@ -83,8 +83,6 @@ const DNS = 53
 export const isLookup = (violation: Violation): boolean =>
   violation.kind === 'connect' && (violation.family === 'inet' || violation.family === 'inet6') && violation.port === DNS
 
-export type ViolationKind = Violation['kind']
-
 /** So many of one call are told one by one: a tool decides how many there are. */
 export const MOST_VIOLATIONS_TOLD = 100
 

@@ -6,7 +6,7 @@ import { RECORD } from './record.js'
 import { RUNS } from './runs.js'
 import { TOOLS } from './tools.js'
 
-import type { Fields, Read } from './field.js'
+import type { Read, Shapes } from '../../shapes/index.js'
 import type { Operation, Told } from './operation.js'
 
 export const OPERATIONS = { ...PEOPLE, ...TOOLS, ...CALLS, ...RUNS, ...RECORD } as const
@@ -17,6 +17,6 @@ export type GivenTo<Name extends OperationName> = Read<(typeof OPERATIONS)[Name]
 export type AnswerOf<Name extends OperationName> = Told<Awaited<ReturnType<(typeof OPERATIONS)[Name]['perform']>>>
 
 /** Any of them, where it does not matter which. */
-export type AnyOperation = Operation<Fields, unknown>
+export type AnyOperation = Operation<Shapes, unknown>
 export const operationOf = (name: OperationName): AnyOperation => OPERATIONS[name] as unknown as AnyOperation
 export const OPERATION_NAMES = Object.keys(OPERATIONS) as readonly OperationName[]

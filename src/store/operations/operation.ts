@@ -1,15 +1,14 @@
+import type { Read, Shape, Shapes } from '../../shapes/index.js'
+
 import { markOf } from '../changes/changes.js'
 import type { Channel } from '../changes/changes.js'
 import type { Session } from '../engine.js'
 import type { MemberKind } from '../registry/registry.js'
 import type { Role } from '../speaker.js'
 
-import type { Fields, Read } from './field.js'
-import type { Shape } from './shape.js'
-
 export type Asking = Pick<Session, 'query'>
 
-export interface Growth<Given extends Fields, Answer> {
+export interface Growth<Given extends Shapes, Answer> {
   /** Each with the mark that one goes on after. */
   readonly items: (answer: Told<Answer>) => readonly { readonly mark: string; readonly item: object }[]
   readonly goOn: (given: Read<Given>, mark: string) => Read<Given>
@@ -18,7 +17,7 @@ export interface Growth<Given extends Fields, Answer> {
 }
 
 /** Something that can be asked of a store: here, by the command line, or through a server, in the same words. */
-export interface Operation<Given extends Fields, Answer> {
+export interface Operation<Given extends Shapes, Answer> {
   readonly method: 'GET' | 'POST' | 'DELETE'
   /** `{name}` is a field; the others are in the query (GET, DELETE) or in the body (POST). */
   readonly path: string
@@ -41,7 +40,7 @@ export interface Operation<Given extends Fields, Answer> {
   readonly perform: (asking: Asking, given: Read<Given>) => Promise<Answer>
 }
 
-export const operation = <const Given extends Fields, Answer>(declared: Operation<Given, Answer>): Operation<Given, Answer> => declared
+export const operation = <const Given extends Shapes, Answer>(declared: Operation<Given, Answer>): Operation<Given, Answer> => declared
 
 /** A change of the call or the run that has this id; what a call says meanwhile is none. */
 export const isChangeOfIt = (given: { readonly id: string }, notification: string, channel: Channel): boolean => channel !== 'tool_invocation_output' && notification === markOf(given.id)

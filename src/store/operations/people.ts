@@ -1,14 +1,14 @@
 // Who is in a team, what is stopped, and what people are known by.
+import { amount, list, oneOf, optional, whole, yesOrNo } from '../../shapes/index.js'
 import { listCredentials, removeCredential, storeCredential } from '../registry/credentials.js'
 import { limitWaiting, listLimits } from '../registry/limits.js'
 import { findSelf, listBudgets, listMembers, listProfiles, listStops, removeBudget, removeMember, requireNewTeam, requireSubject, resumeTeam, setBudget, setProfile, stopTeam } from '../registry/members.js'
 import { addMember } from '../registry/registry.js'
 import { createToken, listTokens, revokeToken } from '../registry/tokens.js'
 
-import { BUDGET, CREDENTIAL, ISSUED_TOKEN, MEMBER, NEW_TOKEN, PROFILE, SELF, STOP, WAITING_LIMIT } from './answers.js'
-import { amount, filledText, id, list, name, oneOf, optional, text, toolKey, whole, yesOrNo } from './field.js'
+import { BUDGET, CREDENTIAL, ISSUED_TOKEN, MEMBER, NEW_TOKEN, NOTHING, PROFILE, SELF, STOP, WAITING_LIMIT } from './answers.js'
+import { boundedList, filledText, id, name, text, toolKey } from './field.js'
 import { EVERYBODY, operation } from './operation.js'
-import { NOTHING, manyOf } from './shape.js'
 
 const kind = () => oneOf('admin', 'operator', 'agent', 'runner')
 const scope = () => oneOf('all', 'agent', 'tool', 'profile')
@@ -28,7 +28,7 @@ export const PEOPLE = {
       return addMember(asking, team, admin, 'admin')
     },
   }),
-  listMembers: operation({ method: 'GET', path: '/v1/teams/{team}/members', summary: 'who is in a team', role: 'cordon_agent', who: EVERYBODY, fields: { team: name() }, answer: manyOf(MEMBER), perform: (asking, { team }) => listMembers(asking, team) }),
+  listMembers: operation({ method: 'GET', path: '/v1/teams/{team}/members', summary: 'who is in a team', role: 'cordon_agent', who: EVERYBODY, fields: { team: name() }, answer: list(MEMBER), perform: (asking, { team }) => listMembers(asking, team) }),
   addMember: operation({
     method: 'POST', path: '/v1/teams/{team}/members', summary: 'adds somebody to a team', role: 'cordon_admin', who: ['admin'],
     fields: { team: name(), actor: name(), kind: kind() },
@@ -41,7 +41,7 @@ export const PEOPLE = {
     answer: NOTHING,
     perform: (asking, { team, actor, kind: as }) => removeMember(asking, team, actor, as),
   }),
-  listStops: operation({ method: 'GET', path: '/v1/teams/{team}/stops', summary: 'what is stopped', role: 'cordon_agent', who: EVERYBODY, fields: { team: name() }, answer: manyOf(STOP), perform: (asking, { team }) => listStops(asking, team) }),
+  listStops: operation({ method: 'GET', path: '/v1/teams/{team}/stops', summary: 'what is stopped', role: 'cordon_agent', who: EVERYBODY, fields: { team: name() }, answer: list(STOP), perform: (asking, { team }) => listStops(asking, team) }),
   stop: operation({
     method: 'POST', path: '/v1/teams/{team}/stops', summary: 'stops a team, or an agent, a tool, a profile of it: kill refuses calls, pause starts none', role: 'cordon_operator', who: ['operator', 'admin'],
     fields: { team: name(), scope: scope(), subject: text(128), state: oneOf('kill', 'pause'), reason: filledText(2000) },
@@ -57,14 +57,14 @@ export const PEOPLE = {
     answer: NOTHING,
     perform: (asking, { team, ...stop }) => resumeTeam(asking, team, stop),
   }),
-  listProfiles: operation({ method: 'GET', path: '/v1/teams/{team}/profiles', summary: 'profiles: which tools they allow', role: 'cordon_agent', who: EVERYBODY, fields: { team: name() }, answer: manyOf(PROFILE), perform: (asking, { team }) => listProfiles(asking, team) }),
+  listProfiles: operation({ method: 'GET', path: '/v1/teams/{team}/profiles', summary: 'profiles: which tools they allow', role: 'cordon_agent', who: EVERYBODY, fields: { team: name() }, answer: list(PROFILE), perform: (asking, { team }) => listProfiles(asking, team) }),
   setProfile: operation({
     method: 'POST', path: '/v1/teams/{team}/profiles', summary: 'makes or changes a profile: allow ∩ groups − deny', role: 'cordon_admin', who: ['admin'],
-    fields: { team: name(), name: name(), allowTools: optional(list(toolKey())), denyTools: optional(list(toolKey())), toolGroups: optional(list(text(128))), askTools: optional(list(toolKey())), requiresApproval: optional(yesOrNo()), isDefault: optional(yesOrNo()) },
+    fields: { team: name(), name: name(), allowTools: optional(boundedList(toolKey())), denyTools: optional(boundedList(toolKey())), toolGroups: optional(boundedList(text(128))), askTools: optional(boundedList(toolKey())), requiresApproval: optional(yesOrNo()), isDefault: optional(yesOrNo()) },
     answer: NOTHING,
     perform: (asking, { team, ...profile }) => setProfile(asking, team, profile),
   }),
-  listBudgets: operation({ method: 'GET', path: '/v1/teams/{team}/budgets', summary: 'budgets of agents and profiles', role: 'cordon_agent', who: EVERYBODY, fields: { team: name() }, answer: manyOf(BUDGET), perform: (asking, { team }) => listBudgets(asking, team) }),
+  listBudgets: operation({ method: 'GET', path: '/v1/teams/{team}/budgets', summary: 'budgets of agents and profiles', role: 'cordon_agent', who: EVERYBODY, fields: { team: name() }, answer: list(BUDGET), perform: (asking, { team }) => listBudgets(asking, team) }),
   setBudget: operation({
     method: 'POST', path: '/v1/teams/{team}/budgets', summary: 'how many calls, or how much cost, in a span of time', role: 'cordon_admin', who: ['admin'],
     fields: { team: name(), scope: oneOf('agent', 'profile'), subject: name(), seconds: whole(1, LONGEST_SPAN_SECONDS), maxCalls: optional(whole(0, Number.MAX_SAFE_INTEGER)), maxCost: optional(amount()) },
@@ -80,7 +80,7 @@ export const PEOPLE = {
     answer: NOTHING,
     perform: (asking, { team, ...budget }) => removeBudget(asking, team, budget),
   }),
-  listLimits: operation({ method: 'GET', path: '/v1/teams/{team}/limits', summary: 'how many questions of an agent may wait, where an admin said so', role: 'cordon_agent', who: EVERYBODY, fields: { team: name() }, answer: manyOf(WAITING_LIMIT), perform: (asking, { team }) => listLimits(asking, team) }),
+  listLimits: operation({ method: 'GET', path: '/v1/teams/{team}/limits', summary: 'how many questions of an agent may wait, where an admin said so', role: 'cordon_agent', who: EVERYBODY, fields: { team: name() }, answer: list(WAITING_LIMIT), perform: (asking, { team }) => listLimits(asking, team) }),
   limitWaiting: operation({
     method: 'POST', path: '/v1/teams/{team}/limits', summary: 'how many questions of one agent, or of each, may wait at the same time; without a number the default', role: 'cordon_admin', who: ['admin'],
     fields: { team: name(), agent: optional(name()), waiting: optional(whole(0, MOST_WAITING)) },
@@ -90,7 +90,7 @@ export const PEOPLE = {
       await limitWaiting(asking, team, limit)
     },
   }),
-  listCredentials: operation({ method: 'GET', path: '/v1/teams/{team}/credentials', summary: 'credentials that are kept, without their values', role: 'cordon_operator', who: ['admin', 'operator'], fields: { team: name() }, answer: manyOf(CREDENTIAL), perform: (asking, { team }) => listCredentials(asking, team) }),
+  listCredentials: operation({ method: 'GET', path: '/v1/teams/{team}/credentials', summary: 'credentials that are kept, without their values', role: 'cordon_operator', who: ['admin', 'operator'], fields: { team: name() }, answer: list(CREDENTIAL), perform: (asking, { team }) => listCredentials(asking, team) }),
   storeCredential: operation({
     method: 'POST', path: '/v1/teams/{team}/credentials', summary: 'keeps a credential, sealed with a key that is not here', role: 'cordon_admin', who: ['admin'],
     fields: { team: name(), ref: name(), sealed: filledText(LONGEST_SEALED), keyId: filledText(16) },
@@ -103,7 +103,7 @@ export const PEOPLE = {
     answer: NOTHING,
     perform: (asking, { team, ref }) => removeCredential(asking, team, ref),
   }),
-  listTokens: operation({ method: 'GET', path: '/v1/teams/{team}/tokens', summary: 'tokens that were made, without what is secret in them: all for an admin, otherwise one\'s own', role: 'cordon_admin', who: EVERYBODY, fields: { team: name() }, answer: manyOf(ISSUED_TOKEN), perform: (asking, { team }) => listTokens(asking, team) }),
+  listTokens: operation({ method: 'GET', path: '/v1/teams/{team}/tokens', summary: 'tokens that were made, without what is secret in them: all for an admin, otherwise one\'s own', role: 'cordon_admin', who: EVERYBODY, fields: { team: name() }, answer: list(ISSUED_TOKEN), perform: (asking, { team }) => listTokens(asking, team) }),
   createToken: operation({
     method: 'POST', path: '/v1/teams/{team}/tokens', summary: 'a token for a member; it is told once', role: 'cordon_admin', who: ['admin'],
     fields: { team: name(), actor: name(), label: optional(text(200)), days: optional(whole(1, LONGEST_DAYS)) },

@@ -1,10 +1,10 @@
 // The record: read from where one stopped, checked, and shortened.
+import { list, optional, whole } from '../../shapes/index.js'
 import { dropOldRecords, readRecord, verifyRecord } from '../registry/record.js'
 
 import { DROPPED, RECORD_PAGE, RECORD_PROBLEM } from './answers.js'
-import { name, optional, text, whole } from './field.js'
+import { name, text } from './field.js'
 import { operation } from './operation.js'
-import { manyOf } from './shape.js'
 
 const MOST_ENTRIES = 5000
 const LONGEST_DAYS = 36_500
@@ -18,7 +18,7 @@ export const RECORD = {
     answer: RECORD_PAGE,
     perform: readRecord,
   }),
-  verifyRecord: operation({ method: 'GET', path: '/v1/record/problems', summary: 'what is wrong with the record of your teams: nothing is a good answer', role: 'cordon_operator', who: ['admin', 'operator'], fields: {}, answer: manyOf(RECORD_PROBLEM), longestMs: LONG_MS, perform: verifyRecord }),
+  verifyRecord: operation({ method: 'GET', path: '/v1/record/problems', summary: 'what is wrong with the record of your teams: nothing is a good answer', role: 'cordon_operator', who: ['admin', 'operator'], fields: {}, answer: list(RECORD_PROBLEM), longestMs: LONG_MS, perform: verifyRecord }),
   dropOldRecords: operation({
     method: 'POST', path: '/v1/record/retention', summary: 'drops calls and entries that are older, a partition at a time', role: 'service_role', who: 'owner',
     fields: { keepDays: whole(1, LONGEST_DAYS) },

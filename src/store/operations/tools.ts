@@ -1,23 +1,23 @@
 // Which tools there are, and who may call them.
+import { amount, list, oneOf, optional, whole, yesOrNo } from '../../shapes/index.js'
 import { requireAgent } from '../registry/members.js'
 import { AUTH_METHODS, PRICED, assignTool, listAssignments, listTools, registerTool, requireTool, revokeTool, setToolStatus } from '../registry/registry.js'
 
-import { ASSIGNMENT, TOOL } from './answers.js'
-import { amount, amounts, list, mapping, name, oneOf, optional, text, toolKey, whole, yesOrNo } from './field.js'
+import { ASSIGNMENT, NOTHING, TOOL } from './answers.js'
+import { amounts, boundedList, boundedMapping, name, text, toolKey } from './field.js'
 import { EVERYBODY, operation } from './operation.js'
-import { NOTHING, manyOf } from './shape.js'
 
 const MOST_APPROVALS = 20
 
 export const TOOLS = {
-  listTools: operation({ method: 'GET', path: '/v1/teams/{team}/tools', summary: 'the tools of a team', role: 'cordon_agent', who: EVERYBODY, fields: { team: name() }, answer: manyOf(TOOL), perform: (asking, { team }) => listTools(asking, team) }),
+  listTools: operation({ method: 'GET', path: '/v1/teams/{team}/tools', summary: 'the tools of a team', role: 'cordon_agent', who: EVERYBODY, fields: { team: name() }, answer: list(TOOL), perform: (asking, { team }) => listTools(asking, team) }),
   showTool: operation({ method: 'GET', path: '/v1/teams/{team}/tools/{tool}', summary: 'one tool', role: 'cordon_agent', who: EVERYBODY, fields: { team: name(), tool: toolKey() }, answer: TOOL, perform: (asking, { team, tool }) => requireTool(asking, team, tool) }),
   registerTool: operation({
     method: 'POST', path: '/v1/teams/{team}/tools', summary: 'registers a tool, or its next version', role: 'cordon_admin', who: ['admin'],
     fields: {
-      team: name(), key: toolKey(), name: optional(text(200)), description: optional(text()), category: optional(text(128)), inputSchema: optional(mapping()), outputSchema: optional(mapping()), authMethod: optional(oneOf(...AUTH_METHODS)),
+      team: name(), key: toolKey(), name: optional(text(200)), description: optional(text()), category: optional(text(128)), inputSchema: optional(boundedMapping()), outputSchema: optional(boundedMapping()), authMethod: optional(oneOf(...AUTH_METHODS)),
       egressClass: optional(oneOf('none', 'read_only', 'write')), requiresApproval: optional(yesOrNo()), isDangerous: optional(yesOrNo()), endpointUrl: optional(text(2000)), httpMethod: optional(text(20)),
-      credentialRef: optional(text(200)), definition: optional(mapping()), needsLabels: optional(list(text(128))), needsBoundary: optional(list(text(128))), approvalsNeeded: optional(whole(1, MOST_APPROVALS)),
+      credentialRef: optional(text(200)), definition: optional(boundedMapping()), needsLabels: optional(boundedList(text(128))), needsBoundary: optional(boundedList(text(128))), approvalsNeeded: optional(whole(1, MOST_APPROVALS)),
       expectedCost: optional(amount()), prices: optional(amounts(PRICED)),
     },
     answer: TOOL,
@@ -32,7 +32,7 @@ export const TOOLS = {
     answer: NOTHING,
     perform: async (asking, { team, tool, status }) => setToolStatus(asking, (await requireTool(asking, team, tool)).id, status),
   }),
-  listAssignments: operation({ method: 'GET', path: '/v1/teams/{team}/assignments', summary: 'which agent may call which tool', role: 'cordon_agent', who: EVERYBODY, fields: { team: name() }, answer: manyOf(ASSIGNMENT), perform: (asking, { team }) => listAssignments(asking, team) }),
+  listAssignments: operation({ method: 'GET', path: '/v1/teams/{team}/assignments', summary: 'which agent may call which tool', role: 'cordon_agent', who: EVERYBODY, fields: { team: name() }, answer: list(ASSIGNMENT), perform: (asking, { team }) => listAssignments(asking, team) }),
   assignTool: operation({
     method: 'POST', path: '/v1/teams/{team}/assignments', summary: 'lets an agent call a tool', role: 'cordon_admin', who: ['admin'],
     fields: { team: name(), agent: name(), tool: toolKey(), profile: optional(name()) },

@@ -3,9 +3,6 @@ import type { Session } from '../engine.js'
 
 type Asking = Pick<Session, 'query'>
 
-/** What counts where no admin said otherwise, as `agents.fn_most_waiting` has it. */
-export const DEFAULT_WAITING = 100
-
 export interface WaitingLimit {
   /** Null: of every agent of the team that has no limit of its own. */
   readonly agent: string | null

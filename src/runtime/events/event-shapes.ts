@@ -1,0 +1,154 @@
+// What happens to a call, as facts: the types of events and schemas/event.schema.json come from these declarations.
+import { DECISIONS, HOOK_POINTS } from '../../gate/index.js'
+import type { PermissionDecision, PermissionState } from '../../gate/index.js'
+import { RISKS } from '../../policy/index.js'
+import { LIMIT_KINDS } from '../../sandbox/index.js'
+import type { SandboxProfile, Violation } from '../../sandbox/index.js'
+import { amount, count, defined, described, fields, filled, hash, isMapping, list, oneOf, optional, orNull, record, recordFile, such, text, time, whole, yesOrNo } from '../../shapes/index.js'
+import type { Schema, Shape } from '../../shapes/index.js'
+
+import { EVENT_TYPES } from './event-types.js'
+import type { EventType } from './event-types.js'
+
+/** A record with a file of its own. */
+const elsewhere = <Value>(name: string): Shape<Value> => such('a record', isMapping, { schema: { $ref: `${name}.schema.json` } })
+
+const permission_state = elsewhere<PermissionState>('permission_state')
+
+export const RECORDED_ARGUMENTS = defined('recorded_arguments', described(
+  'Arguments by their hash; their text only where the host asked for it, without what looks like a secret.',
+  fields({ hash: described('Of the canonical JSON, as in the decision and the permit.', hash()), bytes: count(0), text: optional(text()) }),
+))
+
+export const USAGE = defined('usage', fields({ wall_ms: amount(), cpu_ms: amount(), max_rss_bytes: amount() }))
+
+const SUMS = { connections: count(0), requests: count(0), bytes_sent: count(0), bytes_received: count(0) }
+const PORT = whole(1, 65_535)
+
+export const REACHED_HOST = fields({
+  host: filled(), port: PORT, ...SUMS,
+  credentials: described('By their ids.', list(text())),
+  redactions: described('How often a credential was taken out of an answer.', count(0)),
+  problems: described('What went wrong: entries of docs/errors.md.', list(text())),
+})
+export const EGRESS_SUMMARY = fields({ ...SUMS, hosts: list(REACHED_HOST, { most: 100 }), more_hosts: described('Hosts beyond those, by name and port.', count(0)) })
+
+const PATH = { path: text() }
+/** The other fields depend on the kind. The type is that of the sandbox, which makes them. */
+const VIOLATION: Shape<Violation> = defined('violation', such('a violation', isMapping, {
+  schema: {
+    description: 'What was tried, and against what; the other fields depend on the kind.',
+    type: 'object',
+    required: ['kind'],
+    properties: { kind: { enum: ['connect', 'listen', 'lookup', 'egress', 'exec', 'file', 'metadata', 'protected', 'unsealed', ...LIMIT_KINDS] } },
+    oneOf: [
+      record({ kind: oneOf('connect', 'listen'), family: oneOf('inet', 'inet6', 'unix', 'abstract', 'host', 'other') }),
+      record({ kind: oneOf('lookup'), name: text() }),
+      record({ kind: oneOf('egress'), host: text(), port: whole(0, 65_535), method: orNull(text()), ...{ path: orNull(text()) }, reason: text(), because: text(), allow: orNull(text()) }),
+      record({ kind: oneOf('exec', 'metadata', 'protected', 'unsealed'), ...PATH }),
+      record({ kind: oneOf('file'), access: oneOf('read', 'write'), ...PATH, openedAs: optional(text()), reason: such('a reason', isMapping, { schema: { type: 'object', required: ['kind'] } }) }),
+      record({ kind: oneOf(...LIMIT_KINDS), limit: amount(), used: amount(), effect: oneOf('ended', 'refused') }),
+    ].map(({ schema }) => schema),
+  },
+}))
+
+/** A tool that stands at the centre of an event, and the decision that let it. */
+const OF_CALL = { tool: filled(), decision_id: orNull(text()) }
+const OF_HOOK = { hook: filled(), point: oneOf(...HOOK_POINTS), tool: orNull(text()) }
+const OF_CONNECTION = { ...OF_CALL, connection: described('Counts the connections of a call.', count(1)), host: filled(), port: PORT }
+const PASSED = { bytes_sent: count(0), bytes_received: count(0), duration_ms: amount() }
+const ERROR_CODE = described('An entry of docs/errors.md.', orNull(text()))
+
+const event = described
+
+export const EVENTS = {
+  'session.started': event('A session began.', record({ resumed_from: optional(described('The session whose counts and approvals it goes on with.', text())), permission_state })),
+  'session.ended': event('A session ended.', record({ reason: text(), calls: count(0) })),
+  'policy.changed': event('Mode, rules or the policy of a tool are different from now on.', record({
+    change: oneOf('mode', 'rules', 'tools', 'policy', 'approval'), because: text(), tool: orNull(text()), policy_hash: orNull(hash()), permission_state,
+  })),
+  'permission.evaluated': event('Rules, mode, hooks, policy or a classifier produced a decision.', record({ permission_decision: elsewhere<PermissionDecision>('permission_decision'), arguments: RECORDED_ARGUMENTS })),
+  'permission.requested': event('Somebody is asked.', record({ ...OF_CALL, approval_action_id: filled(), reason: text(), arguments_hash: orNull(hash()), expires_at: orNull(time()) })),
+  'permission.resolved': event('The question was answered, timed out or was taken back.', record({
+    ...OF_CALL, approval_action_id: filled(),
+    resolution: oneOf('allowed', 'denied', 'modified', 'escalated', 'timed_out', 'cancelled', 'unavailable'),
+    by: described('Who answered; null where nobody did.', orNull(text())), reason: orNull(text()), scope: oneOf('call', 'session'), decision: oneOf(...DECISIONS),
+  })),
+  'sandbox.applied': event('A call got its sandbox; null where it runs in the process of the agent.', record({ ...OF_CALL, sandbox_profile: elsewhere<SandboxProfile>('sandbox_profile') })),
+  'sandbox.violation': event('A boundary was touched.', record({
+    ...OF_CALL, violation_ref: described('The entry of violation_refs in the profile.', filled()), violation: VIOLATION, description: text(),
+  })),
+  'tool.called': event('A tool is about to run.', record({ ...OF_CALL, arguments: RECORDED_ARGUMENTS, risk: oneOf(...RISKS), policy_hash: orNull(hash()) })),
+  'tool.denied': event('A tool did not run.', record({ ...OF_CALL, reason: text(), error_code: ERROR_CODE, risk: orNull(oneOf(...RISKS)), used_declared_capability: yesOrNo() })),
+  'tool.completed': event('A tool ran, and this is how it ended.', record({
+    ...OF_CALL, status: oneOf('ok', 'failed', 'violated', 'timeout', 'cancelled', 'not_started'), reason: orNull(text()), error_code: ERROR_CODE,
+    result_hash: described('What the call gave back, by its hash.', orNull(hash())), result_bytes: orNull(count(0)), duration_ms: amount(),
+  })),
+  'hook.started': event('A hook is asked.', record(OF_HOOK)),
+  'hook.completed': event('A hook answered.', record({
+    ...OF_HOOK, decision: described('continue, allow, ask, deny or block; what else it did stands in effects.', text()),
+    effects: list(oneOf('input', 'output', 'result', 'context', 'suppressed')), reason: orNull(text()), audit_refs: list(text()), duration_ms: amount(),
+  })),
+  'hook.failed': event('A hook threw, took too long or answered nonsense, which denies the call.', record({ ...OF_HOOK, problem: text(), duration_ms: amount() })),
+  // Programs are named; their arguments are recorded by hash, like those of the call.
+  'process.started': event('A program started in its cell.', record({ ...OF_CALL, program: text(), arguments: RECORDED_ARGUMENTS, cwd: text() })),
+  'process.completed': event('It ended by itself.', record({ ...OF_CALL, exit_code: count(), usage: USAGE })),
+  'process.terminated': event('It was ended.', record({
+    ...OF_CALL, because: oneOf('limit', 'signal', 'cancelled', 'violation', 'setup'), limit: orNull(oneOf(...LIMIT_KINDS)), signal: orNull(count()), usage: orNull(USAGE),
+  })),
+  // A connection that cannot be recorded is closed.
+  'egress.opened': event('A call is about to be connected to a granted host. Nothing was sent yet.', record({
+    ...OF_CONNECTION, treatment: described('http: nothing but HTTP, every request judged. stream: HTTP is judged, anything else passes unread. direct: passes unread, after its TLS named the host.', oneOf('http', 'stream', 'direct')),
+  })),
+  'egress.request': event('A request to a granted host, and its answer.', record({
+    ...OF_CONNECTION, protocol: oneOf('http/1.0', 'http/1.1', 'h2'), scheme: oneOf('http', 'https'), method: filled(),
+    path: described('Without the query, and with placeholders where they stood.', text()),
+    status: described('Null when there was no answer.', orNull(whole(100, 999))), ...PASSED,
+    rule: described('The entry of the policy that granted it.', text()),
+    credentials: described('Credentials that were put into it, by their ids.', list(filled())),
+    redactions: described('How often a credential was taken out of the answer.', count(0)),
+    problem: described('What went wrong: an entry of docs/errors.md.', orNull(text())),
+  })),
+  'egress.closed': event('A connection to a granted host ended. Bytes are those that passed by unread; requests have their own events.', record({
+    ...OF_CONNECTION, ...PASSED, problem: described('What went wrong: an entry of docs/errors.md.', orNull(text())),
+  })),
+  'egress.summed': event('Beyond a number of entries the network of a call is only summed up: told when that begins, without a sum, and when the call has ended.', record({
+    ...OF_CALL, entries: described('Those that the call has one by one.', count(0)), sum: orNull(EGRESS_SUMMARY),
+  })),
+  'audit.began': event('A file of the log begins.', record({ file: described('1 for the first file.', count(1)) })),
+  'audit.repaired': event('What a writer that was killed, or a power cut, left was repaired.', record({
+    adopted_lines: described('Whole lines that the anchor did not know of.', count(0)),
+    torn_bytes: described('What was left of a line that was not finished, and where it was put.', count(0)), torn_hash: orNull(hash()), torn_file: orNull(text()),
+    lost_lines: described('Lines that were not on the disk yet when the machine stopped.', count(0)),
+  })),
+} as const satisfies Readonly<Record<EventType, Shape<object>>>
+
+export const CONTEXT = fields({
+  request_id: optional(text()), agent: optional(text()), skill: optional(text()), provider: optional(text()), model: optional(text()), manifest_hash: optional(text()),
+})
+
+/** What every event has, besides its type. */
+export const BASE = record({
+  event_id: filled(),
+  timestamp: time(),
+  sequence: described('Of the session: 1, 2, 3, … without gaps. Of what the log says about itself: its own line.', count(1)),
+  session_id: described('Of what the log says about itself: the id of the log.', filled()),
+  call_id: orNull(text()),
+  context: optional(described('On whose behalf, as far as the host said so.', CONTEXT)),
+})
+
+export const eventSchema = (): Schema => {
+  const shapes: readonly Shape<unknown>[] = [BASE, ...Object.values(EVENTS)]
+  const { properties, required, ...base } = BASE.schema as { readonly properties: Schema; readonly required: readonly string[] }
+  return recordFile('event', 'Something that happened to a call, a session or the log. One of these is in every line of the audit log.', {
+    ...BASE,
+    named: Object.assign({}, ...shapes.map(({ named }) => named)) as Shape<unknown>['named'],
+    schema: {
+      ...base,
+      required: ['type', ...required],
+      properties: { type: { enum: EVENT_TYPES }, ...properties },
+      oneOf: Object.entries<Shape<unknown>>(EVENTS).map(([type, { schema: { type: _, properties: own, ...rest } }]) => ({ ...rest, properties: { type: { const: type }, ...(own as Schema) } })),
+      unevaluatedProperties: false,
+    },
+  })
+}

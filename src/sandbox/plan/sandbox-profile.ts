@@ -1,0 +1,51 @@
+// The record `sandbox_profile`: the boundary as it was applied, never as it was hoped for. Its types and
+// schemas/sandbox_profile.schema.json come from one declaration.
+import { LIMIT_NAMES } from '../../policy/index.js'
+import { amount, described, either, filled, list, matching, oneOf, optional, record, recordFile, text, valuesOf } from '../../shapes/index.js'
+import type { Schema, Shape, Shaped } from '../../shapes/index.js'
+
+import { FORMS } from './plan.js'
+
+const ENFORCED = valuesOf(list(filled())) as Shape<Readonly<Record<string, readonly string[]>>>
+/** For each boundary the mechanisms that enforce it. An empty list is a boundary that is not enforced here. */
+export type Enforced = Shaped<typeof ENFORCED>
+
+const COMMON = {
+  cwd: text(),
+  read_roots: list(text()),
+  write_roots: list(text()),
+  network: described('none, all, or the destinations that are granted.', either(oneOf('none', 'all'), list(text()))),
+  environment_ref: described(
+    "Names of the variables; their values are recorded nowhere. * are all those of the agent's own process.",
+    list(matching(/^[^=]+$/, 'the name of a variable')),
+  ),
+  process_limits: described('Bytes, milliseconds or counts.', valuesOf(amount(), LIMIT_NAMES), { additionalProperties: true }),
+  violation_refs: list(text()),
+  enforced: described('For each boundary the mechanisms that hold it; an empty list is a boundary that is not held.', ENFORCED),
+}
+
+const OF_CELLS = {
+  form: described('landlock: the weaker one, for hosts without user namespaces.', oneOf(...FORMS)),
+  runs_as: optional(described('User and group of the tool, where Cordon runs as root and the write roots belong to another user.', matching(/^[0-9]+:[0-9]+$/, 'user:group'))),
+  sealed: described('What exists in the write roots and stays as it is: protected names, and what the policy takes out of write.', list(text())),
+  closed_folders: described('Folders of the write roots in which nothing can be made, renamed or removed.', list(text())),
+}
+
+export const SANDBOXED = record({ mode: oneOf('sandboxed'), backend: oneOf('native'), ...OF_CELLS, ...COMMON })
+export type SandboxProfile = Shaped<typeof SANDBOXED>
+
+export const IN_PROCESS = record({ mode: oneOf('none'), backend: oneOf('none'), ...COMMON })
+/** A tool that runs in the agent's own process has no boundary, and its record says so. */
+export type InProcessProfile = Shaped<typeof IN_PROCESS>
+
+const EITHER = record({
+  mode: described('none: the tool runs in the process of the agent, and nothing of the system holds it.', oneOf('sandboxed', 'none')),
+  backend: described('What made the cell.', filled()),
+  ...OF_CELLS,
+  ...COMMON,
+})
+
+export const sandboxProfileSchema = (): Schema =>
+  recordFile('sandbox_profile', 'The boundary of one call as it was applied, never as it was hoped for.', EITHER, {
+    required: ['mode', 'backend', 'cwd', 'read_roots', 'write_roots', 'network', 'environment_ref', 'process_limits', 'violation_refs', 'enforced'],
+  })

@@ -1,0 +1,3 @@
+export { amount, anything, called, count, described, either, fields, filled, isAmount, isMapping, list, mapping, matching, number, oneOf, optional, orNull, readParts, such, text, valuesOf, whole, yesOrNo } from './shape.js'
+export type { Place, Read, Schema, Shape, Shaped, Shapes } from './shape.js'
+export { defined, hash, record, recordFile, time } from './record.js'

@@ -1,0 +1,16 @@
+// The files of schemas/ that describe records, against the declarations that the types of the records come from.
+import { expect, test } from 'vitest'
+
+import { permissionDecisionSchema } from '../../src/gate/record/permission-decision.js'
+import { permissionStateSchema } from '../../src/gate/record/permission-state.js'
+import { eventSchema } from '../../src/runtime/events/event-shapes.js'
+import { sandboxProfileSchema } from '../../src/sandbox/plan/sandbox-profile.js'
+
+test.each([
+  ['permission_decision', permissionDecisionSchema],
+  ['permission_state', permissionStateSchema],
+  ['sandbox_profile', sandboxProfileSchema],
+  ['event', eventSchema],
+])('schemas/%s.schema.json says what the declaration says', async (name, schema) => {
+  await expect(`${JSON.stringify(schema(), null, 2)}\n`).toMatchFileSnapshot(`../../schemas/${name}.schema.json`)
+})
