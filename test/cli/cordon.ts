@@ -1,6 +1,7 @@
 // Runs the command line as people do: the built program, as a process of its own.
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess, SpawnSyncOptionsWithBufferEncoding } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
@@ -43,6 +44,36 @@ export const cordon = (words: readonly string[], { input, cwd, environment, stdi
   // Null where the stream was not a pipe of ours.
   const text = (bytes: Buffer | null): string => bytes?.toString('utf8') ?? ''
   return { status, stdout: text(stdout), stderr: text(stderr) }
+}
+
+const DISPATCH_LINES = fileURLToPath(new URL('dispatch-lines.mjs', import.meta.url))
+
+/**
+ * The same for lines that are refused or only say something, all by one process: it takes longer to start than to refuse.
+ * They are carried out when the first of them is asked for; returns what one of them did.
+ */
+export const inOneProcess = (lines: readonly (readonly string[])[], { cwd, environment }: RunOptions = {}): ((words: readonly string[]) => Ran) => {
+  const carryOut = (): ReadonlyMap<string, Ran> => {
+    const mark = `\u0000${randomUUID()}\n`
+    const { output, stderr } = spawnSync(process.execPath, [DISPATCH_LINES, JSON.stringify({ mark, lines })], {
+      timeout: 200_000,
+      env: { ...ENVIRONMENT, ...environment },
+      cwd: cwd ?? '/',
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+      encoding: 'utf8',
+    })
+    const [stdouts = [], stderrs = []] = [output[1], output[2]].map((text) => text?.split(mark) ?? [])
+    if (output[3] === null || output[3] === '' || output[3] === undefined) throw new Error(`the process ended early: ${stderr}`)
+    const statuses = JSON.parse(output[3]) as readonly number[]
+    return new Map(lines.map((words, index) => [JSON.stringify(words), { status: statuses[index] ?? null, stdout: stdouts[index] ?? '', stderr: stderrs[index] ?? '' }]))
+  }
+  let ran: ReadonlyMap<string, Ran> | undefined
+  return (words) => {
+    ran ??= carryOut()
+    const one = ran.get(JSON.stringify(words))
+    if (one === undefined) throw new Error(`not among the lines: ${JSON.stringify(words)}`)
+    return one
+  }
 }
 
 /** The same, while servers of this process answer. */
