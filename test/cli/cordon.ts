@@ -10,6 +10,7 @@ import { afterAll, describe, test } from 'vitest'
 
 import type { Form } from '../../src/sandbox/index.js'
 import { needs } from '../requirement.js'
+import { ENDS_WHAT_HANGS_MS } from '../hanging.js'
 
 import { OWN_FOLDERS } from './own-folders.js'
 
@@ -33,7 +34,7 @@ export interface RunOptions {
 
 export const cordon = (words: readonly string[], { input, cwd, environment, stdio }: RunOptions = {}): Ran => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [CORDON, ...words], {
-    timeout: 200_000,
+    timeout: ENDS_WHAT_HANGS_MS,
     maxBuffer: 256 * 1024 * 1024,
     env: { ...ENVIRONMENT, ...environment },
     ...(input === undefined ? {} : { input }),
@@ -56,7 +57,7 @@ export const inOneProcess = (lines: readonly (readonly string[])[], { cwd, envir
   const carryOut = (): ReadonlyMap<string, Ran> => {
     const mark = `\u0000${randomUUID()}\n`
     const { output, stderr } = spawnSync(process.execPath, [DISPATCH_LINES, JSON.stringify({ mark, lines })], {
-      timeout: 200_000,
+      timeout: ENDS_WHAT_HANGS_MS,
       env: { ...ENVIRONMENT, ...environment },
       cwd: cwd ?? '/',
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
@@ -79,7 +80,7 @@ export const inOneProcess = (lines: readonly (readonly string[])[], { cwd, envir
 /** The same, while servers of this process answer. */
 export const cordonBeside = (words: readonly string[], { cwd, environment, input }: RunOptions = {}): Promise<Ran> =>
   new Promise((resolve) => {
-    const child = spawn(process.execPath, [CORDON, ...words], { timeout: 120_000, cwd: cwd ?? '/', env: { ...ENVIRONMENT, ...environment } })
+    const child = spawn(process.execPath, [CORDON, ...words], { timeout: ENDS_WHAT_HANGS_MS, cwd: cwd ?? '/', env: { ...ENVIRONMENT, ...environment } })
     const texts = { stdout: '', stderr: '' }
     for (const name of ['stdout', 'stderr'] as const) {
       child[name].setEncoding('utf8').on('data', (text: string) => {
@@ -94,7 +95,7 @@ export const cordonBeside = (words: readonly string[], { cwd, environment, input
   })
 
 /** The same, still running, with pipes for all streams. */
-export const startCordon = (words: readonly string[]): ChildProcess => spawn(process.execPath, [CORDON, ...words], { env: ENVIRONMENT, timeout: 50_000 })
+export const startCordon = (words: readonly string[]): ChildProcess => spawn(process.execPath, [CORDON, ...words], { env: ENVIRONMENT, timeout: ENDS_WHAT_HANGS_MS })
 
 /** A folder that is gone after the tests of the file; not in /tmp, because a cell has one of its own. */
 export const temporaryFolder = (): string => {
