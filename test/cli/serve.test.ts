@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { ENDS_WHAT_HANGS_MS } from '../hanging.js'
 
-import { CORDON, cordon, temporaryFolder } from './cordon.js'
+import { CORDON, cordon, inOneProcess, temporaryFolder } from './cordon.js'
 import type { Ran } from './cordon.js'
 import { atTerminal } from './terminal.js'
 
@@ -222,9 +222,24 @@ test('a tool is refused with its file and line, and one that claims to reach nob
   expect(as('ada', 'tools', 'list').stdout).toMatch(/^TOOL +VERSION +CLASS +APPROVAL +STATE +AGENTS\nhonest +1 +none +none +active +\nnote +1 +write +by 1 +active +agent-1\n$/)
 })
 
-test.each([[['approvals']], [['approvals', 'aprove']], [['approvals', 'show']], [['approvals', 'reject', 'x']], [['tools', 'assign', 'x']], [['team', 'add', 'x', 'boss']], [['tokens', 'create']], [['approvals', 'list', '--store', 'a', '--server', 'b']]])('what cannot be understood ends with 2 and says what can: %j', (words) => {
-  const { status, stderr } = words.includes('--store') ? cordon(words) : as('anna', ...words)
-  expect({ status, hint: /^fix: /m.test(stderr) }).toEqual({ status: 2, hint: true })
+describe('what cannot be understood ends with 2 and says what can:', () => {
+  const MISUNDERSTOOD = [
+    ['approvals'],
+    ['approvals', 'aprove'],
+    ['approvals', 'show'],
+    ['approvals', 'reject', 'x'],
+    ['tools', 'assign', 'x'],
+    ['team', 'add', 'x', 'boss'],
+    ['tokens', 'create'],
+    ['approvals', 'list', '--store', 'a', '--server', 'b'],
+  ]
+  const lineOf = (words: readonly string[]) => (words.includes('--store') ? words : [...words, '--store', store, '--as', 'anna'])
+  const ran = inOneProcess(MISUNDERSTOOD.map(lineOf))
+
+  test.each(MISUNDERSTOOD.map((words) => [words]))('%j', (words) => {
+    const { status, stderr } = ran(lineOf(words))
+    expect({ status, hint: /^fix: /m.test(stderr) }).toEqual({ status: 2, hint: true })
+  })
 })
 
 test('a server that is not there is told with what to do', () => {
