@@ -2,8 +2,9 @@
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess, SpawnSyncOptionsWithBufferEncoding } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { afterAll, describe, test } from 'vitest'
@@ -112,9 +113,19 @@ interface FormReport {
 
 const FORMS: readonly Form[] = ['namespaces', 'landlock']
 
+/** What `cordon doctor` says of this host; the first file of tests that asks keeps it for the others. */
+const formsOfHost = (): FormReport['forms'] => {
+  const kept = join(process.env['CORDON_TESTS_FOLDER'] ?? '', 'doctor.json')
+  if (!existsSync(kept)) {
+    writeFileSync(`${kept}.${String(process.pid)}`, cordon(['doctor', '--json']).stdout)
+    renameSync(`${kept}.${String(process.pid)}`, kept)
+  }
+  return (JSON.parse(readFileSync(kept, 'utf8')) as FormReport).forms
+}
+
 /** One `describe` per form of the cell, with the words that choose it; where the host lacks one, its tests say so. */
 export const describeForms = (title: string, body: (run: (words: readonly string[], options?: RunOptions) => Ran, form: Form) => void): void => {
-  const { forms } = JSON.parse(cordon(['doctor', '--json']).stdout) as FormReport
+  const forms = formsOfHost()
   describe.each(FORMS)(`${title} (%s)`, (form) => {
     const { held, problem } = forms[form]
     if (held) body((words, options) => cordon(['run', '--form', form, ...words], options), form)
