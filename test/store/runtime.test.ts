@@ -40,7 +40,7 @@ describe.each(ENGINES)('calls in the registry of a team, on %s', (name) => {
       await assignTool(admin(), 'agent-1', await registerTool(admin(), { owner: 'team', key, egressClass, requiresApproval }))
     await assignTool(admin(), 'agent-1', await registerTool(admin(), { owner: 'team', key: 'held', egressClass: 'none', requiresApproval: false, needsLabels: ['desk'], needsBoundary: holds.slice(0, 1) }))
     await assignTool(admin(), 'agent-1', await registerTool(admin(), { owner: 'team', key: 'rare', egressClass: 'none', requiresApproval: false, needsLabels: ['rare-earth'], needsBoundary: [...holds.slice(0, 1), 'moat'] }))
-  }, 120_000)
+  })
   afterAll(async () => {
     await close()
     rmSync(workspace, { recursive: true, force: true })
@@ -270,7 +270,7 @@ describe.each(ENGINES)('calls in the registry of a team, on %s', (name) => {
       expect(await cordon.call('wait', { file: 'kept', seconds: 0 })).toMatchObject({ status: 'ok' })
       expect(existsSync(join(workspace, 'kept.done'))).toBe(true)
     })
-  }, 60_000)
+  })
 
   test('one that runs in another process is waited for by who goes on with it', async () => {
     const first = await open()
@@ -283,7 +283,7 @@ describe.each(ENGINES)('calls in the registry of a team, on %s', (name) => {
     expect(await running).toMatchObject({ status: 'ok' })
     expect(await requireInvocation(anna(), ids[0] ?? '')).toMatchObject({ status: 'completed', fence: '1' })
     await first.close()
-  }, 60_000)
+  })
 
   test('each process is a runner of its own, and says what its host has', async () => {
     await withCordon(async () => {
@@ -321,7 +321,7 @@ describe.each(ENGINES)('calls in the registry of a team, on %s', (name) => {
     await withCordon(async () => {
       await expect.poll(async () => (await requireInvocation(anna(), id)).status).toBe('approved')
     }, { silentMs: SILENT_MS })
-  }, 60_000)
+  })
 
   test('one that is cancelled while people are asked is not asked about any more', async () => {
     await withCordon(async (cordon) => {
