@@ -1,6 +1,6 @@
 // npm run bench -- --decide: how long the gate takes to decide about a call with 10,000 rules in force.
 import { randomUUID } from 'node:crypto'
-import { createGate, createInvocation, describeTool, parseRules, resolveByText } from '../dist/gate/index.js'
+import { createGate, createSessionCount, describeTool, parseRules, resolveByText } from '../dist/gate/index.js'
 import { parseAbsolutePath, parsePolicy } from '../dist/policy/index.js'
 import { percentile } from './measure/statistics.mjs'
 
@@ -71,7 +71,7 @@ async function sample(gate, calls) {
   /** @type {number[]} */
   const samples = []
   for (let at = 0; at < calls; at += 1) {
-    const call = { callId: `call-${at}`, tool: 'files', input: makeInput(at), requestedBy: 'bench', invocation: createInvocation() }
+    const call = { callId: `call-${at}`, tool: 'files', input: makeInput(at), requestedBy: 'bench', session: createSessionCount() }
     const started = performance.now()
     const { kind, decision } = await gate.decide(call)
     samples.push((performance.now() - started) * 1000)

@@ -1,137 +1,101 @@
-/* The launcher: `cordon-cell` runs one cell whose host is at descriptor 3; with the word `channel` its host takes descriptors at 4. */
-#include "wire/cell.h"
-#include "boundary/cgroup.h"
+/*
+ * The launcher, as one argument. Three processes make a cell, one function each:
+ *
+ *   run_cell      the supervisor: outside the boundary; owns the host connection, clocks and limits
+ *   keep_cell     the keeper: inside the namespaces (pid 1 there), not confined; reaps, and answers
+ *                 the tool's trapped system calls
+ *   become_tool   the tool: closes the boundary around itself step by step, then is the program
+ *
+ * Every step either holds or ends the process by die(), before the program begins. The watcher is a
+ * process of its own, for all cells of a host (watcher/watcher.c).
+ */
+#include "boundary/confine.h"
+#include "boundary/filter/filter.h"
+#include "boundary/landlock.h"
+#include "boundary/namespaces.h"
+#include "boundary/new-terminal.h"
+#include "boundary/receive-plan.h"
+#include "boundary/scratch.h"
+#include "boundary/tool.h"
+#include "keeper/keeper.h"
+#include "supervisor/nursery.h"
+#include "supervisor/streams/open-stdio.h"
+#include "supervisor/supervise.h"
 #include "watcher/watcher.h"
+#include "wire/packets.h"
+#include "wire/report.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define HOST_FD 3
 #define CHANNEL_FD 4
 
-static struct frame expect_frame(int from)
+/* What the processes of a cell have between them. */
+struct lines {
+	int supervisor, cell; /* packets; the cell's end is the keeper's and the tool's */
+	int plan_sender, plan_receiver; /* the plan that follows a head start, or -1 */
+};
+
+static int run_cell(int host, int channel);
+static _Noreturn void keep_cell(const struct plan *plan, int host, int supervisor, struct stdio stdio);
+static _Noreturn void become_tool(const struct plan *plan, int host, int supervisor, int keeper, struct stdio stdio);
+
+/* `cordon-cell` runs one cell. Its host is at descriptor 3; with `channel` the host takes descriptors at 4. */
+int main(int argc, char **argv)
 {
-	struct frame frame;
-
-	if (!read_frame(from, &frame))
-		exit(EXIT_REFUSED); /* nobody there to tell */
-	return frame;
-}
-
-static struct plan plan_in(const struct frame *frame)
-{
-	struct plan plan;
-
-	errno = EINVAL;
-	if (frame->kind != FRAME_PLAN)
-		die("plan", "expected a plan");
-	const char *wrong = parse_plan(frame->payload, frame->length, &plan);
-	if (wrong)
-		die("plan", wrong);
-	return plan; /* points into the frame, which lives as long as the cell */
-}
-
-/*
- * A head start: what is known of a plan while it is still being made. With that
- * the keeper enters its namespaces, the longest single step of all, while the
- * host looks into the write roots. It has nothing of the cell yet, and ends when
- * no plan comes.
- */
-static struct plan outline_in(const struct frame *frame)
-{
-	struct plan outline = { .form = FORM_NAMESPACES, .streams = { STREAM_FRAMES, STREAM_FRAMES, STREAM_FRAMES } };
-
-	outline.network_all = strcmp(frame->payload, "all") == 0;
-	return outline;
-}
-
-static struct plan follow_outline(const struct plan *outline, const struct frame *frame)
-{
-	struct plan plan = plan_in(frame);
-
-	errno = EINVAL;
-	if (plan.form != outline->form || plan.network_all != outline->network_all || plan.cgroup ||
-	    memcmp(plan.streams, outline->streams, sizeof plan.streams) != 0)
-		die("plan", "it is not what the head start was for");
-	return plan;
-}
-
-static struct plan await_plan(const struct plan *outline, int from)
-{
-	/* A supervisor that died before this closed its end, and nothing comes. */
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
-		die("keeper", NULL);
-	struct frame frame = expect_frame(from);
-	close(from);
-	return follow_outline(outline, &frame);
-}
-
-static struct plan hand_plan_on(const struct plan *outline, int host, int keeper)
-{
-	struct frame frame = expect_frame(host);
-	struct plan plan = follow_outline(outline, &frame);
-
-	/* A keeper that failed has told why, and is found dead soon. */
-	write_frame(keeper, FRAME_PLAN, frame.payload, frame.length);
-	close(keeper);
-	return plan;
-}
-
-/* The tool's ends and ours. Terminals come later: the keeper makes them, inside. */
-static void open_stdio(const struct plan *plan, struct stdio *tool, struct stdio *own, struct copiers *copiers)
-{
-	bool inherited = false;
-
-	*tool = *own = (struct stdio){ { -1, -1, -1 }, -1 };
-	own->terminal = find_caller_terminal(plan);
-	for (int i = 0; i < 3; i++) {
-		int ends[2];
-		inherited = inherited || plan->streams[i] != STREAM_FRAMES;
-		if (plan->streams[i] == STREAM_DIRECT) {
-			/* `> log 2>&1`: through one pipe, or what it says would come in another order. */
-			bool joined = i == 2 && copiers->pids[1] > 0 && is_same_file(1, 2);
-			tool->at[i] = joined ? fcntl(tool->at[1], F_DUPFD_CLOEXEC, 4) : take_caller_stream(i, copiers);
-		} else if (plan->streams[i] == STREAM_FRAMES) {
-			if (pipe2(ends, O_CLOEXEC) < 0)
-				die("stdio", NULL);
-			tool->at[i] = ends[i == 0 ? 0 : 1];
-			own->at[i] = ends[i == 0 ? 1 : 0];
-		}
+	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+		puts("cordon-cell " CORDON_CELL_VERSION);
+		return 0;
 	}
-	if (own->at[0] >= 0)
-		fcntl(own->at[0], F_SETFL, O_NONBLOCK);
-	if (own->at[1] >= 0)
-		fcntl(own->at[1], F_SETPIPE_SZ, STREAM_BUFFER); /* refused when the user has many; it works without */
-	if (!inherited)
-		return;
-	/* Not to keep a pipe open that the tool has closed. */
-	int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (nowhere < 0 || dup2(nowhere, 0) < 0 || dup2(nowhere, 1) < 0 || dup2(nowhere, 2) < 0)
-		die("stdio", "/dev/null");
-	close(nowhere);
+	if (argc == 2 && strcmp(argv[1], "watcher") == 0)
+		return serve_watcher();
+	if (argc == 3 && strcmp(argv[1], "nursery") == 0)
+		return serve_nursery(argv[2], run_cell);
+	bool has_channel = argc == 2 && strcmp(argv[1], "channel") == 0;
+	if ((argc != 1 && !has_channel) || fcntl(HOST_FD, F_GETFD) < 0) {
+		fputs("cordon-cell is started by Cordon, with its host at descriptor 3. Use `cordon run`.\n", stderr);
+		return EXIT_REFUSED;
+	}
+	/* Nothing that the embedding program left open reaches a cell. */
+	fcntl(HOST_FD, F_SETFD, FD_CLOEXEC);
+	if (has_channel)
+		fcntl(CHANNEL_FD, F_SETFD, FD_CLOEXEC);
+	close_range(HOST_FD + (has_channel ? 2 : 1), ~0U, 0);
+	return run_cell(HOST_FD, has_channel ? CHANNEL_FD : -1);
 }
 
-void close_stdio(struct stdio stdio)
+static struct lines open_lines(bool head_start)
 {
-	for (int i = 0; i < 3; i++)
-		if (stdio.at[i] >= 0)
-			close(stdio.at[i]);
-	if (stdio.terminal >= 0)
-		close(stdio.terminal);
+	int pair[2], plans[2] = { -1, -1 }, yes = 1;
+
+	/* The kernel says who sent a packet: the number of the tool's process is taken from that. */
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0 ||
+	    setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) < 0)
+		die("supervise", "socketpair");
+	if (head_start && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, plans) < 0)
+		die("supervise", "socketpair");
+	return (struct lines){
+		.supervisor = pair[0], .cell = pair[1], .plan_receiver = plans[0], .plan_sender = plans[1]
+	};
+}
+
+static void close_if_open(int fd)
+{
+	if (fd >= 0)
+		close(fd);
 }
 
 static pid_t start_keeper(const struct plan *plan, const struct cgroup *cgroup)
 {
 	pid_t keeper = plan->form == FORM_NAMESPACES ? clone_into_namespaces(cgroup, plan->network_all)
-		     : cgroup->folder >= 0	     ? clone_into_cgroup(cgroup, 0)
+		       : cgroup->folder >= 0	     ? clone_into_cgroup(cgroup, 0)
 						     : fork();
 
 	if (keeper < 0) {
@@ -143,75 +107,131 @@ static pid_t start_keeper(const struct plan *plan, const struct cgroup *cgroup)
 	return keeper;
 }
 
-int run_cell(int host, int channel)
+static int run_cell(int host, int channel)
 {
 	struct stdio tool, own;
 	struct copiers copiers = { 0 };
-	int pair[2], plans[2], yes = 1;
+	bool head_start;
 	uid_t uid = geteuid();
 	gid_t gid = getegid();
 
+	/* Every failure is told to the host as one of ours, and no crash hands memory to anybody. */
 	report_to(host);
 	disable_core_dumps();
 	signal(SIGPIPE, SIG_IGN);
-	struct frame first = expect_frame(host);
-	bool early = first.kind == FRAME_HEAD_START;
-	struct plan plan = early ? outline_in(&first) : plan_in(&first);
-	open_stdio(&plan, &tool, &own, &copiers);
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0 ||
-	    setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) < 0)
-		die("supervise", "socketpair");
-	if (early && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, plans) < 0)
-		die("supervise", "socketpair");
 
+	/* What to build. A plan that is cut short or misspelt is refused as a whole. */
+	struct plan plan = receive_plan(host, &head_start);
+
+	/* The tool gets new pipes, a new terminal, or copies: no file, pipe or terminal of the caller. */
+	open_stdio(&plan, &tool, &own, &copiers);
+	struct lines lines = open_lines(head_start);
+
+	/* What must be there before the first process of the cell. Whoever is orphaned in it comes to us, and ends with
+	 * it. */
 	make_scratch(&plan);
 	if (plan.form == FORM_LANDLOCK && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
 		die("supervise", "subreaper");
 	struct cgroup cgroup = make_cgroup(&plan);
+
+	/* The keeper is born in its namespaces and its cgroup: nothing of the cell is ever outside of them. */
 	pid_t keeper = start_keeper(&plan, &cgroup);
 	if (keeper == 0) {
 		/* The supervisor's ends: held here too, a stream would never end. */
 		report_from_inside();
-		close(pair[0]);
-		if (channel >= 0)
-			close(channel);
+		close(lines.supervisor);
+		close_if_open(lines.plan_sender);
+		close_if_open(channel);
 		close_stdio(own);
 		close_cgroup(&cgroup);
+		/* The same user as outside, and nobody else. */
 		if (plan.form == FORM_NAMESPACES)
 			map_own_ids(uid, gid);
-		if (early) {
-			close(plans[1]);
-			plan = await_plan(&plan, plans[0]);
-		}
-		keep(&plan, host, pair[1], tool);
+		if (head_start)
+			plan = await_plan(&plan, lines.plan_receiver);
+		keep_cell(&plan, host, lines.cell, tool);
 	}
-	close(pair[1]);
+	close(lines.cell);
+	close_if_open(lines.plan_receiver);
 	close_stdio(tool);
-	if (early) {
-		close(plans[0]);
-		plan = hand_plan_on(&plan, host, plans[1]);
-	}
-	return supervise(&plan, host, channel, pair[0], keeper, &cgroup, own, &copiers);
+	if (head_start)
+		plan = hand_plan_on(&plan, host, lines.plan_sender);
+
+	/* Until the last process of the cell is gone: by its own end, a limit, or the end of the host. */
+	return supervise(&plan, host, channel, lines.supervisor, keeper, &cgroup, own, &copiers);
 }
 
-int main(int argc, char **argv)
+static _Noreturn void keep_cell(const struct plan *plan, int host, int supervisor, struct stdio stdio)
 {
-	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-		puts("cordon-cell " CORDON_CELL_VERSION);
-		return 0;
-	}
-	if (argc == 2 && strcmp(argv[1], "scout") == 0)
-		return serve_scout();
-	if (argc == 3 && strcmp(argv[1], "nursery") == 0)
-		return serve_nursery(argv[2]);
-	bool has_channel = argc == 2 && strcmp(argv[1], "channel") == 0;
-	if ((argc != 1 && !has_channel) || fcntl(HOST_FD, F_GETFD) < 0) {
-		fputs("cordon-cell is started by Cordon, with its host at descriptor 3. Use `cordon run`.\n", stderr);
-		return EXIT_REFUSED;
-	}
-	fcntl(HOST_FD, F_SETFD, FD_CLOEXEC);
-	if (has_channel)
-		fcntl(CHANNEL_FD, F_SETFD, FD_CLOEXEC);
-	close_range(HOST_FD + (has_channel ? 2 : 1), ~0U, 0);
-	return run_cell(HOST_FD, has_channel ? CHANNEL_FD : -1);
+	struct remembered remembered;
+	int pair[2], mounts = -1;
+
+	/* Nothing inside can read what the keeper has read. */
+	hide_keeper();
+
+	/* What is not granted is not there: a root of granted paths, a network with nobody in it. */
+	if (plan->form == FORM_NAMESPACES)
+		mounts = enter_namespaces(plan);
+	else
+		stay_outside();
+	if (plan->form == FORM_NAMESPACES && !plan->probe)
+		show_scratch(plan, supervisor);
+
+	/* The last that needs privileges. */
+	if (plan->terminal)
+		open_terminal(supervisor, plan, &stdio);
+	begin_answers(&remembered, plan, supervisor);
+
+	/* no_new_privs, no capability: neither the keeper nor the tool gets any back. The keeper carries out calls of
+	 * the tool with no more rights than the tool has. */
+	drop_privileges();
+	bool enclosed = plan->form == FORM_NAMESPACES || enclose_signals();
+
+	int signals = block_signals(plan);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		die("keeper", "socketpair");
+	pid_t tool = fork();
+	if (tool < 0)
+		die("keeper", "fork");
+	if (tool == 0)
+		become_tool(plan, host, supervisor, pair[1], stdio);
+	report_to(-1); /* from here on the tool's process and the supervisor report */
+	close(pair[1]);
+	close(host);
+	/* The terminal stays, so that it does not hang up when the tool closes its own descriptors. */
+	close_stdio((struct stdio){ { stdio.at[0], stdio.at[1], stdio.at[2] }, -1 });
+
+	/* When the tool's own process ends, everything else in the cell does. */
+	watch_over_tool(&(struct keeper){ plan, tool, signals, supervisor, pair[0], stdio.terminal, &remembered, mounts,
+					  enclosed });
+}
+
+static _Noreturn void become_tool(const struct plan *plan, int host, int supervisor, int keeper, struct stdio stdio)
+{
+	/* A session of its own: no terminal of the caller's to type into. */
+	begin_tool(plan, stdio);
+	join_outer(plan, supervisor);
+
+	/* What one process can use up. What all of them together can, the supervisor looks after. */
+	apply_resource_limits(plan);
+	if (plan->limits.cpu)
+		count_cpu(supervisor);
+
+	/* Files: the rules say once more, and of executing they alone, what the root shows. */
+	apply_landlock(plan, stdio.terminal);
+
+	/* System calls: a call that is not listed does not exist. The keeper judges what the filter cannot see. */
+	hand_listener(keeper, apply_seccomp(plan));
+	limit_descriptors(plan);
+
+	/* The boundary is closed. Only now is there a command, and the host knows what holds it. */
+	send_packet(supervisor, PACKET_LISTENER, landlock_abi(), NULL, -1);
+	struct command command = { 0 };
+	if (!plan->probe)
+		command = wait_for_command(host);
+	send_packet(supervisor, PACKET_GO, 0, NULL, -1);
+	if (plan->probe)
+		_exit(try_listener(plan));
+	execve(command.program, command.argv, command.envp);
+	die("exec", command.program);
 }

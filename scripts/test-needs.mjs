@@ -5,6 +5,7 @@ export const TEST_NEEDS = [
     ? [{ command: 'aarch64-linux-gnu-gcc', packages: ['gcc-aarch64-linux-gnu', 'libc6-dev-arm64-cross'], because: 'the aarch64 launcher is cross-compiled' }]
     : [{ command: 'x86_64-linux-gnu-gcc', packages: ['gcc-x86-64-linux-gnu', 'libc6-dev-amd64-cross'], because: 'the x86_64 launcher is cross-compiled' }]),
   { command: 'clang', packages: ['clang', 'libclang-rt-dev'], because: 'the fuzz targets are built with libFuzzer' },
+  { command: 'clang-format', packages: ['clang-format'], because: 'the layout of native/ is checked' },
   { command: 'python3', packages: ['python3'], because: 'some attacks are Python programs' },
   { command: 'git', packages: ['git'], because: 'some attacks are about git hooks' },
   { command: 'bwrap', packages: ['bubblewrap'], because: 'hosts that refuse something are imitated with it' },

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { installNeeds } from './install-needs.mjs'
+import { passedBefore } from './passed-before.mjs'
 import { unprivilegedUser, withCopyFor } from './unprivileged-user.mjs'
 import { runVitest } from './vitest-run.mjs'
 
@@ -18,6 +19,15 @@ const FOR_ONE_USER = new Set(['vm', 'architecture', 'errors', 'policy', 'gate', 
 
 /** Of the others, what decides, records, installs, reads policies or says something: the same for every user. */
 const FILES_FOR_ONE_USER = ['bundled-policies', 'calls', 'egress-words', 'hints', 'keyring', 'lookup', 'package-installs', 'policies', 'start-advice', 'decisions', 'cli-page', 'recorded-words', 'time-words', 'combine-policies', 'injection-scope', 'log', 'log-export', 'packed-install', 'policy-sources', 'prompt', 'runs', 'serve', 'store-status', 'store-words', 'named-options', 'visible-text', 'ways-out', 'words'].map((name) => `test/cli/${name}.test.ts`)
+
+/**
+ * What watches the C code, with everything that it depends on. Where the same inputs passed before on this machine it is
+ * left out. CI runs it always.
+ */
+const OF_NATIVE_CODE = {
+  fuzz: { paths: ['native', 'scripts/fuzz.mjs', 'scripts/fuzz-seeds.mjs', 'src/sandbox', 'src/policy'], programs: ['clang'] },
+  sanitized: { paths: ['native', 'scripts/build-native.mjs', 'test/sanitized', 'test/conformance', 'test/ending.ts', 'src/sandbox', 'src/policy', 'src/errors'], programs: ['cc'] },
+}
 
 const total = { passed: 0, failed: 0, skipped: 0 }
 const add = ({ passed, failed, skipped }) => {
@@ -70,6 +80,8 @@ const checkBeside = async (checks) => {
 /** As `nice` has it; the tests themselves wait more than they compute, and must not wait for this. */
 const YIELDING = 15
 
+const FUZZ = 'fuzz targets, a fixed number of runs'
+
 const node = (...args) => [process.execPath, args]
 const tool = (path, ...args) => node(join('node_modules', path), ...args)
 
@@ -101,19 +113,36 @@ const built =
   check('prepared image of the store', ...node('scripts/build-store-image.mjs')) &&
   check('launcher', ...node('scripts/build-native.mjs'))
 
+/** Of a check that may be left out: what to do when it has passed, or nothing where it is left out. */
+const needed = (name) => {
+  const { isKnown, note } = passedBefore(name, OF_NATIVE_CODE[name])
+  if (IN_CI || !isKnown) return note
+  process.stdout.write(`\ntest: ${name} is skipped: the same inputs passed before on this machine (remove build/passed/${name} to run it)\n`)
+  add({ passed: 0, failed: 0, skipped: 1 })
+  return undefined
+}
+
 if (built) {
+  const noteFuzz = needed('fuzz')
+  const noteSanitized = needed('sanitized')
   await checkTogether([
     ['launcher with sanitizers', ...node('scripts/build-native.mjs', '--sanitize')],
     ...['x86_64', 'aarch64'].map((target) => [`launcher for ${target}`, ...node('scripts/build-native.mjs', '--target', target)]),
   ])
   const beside = checkBeside([
     ['lint', ...tool('eslint/bin/eslint.js', '--max-warnings', '0', '.')],
+    ['layout of native/', ...node('scripts/format-c.mjs', '--check')],
     ['types of the tests', ...tool('typescript/bin/tsc', '-p', 'test/tsconfig.json')],
-    ['fuzz targets, a fixed number of runs', ...node('scripts/fuzz.mjs', '--runs', '20000')],
+    ...(noteFuzz === undefined ? [] : [[FUZZ, ...node('scripts/fuzz.mjs', '--runs', '20000')]]),
   ])
   heading(`vitest as ${process.getuid?.() === 0 ? 'root' : 'the current user'}`)
-  add(await runVitest({ checkout: ROOT, folders: suites(({ name }) => name !== 'vm') }))
-  for (const check of await beside) tell(check)
+  const ran = await runVitest({ checkout: ROOT, folders: suites(({ name }) => name !== 'vm' && (name !== 'sanitized' || noteSanitized !== undefined)) })
+  add(ran)
+  if (noteSanitized !== undefined && ran.passedFiles.some((file) => file.includes('/test/sanitized/'))) noteSanitized()
+  for (const check of await beside) {
+    tell(check)
+    if (check.name === FUZZ && check.status === 0) noteFuzz()
+  }
   // By itself, because an emulated machine takes all that this one has.
   heading('vitest in a virtual machine')
   add(await runVitest({ checkout: ROOT, folders: ['test/vm/'] }))

@@ -7,6 +7,8 @@ export const setup = (): (() => void) => {
   const folder = realpathSync(mkdtempSync('/var/tmp/cordon-tests-'))
   process.env['XDG_STATE_HOME'] = join(folder, 'state')
   process.env['XDG_CONFIG_HOME'] = join(folder, 'config')
+  // For what files of tests find out once and share.
+  process.env['CORDON_TESTS_FOLDER'] = folder
   return () => {
     rmSync(folder, { recursive: true, force: true })
   }

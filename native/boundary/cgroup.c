@@ -8,6 +8,10 @@
  * probe does: what is empty, ours, and locked by nobody has been left behind.
  */
 #include "boundary/cgroup.h"
+#include "wire/frames.h"
+#include "wire/kernel.h"
+#include "wire/report.h"
+#include "wire/scope.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -23,10 +27,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-#ifndef CLONE_INTO_CGROUP
-#define CLONE_INTO_CGROUP 0x200000000ull
-#endif
 
 #define NAME_PREFIX "cordon-cell-"
 
@@ -109,8 +109,8 @@ static bool is_left_behind(int folder)
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	return fstat(folder, &status) == 0 && status.st_uid == geteuid() && now.tv_sec - status.st_ctim.tv_sec > SECONDS_UNTIL_STALE &&
-	       flock(folder, LOCK_EX | LOCK_NB) == 0;
+	return fstat(folder, &status) == 0 && status.st_uid == geteuid() &&
+	       now.tv_sec - status.st_ctim.tv_sec > SECONDS_UNTIL_STALE && flock(folder, LOCK_EX | LOCK_NB) == 0;
 }
 
 /* Cgroups of supervisors that were killed. One that is not empty cannot be removed. */
@@ -122,7 +122,8 @@ static void sweep(int parent)
 	for (struct dirent *entry; entries && (entry = readdir(entries));) {
 		if (strncmp(entry->d_name, NAME_PREFIX, strlen(NAME_PREFIX)) != 0)
 			continue;
-		CLOSE_ON_RETURN int folder = openat(parent, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		CLOSE_ON_RETURN int folder =
+			openat(parent, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (folder >= 0 && is_left_behind(folder))
 			unlinkat(parent, entry->d_name, AT_REMOVEDIR);
 	}
@@ -160,9 +161,11 @@ struct cgroup make_cgroup(const struct plan *plan)
 
 pid_t clone_into_cgroup(const struct cgroup *cgroup, unsigned long flags)
 {
-	struct clone_args arguments = { .flags = flags | CLONE_INTO_CGROUP, .exit_signal = SIGCHLD, .cgroup = cgroup->folder };
+	struct clone_args arguments = { .flags = flags | CLONE_INTO_CGROUP,
+					.exit_signal = SIGCHLD,
+					.cgroup = cgroup->folder };
 
-	return syscall(SYS_clone3, &arguments, sizeof arguments);
+	return (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments);
 }
 
 void kill_cgroup(const struct cgroup *cgroup)
@@ -177,7 +180,8 @@ void remove_cgroup(const struct cgroup *cgroup)
 		return;
 	kill_cgroup(cgroup);
 	/* Whoever was just killed is in it until the kernel has taken its namespaces apart. */
-	for (int tries = 0; unlinkat(cgroup->parent, cgroup->name, AT_REMOVEDIR) < 0 && errno == EBUSY && tries < 200; tries++)
+	for (int tries = 0; unlinkat(cgroup->parent, cgroup->name, AT_REMOVEDIR) < 0 && errno == EBUSY && tries < 200;
+	     tries++)
 		usleep(tries < 20 ? 500 : 10000);
 	close_cgroup(cgroup);
 }

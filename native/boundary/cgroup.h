@@ -1,8 +1,9 @@
 /* A cgroup (version 2) of the call's own: its memory and processes, counted and bounded by the kernel. */
-#ifndef CORDON_CGROUP_H
-#define CORDON_CGROUP_H
+#pragma once
 
-#include "wire/cell.h"
+#include "wire/plan.h"
+
+#include <sys/types.h>
 
 struct cgroup {
 	int parent, folder; /* -1: none */
@@ -23,5 +24,3 @@ void remove_cgroup(const struct cgroup *cgroup);
 void close_cgroup(const struct cgroup *cgroup);
 /* A number in one of its files: behind the word `field`, or the only one when that is NULL. 0 when there is none. */
 uint64_t read_cgroup(const struct cgroup *cgroup, const char *file, const char *field);
-
-#endif

@@ -1,27 +1,31 @@
 /* Privileges and resource limits that the tool starts with. */
-#include "wire/cell.h"
+#include "boundary/confine.h"
+#include "wire/report.h"
+#include "wire/scope.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
 #include <linux/securebits.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 /*
- * A crash would hand the tool's memory to the host: as a core file, or to the program or socket that core_pattern names.
- * For a limit of exactly 1 the kernel starts no program, for which 0 is no reason, and writes no file. A socket (since
- * Linux 6.16) heeds no limit: it gets what the filter lets through, and that is nothing of the memory. Both are passed
- * on to all that follows; the filter lies in /proc, where the tool cannot write, and the limit stays (see verdicts.c).
+ * A crash would hand the tool's memory to the host: as a core file, or to the program or socket that core_pattern
+ * names. For a limit of exactly 1 the kernel starts no program, for which 0 is no reason, and writes no file. A socket
+ * (since Linux 6.16) heeds no limit: it gets what the filter lets through, and that is nothing of the memory. Both are
+ * passed on to all that follows; the filter lies in /proc, where the tool cannot write, and the limit stays (see
+ * verdicts.c).
  */
 void disable_core_dumps(void)
 {
 	CLOSE_ON_RETURN int filter = open("/proc/self/coredump_filter", O_WRONLY | O_CLOEXEC);
 
-	/* Refused to an ordinary user who has a limit of 0 for good; then the handler gets nothing of the memory, either. */
+	/* Refused to an ordinary user who has a limit of 0 for good; then the handler gets nothing of the memory,
+	 * either. */
 	(void)!setrlimit(RLIMIT_CORE, &(struct rlimit){ 1, 1 });
 	if (filter >= 0)
 		(void)!write(filter, "0", 1);
@@ -35,9 +39,10 @@ void drop_privileges(void)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		die("no-new-privs", NULL);
 	/* Being uid 0 gives nothing back at exec. Only possible with the capability, needed only then. */
-	prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
-	      SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
-	      SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED, 0, 0, 0);
+	prctl(PR_SET_SECUREBITS,
+	      SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |
+		      SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED,
+	      0, 0, 0);
 	/* EINVAL is behind the last one; EPERM means that there is nothing to drop them with, or for. */
 	for (int capability = 0; prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0; capability++)
 		;
@@ -65,7 +70,8 @@ void apply_resource_limits(const struct plan *plan)
 {
 	const struct limits *limits = &plan->limits;
 
-	/* Counts all signals and timers that wait of the user, or of the user in its namespace: others go on having more. */
+	/* Counts all signals and timers that wait of the user, or of the user in its namespace: others go on having
+	 * more. */
 	set_limit(RLIMIT_SIGPENDING, 1024, 1024);
 	set_limit(RLIMIT_MSGQUEUE, 0, 0);
 	set_limit(RLIMIT_RTPRIO, 0, 0);

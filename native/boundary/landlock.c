@@ -1,36 +1,45 @@
 /* Landlock: the second, independent hold on the same paths, and the only one on executing. */
-#include "wire/cell.h"
+#include "boundary/landlock.h"
 #include "wire/kernel.h"
+#include "wire/open-how.h"
+#include "wire/report.h"
+#include "wire/scope.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-#define READ_RIGHTS (LL_READ_FILE | LL_READ_DIR)
-#define WRITE_RIGHTS                                                                                    \
-	(LL_WRITE_FILE | LL_REMOVE_DIR | LL_REMOVE_FILE | LL_MAKE_DIR | LL_MAKE_REG | LL_MAKE_SOCK | \
-	 LL_MAKE_FIFO | LL_MAKE_SYM | LL_REFER | LL_TRUNCATE)
-#define FILE_RIGHTS (LL_EXECUTE | LL_WRITE_FILE | LL_READ_FILE | LL_TRUNCATE | LL_IOCTL_DEV)
+#define READ_RIGHTS (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
+#define WRITE_RIGHTS                                                                                      \
+	(LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE | \
+	 LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |       \
+	 LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_SYM | LANDLOCK_ACCESS_FS_REFER |          \
+	 LANDLOCK_ACCESS_FS_TRUNCATE)
+#define FILE_RIGHTS                                                                                  \
+	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_FILE | \
+	 LANDLOCK_ACCESS_FS_TRUNCATE | LANDLOCK_ACCESS_FS_IOCTL_DEV)
 
 int landlock_abi(void)
 {
-	int abi = syscall(SYS_landlock_create_ruleset, NULL, 0, 1 /* LANDLOCK_CREATE_RULESET_VERSION */);
+	int abi = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
 
 	return abi < 0 ? 0 : abi;
 }
 
 static uint64_t handled_rights(int abi)
 {
-	uint64_t rights = LL_REFER - 1;
+	uint64_t rights = LANDLOCK_ACCESS_FS_REFER - 1;
 
 	if (abi >= 2)
-		rights |= LL_REFER;
+		rights |= LANDLOCK_ACCESS_FS_REFER;
 	if (abi >= 3)
-		rights |= LL_TRUNCATE;
+		rights |= LANDLOCK_ACCESS_FS_TRUNCATE;
 	if (abi >= 5)
-		rights |= LL_IOCTL_DEV;
+		rights |= LANDLOCK_ACCESS_FS_IOCTL_DEV;
 	return rights;
 }
 
@@ -45,7 +54,7 @@ static uint64_t rights_to_grant(const struct plan *plan, int abi)
 {
 	uint64_t handled = handled_rights(abi);
 
-	return plan->form == FORM_LANDLOCK && abi < 5 ? handled & ~LL_REFER : handled;
+	return plan->form == FORM_LANDLOCK && abi < 5 ? handled & ~LANDLOCK_ACCESS_FS_REFER : handled;
 }
 
 static void add_object(int ruleset, int object, unsigned access, uint64_t granted, const char *name)
@@ -55,21 +64,22 @@ static void add_object(int ruleset, int object, unsigned access, uint64_t grante
 	if (object < 0 || fstat(object, &status) < 0)
 		die("landlock", name);
 
-	struct ll_path_beneath beneath = { .parent = object };
+	struct landlock_path_beneath_attr beneath = { .parent_fd = object };
 	if (access & ACCESS_READ)
-		beneath.allowed |= READ_RIGHTS;
+		beneath.allowed_access |= READ_RIGHTS;
 	if (access & ACCESS_WRITE)
-		beneath.allowed |= WRITE_RIGHTS;
+		beneath.allowed_access |= WRITE_RIGHTS;
 	if (access & ACCESS_LIST)
-		beneath.allowed |= LL_READ_DIR;
+		beneath.allowed_access |= LANDLOCK_ACCESS_FS_READ_DIR;
 	if (access & ACCESS_EXECUTE)
-		beneath.allowed |= LL_EXECUTE;
+		beneath.allowed_access |= LANDLOCK_ACCESS_FS_EXECUTE;
 	if (access & ACCESS_DEVICE)
-		beneath.allowed |= LL_IOCTL_DEV;
+		beneath.allowed_access |= LANDLOCK_ACCESS_FS_IOCTL_DEV;
 	if (!S_ISDIR(status.st_mode))
-		beneath.allowed &= FILE_RIGHTS;
-	beneath.allowed &= granted;
-	if (beneath.allowed && syscall(SYS_landlock_add_rule, ruleset, 1 /* PATH_BENEATH */, &beneath, 0) < 0)
+		beneath.allowed_access &= FILE_RIGHTS;
+	beneath.allowed_access &= granted;
+	if (beneath.allowed_access &&
+	    syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0) < 0)
 		die("landlock", name);
 }
 
@@ -81,7 +91,7 @@ static void add_rule(int ruleset, const struct rule *rule, uint64_t granted)
 	 */
 	bool in_proc = strncmp(rule->path, "/proc/", 6) == 0;
 	CLOSE_ON_RETURN int object = in_proc ? open(rule->path, O_PATH | O_CLOEXEC)
-					     : open_how(AT_FDCWD, rule->path, O_PATH, CORDON_RESOLVE_NO_SYMLINKS);
+					     : open_how(AT_FDCWD, rule->path, O_PATH, RESOLVE_NO_SYMLINKS);
 
 	add_object(ruleset, object, rule->access, granted, rule->path);
 }
@@ -93,21 +103,21 @@ void apply_landlock(const struct plan *plan, int terminal)
 	if (abi < 1)
 		die("landlock", "the kernel has no Landlock");
 
-	struct ll_ruleset attributes = { .handled_fs = handled_rights(abi) };
+	struct cordon_ruleset_attr attributes = { .handled_fs = handled_rights(abi) };
 	uint64_t granted = rights_to_grant(plan, abi);
 	size_t size = sizeof attributes.handled_fs;
 	if (abi >= 4) {
-		size = offsetof(struct ll_ruleset, scoped);
+		size = offsetof(struct cordon_ruleset_attr, scoped);
 		/* With a network namespace, TCP inside it is the tool's own affair. */
 		if (plan->form == FORM_LANDLOCK && !plan->network_all)
-			attributes.handled_net = LL_NET_BIND_TCP | LL_NET_CONNECT_TCP;
+			attributes.handled_net = LANDLOCK_ACCESS_NET_BIND_TCP | LANDLOCK_ACCESS_NET_CONNECT_TCP;
 	}
 	if (abi >= 6) {
 		size = sizeof attributes;
-		attributes.scoped = LL_SCOPE_ABSTRACT_UNIX | LL_SCOPE_SIGNAL;
+		attributes.scoped = LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | LANDLOCK_SCOPE_SIGNAL;
 	}
 
-	CLOSE_ON_RETURN int ruleset = syscall(SYS_landlock_create_ruleset, &attributes, size, 0);
+	CLOSE_ON_RETURN int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attributes, size, 0);
 	if (ruleset < 0)
 		die("landlock", "cannot create a ruleset");
 	for (size_t i = 0; i < plan->rule_count; i++)
@@ -122,18 +132,25 @@ void apply_landlock(const struct plan *plan, int terminal)
 bool enclose_signals(void)
 {
 	/* A ruleset that says nothing of moving between folders forbids it, for all that come after. */
-	struct ll_ruleset attributes = { .handled_fs = LL_REFER, .scoped = LL_SCOPE_SIGNAL };
+	struct cordon_ruleset_attr attributes = { .handled_fs = LANDLOCK_ACCESS_FS_REFER,
+						  .scoped = LANDLOCK_SCOPE_SIGNAL };
 	CLOSE_ON_RETURN int everywhere = open("/", O_PATH | O_CLOEXEC);
-	struct ll_path_beneath moving = { .parent = everywhere, .allowed = LL_REFER };
+	struct landlock_path_beneath_attr moving = { .parent_fd = everywhere,
+						     .allowed_access = LANDLOCK_ACCESS_FS_REFER };
 	pid_t outside = getppid();
 
 	if (landlock_abi() < 6 || kill(outside, 0) < 0)
 		return false;
-	CLOSE_ON_RETURN int ruleset = syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0);
-	if (ruleset < 0 || syscall(SYS_landlock_add_rule, ruleset, 1 /* PATH_BENEATH */, &moving, 0) < 0)
+	CLOSE_ON_RETURN int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0);
+	if (ruleset < 0 || syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &moving, 0) < 0)
 		return false;
 	if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
 		return false;
 	/* Tried, not believed: whoever trusts this kills everything that it can reach. */
 	return kill(outside, 0) < 0 && errno == EPERM;
+}
+
+bool landlock_is_before(const struct plan *plan, int abi)
+{
+	return plan->form == FORM_LANDLOCK && landlock_abi() < abi;
 }

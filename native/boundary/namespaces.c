@@ -1,9 +1,10 @@
 /* User, mount, pid, network, ipc and uts namespaces: what is not granted is not there. */
-#include "wire/cell.h"
-#include "boundary/cgroup.h"
-#include "wire/kernel.h"
+#include "boundary/namespaces.h"
+#include "wire/frames.h"
+#include "wire/report.h"
+#include "wire/scope.h"
 
-#include <errno.h>
+#include <fcntl.h>
 #include <net/if.h>
 #include <sched.h>
 #include <signal.h>
@@ -11,6 +12,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 pid_t clone_into_namespaces(const struct cgroup *cgroup, bool keep_network)
 {
@@ -22,7 +25,7 @@ pid_t clone_into_namespaces(const struct cgroup *cgroup, bool keep_network)
 	if (cgroup->folder >= 0)
 		return clone_into_cgroup(cgroup, flags);
 	flags |= CLONE_NEWCGROUP;
-	return syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, NULL);
+	return (pid_t)syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, NULL);
 }
 
 static void write_own(const char *file, const char *text)

@@ -7,16 +7,26 @@
  * The second pass creates nothing, so that a path that vanished from a granted
  * folder is an error and never a folder made in the user's tree.
  */
-#include "wire/cell.h"
+#include "boundary/root.h"
+#include "processes/proc.h"
+#include "wire/frames.h"
 #include "wire/kernel.h"
+#include "wire/open-how.h"
+#include "wire/report.h"
+#include "wire/scope.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #define HIDDEN_DIRECTORY ".cordon-hidden-directory"
 #define HIDDEN_FILE ".cordon-hidden-file"
@@ -25,7 +35,7 @@
 /* A detached file system of its own; `options` are key, value, ..., NULL. */
 static int new_filesystem(const char *type, const char *const *options, unsigned attributes)
 {
-	CLOSE_ON_RETURN int context = syscall(SYS_fsopen, type, 1 /* FSOPEN_CLOEXEC */);
+	CLOSE_ON_RETURN int context = (int)syscall(SYS_fsopen, type, FSOPEN_CLOEXEC);
 
 	if (context < 0)
 		return -1;
@@ -34,18 +44,21 @@ static int new_filesystem(const char *type, const char *const *options, unsigned
 			return -1;
 	if (syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
 		return -1;
-	return syscall(SYS_fsmount, context, 1 /* FSMOUNT_CLOEXEC */, attributes);
+	return (int)syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, attributes);
 }
 
-/* Steps come in the order of their paths, so that neighbours mostly share their folder: the last one made. */
-static char made[4096];
+/* The new root while it is made. Steps come in the order of their paths: neighbours mostly share their folder. */
+struct new_root {
+	int fd;
+	char made[PATH_MAX]; /* the last folder of which all parents were made */
+};
 
-static void make_parents(int root, const char *path)
+static void make_parents(struct new_root *root, const char *path)
 {
-	char partial[4096];
+	char partial[PATH_MAX];
 	size_t folder = strrchr(path, '/') - path;
 
-	if (folder < sizeof made && strncmp(path, made, folder) == 0 && made[folder] == '\0')
+	if (folder < sizeof root->made && strncmp(path, root->made, folder) == 0 && root->made[folder] == '\0')
 		return;
 	if (snprintf(partial, sizeof partial, "%s", path + 1) >= (int)sizeof partial) {
 		errno = ENAMETOOLONG;
@@ -53,11 +66,11 @@ static void make_parents(int root, const char *path)
 	}
 	for (char *slash = strchr(partial, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		if (mkdirat(root, partial, 0755) < 0 && errno != EEXIST)
+		if (mkdirat(root->fd, partial, 0755) < 0 && errno != EEXIST)
 			die("root", path);
 		*slash = '/';
 	}
-	snprintf(made, sizeof made, "%.*s", (int)folder, path);
+	snprintf(root->made, sizeof root->made, "%.*s", (int)folder, path);
 }
 
 static void make_file(int root, const char *path, const char *content, mode_t mode)
@@ -68,7 +81,7 @@ static void make_file(int root, const char *path, const char *content, mode_t mo
 		die("root", path);
 }
 
-static void make_mount_point(int root, const struct step *step)
+static void make_mount_point(struct new_root *root, const struct step *step)
 {
 	const char *inside = step->path + 1;
 	struct stat status;
@@ -77,36 +90,32 @@ static void make_mount_point(int root, const struct step *step)
 	make_parents(root, step->path);
 	switch (step->kind) {
 	case STEP_LINK:
-		if (symlinkat(step->text, root, inside) < 0)
+		if (symlinkat(step->text, root->fd, inside) < 0)
 			die("root", step->path);
 		return;
-	case STEP_FILE:
-		make_file(root, inside, step->text, 0444);
-		return;
-	case STEP_COVER:
-		return; /* lies in what is bound */
+	case STEP_FILE: make_file(root->fd, inside, step->text, 0444); return;
+	case STEP_COVER: return; /* lies in what is bound */
 	case STEP_BIND:
 	case STEP_HIDE:
 		if (lstat(step->path, &status) < 0)
 			die("root", step->path);
 		directory = S_ISDIR(status.st_mode);
 		break;
-	default:
-		break;
+	default: break;
 	}
 	if (directory) {
-		if (mkdirat(root, inside, 0755) < 0 && errno != EEXIST)
+		if (mkdirat(root->fd, inside, 0755) < 0 && errno != EEXIST)
 			die("root", step->path);
 	} else {
-		make_file(root, inside, "", 0444);
+		make_file(root->fd, inside, "", 0444);
 	}
 }
 
 /* Mounts the detached `tree` at `path` of the new root, never through a symbolic link. */
 static void attach(int root, int tree, const char *path)
 {
-	CLOSE_ON_RETURN int target = open_how(root, path + 1, O_PATH | O_NOFOLLOW,
-					      CORDON_RESOLVE_IN_ROOT | CORDON_RESOLVE_NO_SYMLINKS);
+	CLOSE_ON_RETURN int target =
+		open_how(root, path + 1, O_PATH | O_NOFOLLOW, RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
 
 	if (target < 0)
 		die("root", path);
@@ -114,15 +123,15 @@ static void attach(int root, int tree, const char *path)
 		die("root", path);
 }
 
-static void bind(int root, const struct step *step)
+static void bind_path(int root, const struct step *step)
 {
 	/* The host resolved the path; a symbolic link in it now was planted since. */
-	CLOSE_ON_RETURN int source = open_how(AT_FDCWD, step->path, O_PATH | O_NOFOLLOW,
-					      CORDON_RESOLVE_NO_SYMLINKS | CORDON_RESOLVE_NO_MAGICLINKS);
+	CLOSE_ON_RETURN int source =
+		open_how(AT_FDCWD, step->path, O_PATH | O_NOFOLLOW, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 	if (source < 0)
 		die("root", step->path);
-	CLOSE_ON_RETURN int tree = syscall(SYS_open_tree, source, "",
-					   OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE);
+	CLOSE_ON_RETURN int tree = (int)syscall(SYS_open_tree, source, "",
+						OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE);
 	if (tree < 0)
 		die("root", step->path);
 
@@ -147,8 +156,9 @@ static void hide(int root, const struct step *step)
 
 	if (lstat(step->path, &status) < 0)
 		die("root", step->path);
-	CLOSE_ON_RETURN int tree = syscall(SYS_open_tree, root, S_ISDIR(status.st_mode) ? HIDDEN_DIRECTORY : HIDDEN_FILE,
-					   OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	CLOSE_ON_RETURN int tree =
+		(int)syscall(SYS_open_tree, root, S_ISDIR(status.st_mode) ? HIDDEN_DIRECTORY : HIDDEN_FILE,
+			     OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 	struct cordon_mount_attr attributes = {
 		.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC,
 	};
@@ -161,7 +171,8 @@ static void hide(int root, const struct step *step)
 static void cover(int root, const struct step *step)
 {
 	make_file(root, COVERING_FILE, step->text, 0444);
-	CLOSE_ON_RETURN int tree = syscall(SYS_open_tree, root, COVERING_FILE, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	CLOSE_ON_RETURN int tree =
+		(int)syscall(SYS_open_tree, root, COVERING_FILE, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 	struct cordon_mount_attr attributes = {
 		.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC,
 	};
@@ -181,7 +192,7 @@ static void mount_new(int root, const char *stage, const char *path, const char 
 	attach(root, tree, path);
 }
 
-static void mount_scratch(int root, const struct plan *plan, const struct step *step)
+static void mount_scratch(struct new_root *root, const struct plan *plan, const struct step *step)
 {
 	char bytes[32], inodes[32];
 	const char *options[] = { "size", bytes, "nr_inodes", inodes, "mode", "1777", NULL };
@@ -189,10 +200,10 @@ static void mount_scratch(int root, const struct plan *plan, const struct step *
 	/* An inode costs the kernel about a kilobyte that the size does not count. */
 	snprintf(bytes, sizeof bytes, "%llu", (unsigned long long)plan->limits.scratch);
 	snprintf(inodes, sizeof inodes, "%llu", (unsigned long long)(plan->limits.scratch / 4096 + 64));
-	mount_new(root, "scratch", step->path, "tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
-		  (plan->exec_limited ? MOUNT_ATTR_NOEXEC : 0));
+	mount_new(root->fd, "scratch", step->path, "tmpfs", options,
+		  MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | (plan->exec_limited ? MOUNT_ATTR_NOEXEC : 0));
 	/* Granted paths may lie in it; their mount points were made beneath this mount. */
-	made[0] = '\0';
+	root->made[0] = '\0';
 	for (const struct step *later = step + 1; later < plan->steps + plan->step_count; later++)
 		if (strncmp(later->path, step->path, strlen(step->path)) == 0 && later->path[strlen(step->path)] == '/')
 			make_mount_point(root, later);
@@ -220,7 +231,8 @@ static bool pid_namespaces_have_bounds(void)
 	struct utsname kernel;
 	int major = 0, minor = 0;
 
-	return uname(&kernel) == 0 && sscanf(kernel.release, "%d.%d", &major, &minor) == 2 && (major > 6 || (major == 6 && minor >= 14));
+	return uname(&kernel) == 0 && sscanf(kernel.release, "%d.%d", &major, &minor) == 2 &&
+	       (major > 6 || (major == 6 && minor >= 14));
 }
 
 static void bound_processes(int proc, uint64_t most)
@@ -237,9 +249,11 @@ static void bound_processes(int proc, uint64_t most)
 static void bound_watching(int proc)
 {
 	char text[32];
-	unsigned long long all = read_proc(text, sizeof text, "/proc/sys/fs/inotify/max_user_watches") > 0 ? strtoull(text, NULL, 10) : 0;
+	unsigned long long all = read_proc(text, sizeof text, "/proc/sys/fs/inotify/max_user_watches") > 0
+					 ? strtoull(text, NULL, 10)
+					 : 0;
 
-	write_setting(proc, "sys/user/max_inotify_instances", MOST_WATCHERS);
+	write_setting(proc, "sys/user/max_inotify_instances", MOST_INOTIFY_INSTANCES);
 	if (all)
 		write_setting(proc, "sys/user/max_inotify_watches", all / 2);
 }
@@ -247,7 +261,8 @@ static void bound_watching(int proc)
 static void mount_proc(int root, const struct step *step, uint64_t most_processes)
 {
 	struct cordon_mount_attr sealed = { .attr_set = MOUNT_ATTR_RDONLY };
-	CLOSE_ON_RETURN int proc = new_filesystem("proc", NULL, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+	CLOSE_ON_RETURN int proc =
+		new_filesystem("proc", NULL, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
 
 	if (proc < 0)
 		die("proc", step->path);
@@ -259,35 +274,27 @@ static void mount_proc(int root, const struct step *step, uint64_t most_processe
 	attach(root, proc, step->path);
 }
 
-static void take_step(int root, const struct plan *plan, const struct step *step)
+static void take_step(struct new_root *root, const struct plan *plan, const struct step *step)
 {
 	/* The machine has some thousand terminals for all, and most of them outside of the host's own /dev/pts. */
 	static const char *const terminal_options[] = { "ptmxmode", "0666", "mode", "0620", "max", "64", NULL };
 
 	switch (step->kind) {
-	case STEP_BIND:
-		bind(root, step);
-		break;
-	case STEP_HIDE:
-		hide(root, step);
-		break;
-	case STEP_COVER:
-		cover(root, step);
-		break;
+	case STEP_BIND: bind_path(root->fd, step); break;
+	case STEP_HIDE: hide(root->fd, step); break;
+	case STEP_COVER: cover(root->fd, step); break;
 	case STEP_PROC:
 		/* Read-only: uid 0 without any capability may still write /proc/sys when it is root's. */
-		mount_proc(root, step, plan->limits.user_processes);
+		mount_proc(root->fd, step, plan->limits.user_processes);
 		break;
-	case STEP_SCRATCH:
-		mount_scratch(root, plan, step);
-		break;
+	case STEP_SCRATCH: mount_scratch(root, plan, step); break;
 	case STEP_TERMINALS:
-		mount_new(root, "terminals", step->path, "devpts", terminal_options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
+		mount_new(root->fd, "terminals", step->path, "devpts", terminal_options,
+			  MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
 		break;
 	case STEP_DIRECTORY:
 	case STEP_LINK:
-	case STEP_FILE:
-		break; /* made with the mount points */
+	case STEP_FILE: break; /* made with the mount points */
 	}
 }
 
@@ -307,29 +314,31 @@ static void leave_old_root(int root)
 void assemble_root(const struct plan *plan)
 {
 	static const char *const options[] = { "size", "4M", "nr_inodes", "8192", "mode", "0755", NULL };
-	CLOSE_ON_RETURN int root = new_filesystem("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+	CLOSE_ON_RETURN int fd =
+		new_filesystem("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
 
-	if (root < 0)
+	if (fd < 0)
 		die("mount-namespace", "cannot make a tmpfs");
-	if (syscall(SYS_move_mount, root, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+	if (syscall(SYS_move_mount, fd, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) < 0)
 		die("mount-namespace", "cannot attach the new root");
 
+	struct new_root root = { .fd = fd };
 	umask(0022);
 	bool hides = false;
 	for (size_t i = 0; i < plan->step_count; i++)
 		hides = hides || plan->steps[i].kind == STEP_HIDE;
 	if (hides) {
-		if (mkdirat(root, HIDDEN_DIRECTORY, 0000) < 0)
+		if (mkdirat(fd, HIDDEN_DIRECTORY, 0000) < 0)
 			die("root", HIDDEN_DIRECTORY);
-		make_file(root, HIDDEN_FILE, "", 0000);
+		make_file(fd, HIDDEN_FILE, "", 0000);
 	}
 	for (size_t i = 0; i < plan->step_count; i++)
-		make_mount_point(root, &plan->steps[i]);
+		make_mount_point(&root, &plan->steps[i]);
 	for (size_t i = 0; i < plan->step_count; i++)
-		take_step(root, plan, &plan->steps[i]);
+		take_step(&root, plan, &plan->steps[i]);
 	if (hides) {
-		unlinkat(root, HIDDEN_DIRECTORY, AT_REMOVEDIR);
-		unlinkat(root, HIDDEN_FILE, 0);
+		unlinkat(fd, HIDDEN_DIRECTORY, AT_REMOVEDIR);
+		unlinkat(fd, HIDDEN_FILE, 0);
 	}
-	leave_old_root(root);
+	leave_old_root(fd);
 }

@@ -2,7 +2,10 @@
  * The private temporary folder of a cell without a mount namespace: an ordinary
  * folder, made before the tool begins and removed after its last process ended.
  */
-#include "wire/cell.h"
+#include "boundary/scratch.h"
+#include "wire/frames.h"
+#include "wire/report.h"
+#include "wire/scope.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,7 +22,8 @@ static void make_files(const struct plan *plan)
 
 	for (size_t i = 0; i < plan->step_count; i++) {
 		const struct step *step = &plan->steps[i];
-		if (step->kind != STEP_FILE || strncmp(step->path, plan->scratch, length) != 0 || step->path[length] != '/')
+		if (step->kind != STEP_FILE || strncmp(step->path, plan->scratch, length) != 0 ||
+		    step->path[length] != '/')
 			continue;
 		CLOSE_ON_RETURN int file = open(step->path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0400);
 		if (file < 0 || !write_fully(file, step->text, strlen(step->text)))
@@ -50,12 +54,14 @@ static bool is_left_folder(int at, const char *name)
 	return unlinkat(at, name, 0) < 0 && errno == EISDIR;
 }
 
-/* A folder's mode may be anything that the tool gave it. Left alone where it will do: inside another cell a change is a violation. */
+/* A folder's mode may be anything that the tool gave it. Left alone where it will do: inside another cell a change is a
+ * violation. */
 static void open_up(int at, const char *name)
 {
 	struct stat status;
 
-	if (fstatat(at, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode) && (status.st_mode & 0700) != 0700)
+	if (fstatat(at, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode) &&
+	    (status.st_mode & 0700) != 0700)
 		(void)!fchmodat(at, name, 0700, 0);
 }
 
@@ -133,15 +139,18 @@ static uint64_t bytes_below(int folder, int depth, uint64_t enough)
 
 	for (struct dirent *entry; entries && (entry = readdir(entries));) {
 		struct stat status;
-		if (is_self_or_parent(entry->d_name) || fstatat(dirfd(entries), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		if (is_self_or_parent(entry->d_name) ||
+		    fstatat(dirfd(entries), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
-		sum += (uint64_t)status.st_blocks * 512 + 512; /* an empty file costs something too */
+		sum += (uint64_t)status.st_blocks * S_BLKSIZE + S_BLKSIZE; /* an empty file costs something too */
 		if (sum > enough)
 			break;
 		if (!S_ISDIR(status.st_mode))
 			continue;
 		/* Deeper than anybody needs, and than we can look: counted as more than any limit. */
-		int inner = depth < DEEPEST_COUNTED ? openat(dirfd(entries), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+		int inner = depth < DEEPEST_COUNTED ? openat(dirfd(entries), entry->d_name,
+							     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+						    : -1;
 		if (inner >= 0)
 			sum += bytes_below(inner, depth + 1, enough - sum);
 		else if (depth >= DEEPEST_COUNTED || errno == EACCES) /* or closed to us, by its owner */

@@ -1,12 +1,17 @@
-/* The tool's process: from fork to exec, the boundary closing step by step. */
-#include "wire/cell.h"
-#include "keeper/network/nested.h"
+/* The steps of the tool's process that are not the boundary itself, see become_tool() in main.c. */
+#include "boundary/tool.h"
+#include "boundary/join-outer.h"
+#include "boundary/new-terminal.h"
+#include "wire/frames.h"
+#include "wire/packets.h"
+#include "wire/read-frame.h"
+#include "wire/report.h"
+#include "wire/scope.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <signal.h>
-#include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -31,24 +36,23 @@ static void take_stdio(struct stdio stdio)
 			die("stdio", NULL);
 }
 
-/*
- * A counter of the CPU time of this process and all its descendants, also those
- * that nobody waits for and whose time is otherwise lost. Where it is refused,
- * the supervisor adds up what /proc shows.
- */
-static void count_cpu(int supervisor)
+void count_cpu(int supervisor)
 {
 	struct perf_event_attr attributes = {
-		.type = PERF_TYPE_SOFTWARE, .size = sizeof attributes, .config = PERF_COUNT_SW_TASK_CLOCK,
-		.inherit = 1, .exclude_kernel = 1, .exclude_hv = 1,
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof attributes,
+		.config = PERF_COUNT_SW_TASK_CLOCK,
+		.inherit = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
 	};
-	CLOSE_ON_RETURN int counter = syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	CLOSE_ON_RETURN int counter = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
 	if (counter >= 0)
 		send_packet(supervisor, PACKET_CLOCK, 0, NULL, counter);
 }
 
-static struct command wait_for_command(int host)
+struct command wait_for_command(int host)
 {
 	struct frame frame;
 	struct command command;
@@ -67,8 +71,7 @@ static struct command wait_for_command(int host)
 	return command;
 }
 
-/* What of the keeper's work a host may refuse although it grants the listener, as an exit status. */
-static int try_listener(const struct plan *plan)
+int try_listener(const struct plan *plan)
 {
 	struct sockaddr_un root = { .sun_family = AF_UNIX, .sun_path = "/" };
 	CLOSE_ON_RETURN int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -81,7 +84,7 @@ static int try_listener(const struct plan *plan)
 	return listen(fd, 1) < 0 && errno == EINVAL ? PROBE_HELD : PROBE_NOTHING_BORROWED;
 }
 
-_Noreturn void become_tool(const struct plan *plan, int host, int supervisor, int keeper, struct stdio stdio)
+void begin_tool(const struct plan *plan, struct stdio stdio)
 {
 	if (plan->terminal)
 		join_terminal(plan, stdio.terminal);
@@ -92,34 +95,28 @@ _Noreturn void become_tool(const struct plan *plan, int host, int supervisor, in
 	umask(0022);
 	if (chdir(plan->cwd) < 0)
 		die("cwd", plan->cwd);
-	/* The keeper, as which we were forked, is not to be looked into; but it must read what we hand to a trapped call. */
+	/* The keeper, as which we were forked, is not to be looked into; but it must read what we hand to a trapped
+	 * call. */
 	if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
 		die("session", "dumpable");
+}
+
+void join_outer(const struct plan *plan, int supervisor)
+{
 	if (plan->network_nested) {
 		CLOSE_ON_RETURN int outer = join_outer_cell(plan);
 		send_packet(supervisor, PACKET_OUTER, 0, NULL, outer);
 	} else if (plan->form == FORM_LANDLOCK && !plan->traps) {
-		/* Without a listener there may be a keeper of an outer cell, who must not act for this tool as for its own. */
+		/* Without a listener there may be a keeper of an outer cell, who must not act for this tool as for its
+		 * own. */
 		mark_as_nested();
 	}
-	apply_resource_limits(plan);
-	if (plan->limits.cpu)
-		count_cpu(supervisor);
-	apply_landlock(plan, stdio.terminal);
-	int listener = apply_seccomp(plan);
-	if (listener >= 0) {
-		send_packet(keeper, PACKET_LISTENER, 0, NULL, listener);
-		close(listener);
-	}
-	limit_descriptors(plan);
-	send_packet(supervisor, PACKET_LISTENER, landlock_abi(), NULL, -1);
+}
 
-	struct command command = { 0 };
-	if (!plan->probe)
-		command = wait_for_command(host);
-	send_packet(supervisor, PACKET_GO, 0, NULL, -1);
-	if (plan->probe)
-		_exit(try_listener(plan));
-	execve(command.program, command.argv, command.envp);
-	die("exec", command.program);
+void hand_listener(int keeper, int listener)
+{
+	if (listener < 0)
+		return;
+	send_packet(keeper, PACKET_LISTENER, 0, NULL, listener);
+	close(listener);
 }

@@ -1,12 +1,13 @@
 /*
  * Fuzz target: the frames of the host connection.
- * needs: wire/frames.c
+ * needs: wire/frames.c wire/read-frame.c wire/memory.c wire/report.c
  *
  * Whatever bytes come, the frames that are read lie one behind the other in
  * them; and what is written as a frame is read as the same.
  */
-#include "wire/cell.h"
+#include "wire/frames.h"
 #include "fuzz/fuzz.h"
+#include "wire/read-frame.h"
 
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -21,7 +22,8 @@ static void check_echo(const int ends[2], const struct frame *frame)
 
 	HOLDS(write_frame(ends[0], frame->kind, frame->payload, frame->length));
 	HOLDS(read_frame(ends[1], &echo));
-	HOLDS(echo.kind == frame->kind && echo.length == frame->length && memcmp(echo.payload, frame->payload, frame->length) == 0);
+	HOLDS(echo.kind == frame->kind && echo.length == frame->length &&
+	      memcmp(echo.payload, frame->payload, frame->length) == 0);
 	free(echo.payload);
 }
 
@@ -39,7 +41,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (read_frame(file, &frame)) {
 		HOLDS((uint8_t)frame.kind == data[at] && frame.length <= FRAME_LIMIT);
 		HOLDS(at + FRAME_HEADER + frame.length <= size);
-		HOLDS(memcmp(frame.payload, data + at + FRAME_HEADER, frame.length) == 0 && frame.payload[frame.length] == '\0');
+		HOLDS(memcmp(frame.payload, data + at + FRAME_HEADER, frame.length) == 0 &&
+		      frame.payload[frame.length] == '\0');
 		at += FRAME_HEADER + frame.length;
 		if (frame.length <= LARGEST_ECHO)
 			check_echo(ends, &frame);

@@ -1,6 +1,6 @@
 /*
  * Fuzz target: whether the configuration of a repository is harmless.
- * needs: watcher/git-config.c wire/report.c wire/frames.c
+ * needs: watcher/git/config.c wire/memory.c wire/report.c wire/frames.c
  *
  * What is judged harmless is read once more by a reader that understands all
  * that git's documentation describes (quotes, continued lines, several settings
@@ -8,9 +8,9 @@
  * something. The list of those is not git's whole one, but neither does the
  * judge know it: one of each kind is enough to show a way around it.
  */
-#include "wire/cell.h"
 #include "fuzz/fuzz.h"
-#include "watcher/watcher.h"
+#include "watcher/deeds.h"
+#include "watcher/git/config.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -92,10 +92,13 @@ static bool read_value(struct reader *reader, char *value, size_t room)
 static bool runs_something(const char *section, const char *key, const char *value)
 {
 	static const char *const dangerous[] = {
-		"core.fsmonitor", "core.sshcommand", "core.pager", "core.editor", "core.hookspath", "core.gitproxy", "core.askpass",
-		"remote.uploadpack", "remote.receivepack", "remote.vcs", "submodule.update", "include.path", "includeif.path",
+		"core.fsmonitor",   "core.sshcommand", "core.pager",	    "core.editor",	  "core.hookspath",
+		"core.gitproxy",    "core.askpass",    "remote.uploadpack", "remote.receivepack", "remote.vcs",
+		"submodule.update", "include.path",    "includeif.path",
 	};
-	static const char *const sections[] = { "alias", "filter", "diff", "merge", "credential", "pager", "gpg", "url", "protocol", "sequence", "man", "browser", "difftool", "mergetool" };
+	static const char *const sections[] = { "alias", "filter",  "diff",	"merge",    "credential",
+						"pager", "gpg",	    "url",	"protocol", "sequence",
+						"man",	 "browser", "difftool", "mergetool" };
 	char full[600];
 
 	snprintf(full, sizeof full, "%s.%s", section, key);

@@ -1,12 +1,13 @@
 /*
  * Fuzz target: plans and commands.
- * needs: wire/plan.c wire/words.c wire/reach.c wire/report.c wire/frames.c
+ * needs: wire/plan.c wire/words.c wire/reach.c wire/memory.c wire/report.c wire/frames.c
  *
  * The first byte chooses which of the two the rest is. Beyond memory errors:
  * what is accepted is whole, and no part of it would have been accepted.
  */
-#include "wire/cell.h"
+#include "wire/plan.h"
 #include "fuzz/fuzz.h"
+#include "wire/reach.h"
 
 static bool is_word_of(const char *word, const char *bytes, size_t size)
 {
@@ -26,7 +27,8 @@ static void check_plan(const struct plan *plan, const char *bytes, size_t size)
 		const struct step *step = &plan->steps[i];
 		HOLDS(is_path_of(step->path, bytes, size));
 		HOLDS((step->kind == STEP_BIND) == (step->access != 0));
-		HOLDS((step->kind == STEP_LINK || step->kind == STEP_FILE || step->kind == STEP_COVER) == (step->text != NULL));
+		HOLDS((step->kind == STEP_LINK || step->kind == STEP_FILE || step->kind == STEP_COVER) ==
+		      (step->text != NULL));
 		HOLDS(!step->text || is_word_of(step->text, bytes, size));
 	}
 	for (size_t i = 0; i < plan->rule_count; i++)
@@ -40,7 +42,8 @@ static void check_plan(const struct plan *plan, const char *bytes, size_t size)
 		const struct reach *reach = &plan->broker.reaches[i];
 		HOLDS(reach->port != 0 && reach->bits <= 128 && is_word_of(reach->name, bytes, size) && *reach->name);
 	}
-	HOLDS(plan->terminal == (plan->streams[0] == STREAM_TERMINAL || plan->streams[1] == STREAM_TERMINAL || plan->streams[2] == STREAM_TERMINAL));
+	HOLDS(plan->terminal == (plan->streams[0] == STREAM_TERMINAL || plan->streams[1] == STREAM_TERMINAL ||
+				 plan->streams[2] == STREAM_TERMINAL));
 }
 
 static bool accepts_plan(const uint8_t *data, size_t size)

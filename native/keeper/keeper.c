@@ -3,28 +3,35 @@
  * It reaps, answers trapped calls, and takes everything with it when the
  * tool's own process ends: as pid 1 by dying, elsewhere by killing.
  */
-#include "keeper/network/broker.h"
-#include "wire/cell.h"
-#include "keeper/network/nested.h"
+#include "keeper/keeper.h"
+#include "boundary/namespaces.h"
+#include "boundary/root.h"
+#include "boundary/scratch.h"
+#include "keeper/seals.h"
+#include "processes/descendants.h"
+#include "processes/proc.h"
 #include "wire/kernel.h"
+#include "wire/packets.h"
+#include "wire/report.h"
+#include "wire/scope.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Returns the table of mounts, to be watched. */
-static int enter_namespaces(const struct plan *plan)
+int enter_namespaces(const struct plan *plan)
 {
 	/* A SIGKILL of the supervisor is one of the whole pid namespace. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
@@ -42,8 +49,14 @@ static int enter_namespaces(const struct plan *plan)
 	return mounts;
 }
 
-/* For the supervisor to see how full it is, from outside. */
-static void show_scratch(const struct plan *plan, int supervisor)
+void hide_keeper(void)
+{
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	/* The command line of pid 1, which the tool can read, would tell where Cordon is installed. */
+	memset(program_invocation_name, 0, strlen(program_invocation_name));
+}
+
+void show_scratch(const struct plan *plan, int supervisor)
 {
 	CLOSE_ON_RETURN int folder = open(plan->scratch, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
@@ -52,7 +65,7 @@ static void show_scratch(const struct plan *plan, int supervisor)
 	send_packet(supervisor, PACKET_SCRATCH, 0, NULL, folder);
 }
 
-static void stay_outside(void)
+void stay_outside(void)
 {
 	/* Orphans come to us, and the supervisor's death is a signal that we survive long enough to act on. */
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0) < 0)
@@ -73,7 +86,8 @@ static bool reap(const struct plan *plan, pid_t tool, int *status, int superviso
 
 	for (pid_t pid; (pid = waitpid(-1, &found, WNOHANG | (plan->terminal ? WUNTRACED : 0))) > 0;) {
 		/* A process that asked to be traced by its parent, and that is us: it goes on untraced. */
-		if (WIFSTOPPED(found) && ptrace(PTRACE_DETACH, pid, NULL, (long)(WSTOPSIG(found) == SIGTRAP ? 0 : WSTOPSIG(found))) == 0)
+		if (WIFSTOPPED(found) &&
+		    ptrace(PTRACE_DETACH, pid, NULL, (long)(WSTOPSIG(found) == SIGTRAP ? 0 : WSTOPSIG(found))) == 0)
 			continue;
 		if (pid != tool)
 			continue;
@@ -90,21 +104,10 @@ static bool reap(const struct plan *plan, pid_t tool, int *status, int superviso
 	return ended;
 }
 
-/* The keeper itself, once it watches. */
-struct keeper {
-	const struct plan *plan;
-	pid_t tool;
-	int signals, supervisor, from_tool, terminal;
-	struct broker *broker; /* or NULL */
-	struct nest *nest;
-	int mounts; /* or -1 where nothing is mounted */
-	bool enclosed; /* kill(-1) reaches the cell and nothing else */
-};
-
 static void end_all(const struct keeper *keeper)
 {
 	if (!keeper->enclosed) {
-		kill_descendants(own_pid_in_proc(), NULL);
+		kill_descendants(own_pid_in_proc(), NULL, 0);
 		return;
 	}
 	kill(-1, SIGKILL); /* all of the pid namespace but pid 1, or all that our signals reach */
@@ -140,14 +143,15 @@ static int take_listener(int from)
 
 	if (receive_packet(from, &packet, &listener, NULL) <= 0)
 		return -1;
-	/* Tool and keeper take turns, so the one wakes the other on its own core; kernels before 6.6 do not know how. */
-	(void)!ioctl(listener, CORDON_NOTIF_SET_FLAGS, CORDON_NOTIF_SYNC_WAKE_UP);
+	/* Tool and keeper take turns: one wakes the other on its own core (since Linux 6.6). */
+	(void)!ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
 	return listener;
 }
 
-static _Noreturn void watch(const struct keeper *keeper)
+_Noreturn void watch_over_tool(const struct keeper *keeper)
 {
 	const struct plan *plan = keeper->plan;
+	struct remembered *remembered = keeper->remembered;
 	struct pollfd polled[4 + BROKER_DESCRIPTORS + MOST_NESTED * NESTED_DESCRIPTORS] = {
 		{ .fd = keeper->signals, .events = POLLIN },
 		{ .fd = keeper->from_tool, .events = POLLIN },
@@ -157,20 +161,20 @@ static _Noreturn void watch(const struct keeper *keeper)
 	int status = 0;
 
 	for (;;) {
-		size_t more = keeper->broker ? watch_questions(keeper->broker, polled + 4) : 0;
-		size_t inside = watch_nested(keeper->nest, polled + 4 + more);
+		size_t more = remembered->has_broker ? watch_broker(&remembered->broker, polled + 4) : 0;
+		size_t inside = watch_nested(&remembered->nest, polled + 4 + more);
 		if (poll(polled, 4 + more + inside, -1) < 0 && errno != EINTR)
 			die("keeper", "poll");
 		/* Before anything else: every moment counts. The tool's status follows. */
 		if (polled[3].revents && tell_fallen_seal(plan, keeper->supervisor))
 			kill(-1, SIGKILL);
 		if (polled[2].revents & POLLIN)
-			answer_notification(plan, polled[2].fd, keeper->supervisor, keeper->broker, keeper->nest);
+			answer_notification(plan, polled[2].fd, keeper->supervisor, remembered);
 		if (polled[2].revents & (POLLHUP | POLLERR))
 			polled[2].fd = -1;
 		if (more)
-			answer_questions(keeper->broker, polled + 4, more);
-		hear_nested(keeper->nest, polled + 4 + more, inside);
+			answer_broker(&remembered->broker, polled + 4);
+		hear_nested(&remembered->nest, polled + 4 + more, inside);
 		if (polled[1].revents) {
 			polled[2].fd = take_listener(keeper->from_tool);
 			polled[1].fd = -1;
@@ -184,7 +188,8 @@ static _Noreturn void watch(const struct keeper *keeper)
 				remove_scratch(plan);
 				_exit(EXIT_REFUSED);
 			}
-			if (signal.ssi_signo == SIGUSR1 && keeper->enclosed) /* the supervisor wants an end; the tool's status follows */
+			if (signal.ssi_signo == SIGUSR1 &&
+			    keeper->enclosed) /* the supervisor wants an end; the tool's status follows */
 				kill(-1, SIGKILL);
 			if (reap(plan, keeper->tool, &status, keeper->supervisor, keeper->terminal))
 				end_cell(keeper, status);
@@ -192,34 +197,9 @@ static _Noreturn void watch(const struct keeper *keeper)
 	}
 }
 
-_Noreturn void keep(const struct plan *plan, int host, int supervisor, struct stdio stdio)
+int block_signals(const struct plan *plan)
 {
 	sigset_t handled;
-	int pair[2];
-
-	/* Nothing inside may look into this process, which saw the host's plan. */
-	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	/* The command line of pid 1, which the tool can read, would tell where Cordon is installed. */
-	memset(program_invocation_name, 0, strlen(program_invocation_name));
-	int mounts = -1;
-	if (plan->form == FORM_NAMESPACES)
-		mounts = enter_namespaces(plan);
-	else
-		stay_outside();
-	if (plan->form == FORM_NAMESPACES && !plan->probe)
-		show_scratch(plan, supervisor);
-	if (plan->terminal)
-		open_terminal(supervisor, plan, &stdio);
-	struct broker broker;
-	struct nest nest;
-	/* Inside another cell it is the outer keeper who answers. */
-	struct broker *own = plan->network_brokered && !plan->network_nested ? &broker : NULL;
-	if (own)
-		open_broker(own, plan, supervisor);
-	open_nest(&nest, plan, own);
-	/* What it carries out for the tool, it does with no more rights than the tool has. */
-	drop_privileges();
-	bool enclosed = plan->form == FORM_NAMESPACES || enclose_signals();
 
 	sigemptyset(&handled);
 	sigaddset(&handled, SIGCHLD);
@@ -229,18 +209,7 @@ _Noreturn void keep(const struct plan *plan, int host, int supervisor, struct st
 	}
 	sigprocmask(SIG_BLOCK, &handled, NULL);
 	int signals = signalfd(-1, &handled, SFD_CLOEXEC);
-	if (signals < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		die("keeper", NULL);
-
-	pid_t tool = fork();
-	if (tool < 0)
-		die("keeper", "fork");
-	if (tool == 0)
-		become_tool(plan, host, supervisor, pair[1], stdio);
-	report_to(-1); /* from here on the tool's process and the supervisor report */
-	close(pair[1]);
-	close(host);
-	/* The terminal stays, so that it does not hang up when the tool closes its own descriptors. */
-	close_stdio((struct stdio){ { stdio.at[0], stdio.at[1], stdio.at[2] }, -1 });
-	watch(&(struct keeper){ plan, tool, signals, supervisor, pair[0], stdio.terminal, own, &nest, mounts, enclosed });
+	if (signals < 0)
+		die("keeper", "signalfd");
+	return signals;
 }

@@ -5,12 +5,15 @@
  * the mount, and the tool has what took its place. The kernel tells whoever
  * polls the mount table; the keeper then ends the cell.
  */
-#include "wire/cell.h"
-#include "wire/kernel.h"
+#include "keeper/seals.h"
+#include "wire/packets.h"
+#include "wire/report.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 
 /* Opened in the cell's own mount namespace, while /proc is still in sight. */

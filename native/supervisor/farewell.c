@@ -9,10 +9,13 @@
  * of its own again, and is in no system call. Twice, because a process whose
  * parent goes in between is listed under another one.
  */
-#include "supervisor/supervise.h"
+#include "supervisor/farewell.h"
+#include "processes/descendants.h"
+#include "processes/proc.h"
 
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #define PF_EXITING 0x4 /* of the flags in /proc/PID/stat */
@@ -35,7 +38,8 @@ static void look_at_thread(const char *thread, pid_t pid, void *context)
 	const char *behind_name = read_stat(text, sizeof text, path);
 	if (!*text)
 		return; /* gone */
-	if (!behind_name || sscanf(behind_name, ") %*c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %lu %lu", &flags, &user, &system) != 3)
+	if (!behind_name ||
+	    sscanf(behind_name, ") %*c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %lu %lu", &flags, &user, &system) != 3)
 		look->all_leave = false;
 	else
 		look->all_leave = look->all_leave && flags & PF_EXITING;
@@ -72,7 +76,8 @@ void note_size(struct call *call)
 void begin_farewell(struct call *call)
 {
 	/* Elsewhere killing already waits for the end; and without its size there is nothing to tell of it. */
-	if (!call->plan->begins_later || !call->begun || call->killed || call->plan->form != FORM_NAMESPACES || call->largest == 0)
+	if (!call->plan->begins_later || !call->begun || call->killed || call->plan->form != FORM_NAMESPACES ||
+	    call->largest == 0)
 		return;
 	kill_cell(call);
 	call->looks_left = MOST_LOOKS;

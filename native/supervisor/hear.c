@@ -1,5 +1,9 @@
 /* What the processes of the cell tell the supervisor; of a cell inside another one, also the outer keeper. */
-#include "supervisor/supervise.h"
+#include "supervisor/hear.h"
+#include "processes/consumption.h"
+#include "supervisor/limits.h"
+#include "wire/clock.h"
+#include "wire/packets.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,8 +21,8 @@ void hear_cell(struct call *call)
 			call->applied = true;
 			call->tool = sender;
 			/* Our own number: who holds a cell ready asks the kernel for us before using it. */
-			tell(call, "{\"event\":\"applied\",\"landlock\":%d,\"supervisor\":%d,\"measurable\":%s}", packet.value, getpid(),
-			     !call->plan->probe || sees_descendants() ? "true" : "false");
+			tell(call, "{\"event\":\"applied\",\"landlock\":%d,\"supervisor\":%d,\"measurable\":%s}",
+			     packet.value, getpid(), !call->plan->probe || sees_descendants() ? "true" : "false");
 			break;
 		case PACKET_GO:
 			call->started = true;
@@ -87,7 +91,8 @@ void hear_outer(struct call *call)
 			courier_take(&call->courier, packet.text, descriptor);
 			continue;
 		}
-		if (packet.kind == PACKET_EVENT && !outbox_put(&call->outbox, FRAME_EVENT, packet.text, strlen(packet.text)))
+		if (packet.kind == PACKET_EVENT &&
+		    !outbox_put(&call->outbox, FRAME_EVENT, packet.text, strlen(packet.text)))
 			call->host_gone = true;
 		if (descriptor >= 0)
 			close(descriptor);

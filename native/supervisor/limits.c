@@ -1,7 +1,12 @@
 /* The limits that no kernel mechanism holds for all processes of a cell together: the supervisor looks. */
-#include "supervisor/supervise.h"
+#include "supervisor/limits.h"
+#include "boundary/scratch.h"
+#include "processes/consumption.h"
+#include "supervisor/memory.h"
+#include "wire/clock.h"
 
 #include <signal.h>
+#include <string.h>
 #include <sys/statfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,14 +17,6 @@ static void tell_violation(struct call *call, const char *limit, uint64_t allowe
 {
 	tell(call, "{\"event\":\"violation\",\"kind\":\"%s\",\"limit\":%llu,\"used\":%llu,\"effect\":\"%s\"}", limit,
 	     (unsigned long long)allowed, (unsigned long long)used, effect);
-}
-
-uint64_t milliseconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
 }
 
 void stop_for_limit(struct call *call, const char *limit, uint64_t allowed, uint64_t used)
@@ -118,7 +115,8 @@ static uint64_t measure(struct call *call, uint64_t in_scratch)
 		return 50;
 	}
 	measure_descendants(call->keeper, &used);
-	uint64_t cpu = larger(larger(used.cpu, counted_cpu(call)), read_cgroup(call->cgroup, "cpu.stat", "usage_usec") / 1000);
+	uint64_t cpu =
+		larger(larger(used.cpu, counted_cpu(call)), read_cgroup(call->cgroup, "cpu.stat", "usage_usec") / 1000);
 	if (limits->user_processes && used.tasks > limits->user_processes)
 		stop_for_limit(call, "processes", limits->user_processes, used.tasks);
 	cpu -= call->cpu_before < cpu ? call->cpu_before : cpu;

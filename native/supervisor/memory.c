@@ -2,7 +2,9 @@
  * What a cell's processes really hold: pages shared between them count once,
  * memory files count even when nobody has mapped them, page tables count.
  */
-#include "wire/cell.h"
+#include "supervisor/memory.h"
+#include "processes/descendants.h"
+#include "processes/proc.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -45,7 +47,7 @@ static void add_nameless_files(pid_t pid, struct holdings *sum)
 		if (stat(path, &status) < 0 || status.st_dev != sum->device || status.st_nlink > 0)
 			continue;
 		if (first_sight(sum, status.st_ino))
-			sum->nameless_files += (uint64_t)status.st_blocks * 512;
+			sum->nameless_files += (uint64_t)status.st_blocks * S_BLKSIZE;
 	}
 	if (descriptors)
 		closedir(descriptors);
@@ -74,9 +76,8 @@ static void add_process(pid_t pid, void *context)
 
 uint64_t proportional_memory(pid_t root, uint64_t memory_files)
 {
-	static struct holdings sum; /* too large for the stack; the supervisor has one thread */
+	struct holdings sum = { 0 };
 
-	sum = (struct holdings){ 0 };
 	each_descendant(root, add_process, &sum);
 	/* Mapped pages of a memory file are in both figures; what is larger holds. */
 	return sum.own + (sum.mapped_shared > memory_files ? sum.mapped_shared : memory_files);
@@ -89,12 +90,12 @@ static void add_unlinked(pid_t pid, void *context)
 
 uint64_t unlinked_bytes(pid_t root, const char *folder)
 {
-	static struct holdings sum;
+	struct holdings sum = { 0 };
 	struct stat status;
 
 	if (stat(folder, &status) < 0)
 		return 0;
-	sum = (struct holdings){ .device = status.st_dev };
+	sum.device = status.st_dev;
 	each_descendant(root, add_unlinked, &sum);
 	return sum.nameless_files;
 }

@@ -3,7 +3,9 @@
  * each connection. Forking from here costs a tenth of spawning from Node, and
  * one connection carries what would otherwise be four pipes.
  */
-#include "wire/cell.h"
+#include "supervisor/nursery.h"
+#include "wire/frames.h"
+#include "wire/report.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,13 +13,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #define LIFELINE 3 /* closes when the host process ends, however it ends */
-#define CHANNEL 4  /* where Node takes descriptors; each launcher writes to it, and its answers are nobody's */
+#define CHANNEL 4 /* where Node takes descriptors; each launcher writes to it, and its answers are nobody's */
 
 /* An abstract name: no file that could stay behind. Who may connect is asked of the kernel, below. */
 static int listen_on(const char *name)
@@ -29,7 +30,9 @@ static int listen_on(const char *name)
 	if (length + 1 > sizeof address.sun_path || fd < 0)
 		return -1;
 	memcpy(address.sun_path + 1, name, length);
-	if (bind(fd, (struct sockaddr *)&address, offsetof(struct sockaddr_un, sun_path) + 1 + length) < 0 || listen(fd, 1024) < 0)
+	if (bind(fd, (struct sockaddr *)&address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length)) <
+		    0 ||
+	    listen(fd, 1024) < 0)
 		return -1;
 	return fd;
 }
@@ -39,7 +42,8 @@ static bool comes_from(int connection, pid_t host)
 	struct ucred peer;
 	socklen_t length = sizeof peer;
 
-	return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.pid == host && (peer.uid == geteuid() || peer.uid == 0);
+	return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.pid == host &&
+	       (peer.uid == geteuid() || peer.uid == 0);
 }
 
 /* Node acknowledges every descriptor. */
@@ -51,7 +55,7 @@ static bool drop_answers(void)
 	return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
-int serve_nursery(char *name)
+int serve_nursery(char *name, run_launcher *run)
 {
 	pid_t host = getppid();
 
@@ -72,7 +76,9 @@ int serve_nursery(char *name)
 	if (!write_fully(LIFELINE, "ready\n", 6))
 		return EXIT_REFUSED;
 	for (;;) {
-		struct pollfd polled[] = { { .fd = listener, .events = POLLIN }, { .fd = LIFELINE, .events = POLLIN }, { .fd = CHANNEL, .events = POLLIN } };
+		struct pollfd polled[] = { { .fd = listener, .events = POLLIN },
+					   { .fd = LIFELINE, .events = POLLIN },
+					   { .fd = CHANNEL, .events = POLLIN } };
 		if (poll(polled, 3, -1) < 0 && errno != EINTR)
 			return EXIT_REFUSED;
 		/* Node closes its channel with everything else. */
@@ -92,12 +98,13 @@ int serve_nursery(char *name)
 			signal(SIGCHLD, SIG_DFL);
 			close(listener);
 			close(LIFELINE);
-			_exit(run_cell(connection, CHANNEL));
+			_exit(run(connection, CHANNEL));
 		}
 		if (child < 0) {
 			report_to(connection);
-			report_event("{\"event\":\"error\",\"stage\":\"nursery\",\"errno\":%d,\"error\":\"%s\",\"detail\":\"fork\"}", errno,
-				     strerror(errno));
+			report_event(
+				"{\"event\":\"error\",\"stage\":\"nursery\",\"errno\":%d,\"error\":\"%s\",\"detail\":\"fork\"}",
+				errno, strerror(errno));
 		}
 		close(connection);
 	}

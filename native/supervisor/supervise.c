@@ -3,51 +3,34 @@
  * descendant's end. One loop over the host, the cell, the streams and the clock.
  */
 #include "supervisor/supervise.h"
+#include "boundary/scratch.h"
+#include "processes/descendants.h"
+#include "supervisor/call.h"
+#include "supervisor/farewell.h"
+#include "supervisor/hear.h"
+#include "supervisor/limits.h"
+#include "supervisor/streams/channel.h"
+#include "supervisor/streams/inbox.h"
+#include "supervisor/streams/outbox.h"
+#include "supervisor/streams/terminal.h"
+#include "wire/clock.h"
+#include "wire/frames.h"
+#include "wire/read-frame.h"
+#include "wire/report.h"
+#include "wire/scope.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define GRACE_FOR_OUTPUT 500 /* milliseconds */
-
-void tell(struct call *call, const char *format, ...)
-{
-	char line[8192];
-	va_list arguments;
-
-	va_start(arguments, format);
-	int length = vsnprintf(line, sizeof line, format, arguments);
-	va_end(arguments);
-	if (!outbox_put(&call->outbox, FRAME_EVENT, line, length < (int)sizeof line ? length : (int)sizeof line - 1))
-		call->host_gone = true;
-}
-
-void kill_cell(struct call *call)
-{
-	if (call->killed)
-		return;
-	call->killed = true;
-	call->killed_at = milliseconds();
-	kill_cgroup(call->cgroup);
-	if (call->plan->form == FORM_NAMESPACES) {
-		kill(call->keeper, SIGKILL);
-		return;
-	}
-	/* Without a pid namespace the keeper outlives the kill, because it is told how the tool ended. It can also do it
-	 * itself, where /proc shows us nothing; we do not wait for it, where /proc does. */
-	kill(call->keeper, SIGUSR1);
-	kill_descendants(call->keeper, NULL);
-}
 
 static void take_keys(struct call *call)
 {
@@ -77,23 +60,15 @@ static void hear_host(struct call *call)
 		else
 			inbox_put(&call->input, frame.payload, frame.length);
 		break;
-	case FRAME_KILL:
-		kill_cell(call);
-		break;
+	case FRAME_KILL: kill_cell(call); break;
 	case FRAME_SIGNAL:
 		/* To its process group, as a terminal would: a shell waits for its child, which must hear it, too. */
 		if (call->tool > 0 && frame.length == 1)
 			kill(-call->tool, frame.payload[0]);
 		break;
-	case FRAME_WINDOW:
-		terminal_resize(&call->terminal);
-		break;
-	case FRAME_BEGIN:
-		begin_clocks(call);
-		break;
-	case FRAME_TAKE_TERMINAL:
-		terminal_take(&call->terminal);
-		break;
+	case FRAME_WINDOW: terminal_resize(&call->terminal); break;
+	case FRAME_BEGIN: begin_clocks(call); break;
+	case FRAME_TAKE_TERMINAL: terminal_take(&call->terminal); break;
 	default:
 		if (frame.kind == FRAME_COMMAND && call->plan->probe)
 			break; /* it waits for none */
@@ -117,7 +92,7 @@ static void feed_input(struct call *call)
 
 static void relay(struct call *call, int *from, enum frame_kind kind)
 {
-	static char bytes[STREAM_BUFFER]; /* the supervisor has one thread */
+	char bytes[STREAM_BUFFER];
 	bool to_terminal = from == &call->terminal.own;
 	ssize_t got = read(*from, bytes, to_terminal ? sizeof call->terminal.pending : sizeof bytes);
 	uint64_t limit = call->plan->limits.output;
@@ -158,7 +133,8 @@ static bool turn(struct call *call)
 		{ .fd = call->cell, .events = POLLIN },
 		/* Until the command came, its frame is the tool process's to read. */
 		{ .fd = call->host_gone ? -1 : call->host,
-		  .events = POLLRDHUP | (call->started && inbox_waiting(&call->input) < FRAME_LIMIT ? POLLIN : 0) | (room ? 0 : POLLOUT) },
+		  .events = POLLRDHUP | (call->started && inbox_waiting(&call->input) < FRAME_LIMIT ? POLLIN : 0) |
+			    (room ? 0 : POLLOUT) },
 		{ .fd = room ? call->out : -1, .events = POLLIN },
 		{ .fd = room ? call->err : -1, .events = POLLIN },
 		{ .fd = input ? call->in : -1, .events = POLLOUT },
@@ -174,8 +150,10 @@ static bool turn(struct call *call)
 	if (call->resting && (wait < 0 || wait > 1))
 		wait = 1;
 	call->resting = false;
-	struct timespec time = { .tv_sec = call->looks_left ? 0 : wait / 1000, .tv_nsec = call->looks_left ? 100000 : wait % 1000 * 1000000L };
-	if (ppoll(polled, sizeof polled / sizeof *polled, wait < 0 && !call->looks_left ? NULL : &time, NULL) < 0 && errno != EINTR)
+	struct timespec time = { .tv_sec = call->looks_left ? 0 : wait / 1000,
+				 .tv_nsec = call->looks_left ? 100000 : wait % 1000 * 1000000L };
+	if (ppoll(polled, sizeof polled / sizeof *polled, wait < 0 && !call->looks_left ? NULL : &time, NULL) < 0 &&
+	    errno != EINTR)
 		die("supervise", "poll");
 	if (polled[1].revents)
 		hear_cell(call);
@@ -228,8 +206,13 @@ static void deliver(struct call *call)
 /* The tool is gone; what it wrote before is still in the pipes. */
 static void drain(struct call *call)
 {
-	struct { int *from; enum frame_kind kind; } streams[] = {
-		{ &call->out, FRAME_STDOUT }, { &call->err, FRAME_STDERR }, { &call->terminal.own, FRAME_STDOUT },
+	struct {
+		int *from;
+		enum frame_kind kind;
+	} streams[] = {
+		{ &call->out, FRAME_STDOUT },
+		{ &call->err, FRAME_STDERR },
+		{ &call->terminal.own, FRAME_STDOUT },
 	};
 
 	for (size_t i = 0; i < 3; i++) {
@@ -250,10 +233,13 @@ static void tell_end(struct call *call)
 	int signal = call->exit_known ? (WIFSIGNALED(status) ? WTERMSIG(status) : 0) : SIGKILL;
 
 	if (!call->started && !call->host_gone)
-		tell(call, "{\"event\":\"error\",\"stage\":\"cell\",\"errno\":0,\"error\":\"\",\"detail\":\"the cell ended before the program began\"}");
-	tell(call, "{\"event\":\"exit\",\"code\":%d,\"signal\":%d,\"limit\":\"%s\",\"wall_ms\":%llu,\"cpu_ms\":%llu,\"max_rss_kb\":%ld,\"memory_peak\":%llu}",
-	     code, signal, call->limit ? call->limit : "", (unsigned long long)(call->started ? milliseconds() - call->began : 0),
-	     call->cpu, call->largest, (unsigned long long)call->memory_peak);
+		tell(call,
+		     "{\"event\":\"error\",\"stage\":\"cell\",\"errno\":0,\"error\":\"\",\"detail\":\"the cell ended before the program began\"}");
+	tell(call,
+	     "{\"event\":\"exit\",\"code\":%d,\"signal\":%d,\"limit\":\"%s\",\"wall_ms\":%llu,\"cpu_ms\":%llu,\"max_rss_kb\":%ld,\"memory_peak\":%llu}",
+	     code, signal, call->limit ? call->limit : "",
+	     (unsigned long long)(call->started ? milliseconds() - call->began : 0), call->cpu, call->largest,
+	     (unsigned long long)call->memory_peak);
 	deliver(call);
 }
 
@@ -263,7 +249,8 @@ static void wait_for_keeper(struct call *call)
 
 	if (wait4(call->keeper, NULL, 0, &usage) < 0)
 		return;
-	unsigned long long cpu = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000ull + (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000;
+	unsigned long long cpu = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000ull +
+				 (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000;
 	/* Only of those that it has waited for itself; more may be known. */
 	call->cpu = cpu > call->cpu ? cpu : call->cpu;
 	call->largest = usage.ru_maxrss > call->largest ? usage.ru_maxrss : call->largest;
@@ -285,7 +272,8 @@ static bool host_wants_end(struct call *call)
 static void wait_for_copier(struct call *call, pid_t copier)
 {
 	CLOSE_ON_RETURN int process = copier > 0 ? (int)syscall(SYS_pidfd_open, copier, 0) : -1;
-	struct pollfd polled[] = { { .fd = process, .events = POLLIN }, { .fd = call->host, .events = POLLIN | POLLRDHUP } };
+	struct pollfd polled[] = { { .fd = process, .events = POLLIN },
+				   { .fd = call->host, .events = POLLIN | POLLRDHUP } };
 
 	while (process >= 0) {
 		int happened = poll(polled, 2, call->killed || call->host_gone ? GRACE_FOR_OUTPUT : -1);
@@ -298,15 +286,27 @@ static void wait_for_copier(struct call *call, pid_t copier)
 	}
 }
 
-int supervise(const struct plan *plan, int host, int channel, int cell, pid_t keeper, const struct cgroup *cgroup, struct stdio stdio, const struct copiers *copiers)
+int supervise(const struct plan *plan, int host, int channel, int cell, pid_t keeper, const struct cgroup *cgroup,
+	      struct stdio stdio, const struct copiers *copiers)
 {
 	struct call call = {
-		.plan = plan, .outbox = { .host = host }, .host = host, .cell = cell, .keeper = keeper, .cgroup = cgroup,
-		.in = stdio.at[0], .out = stdio.at[1], .err = stdio.at[2], .terminal = { .caller = stdio.terminal, .own = -1 },
-		.scratch = -1, .cpu_counter = -1, .outer = -1, .courier = { .channel = channel, .token = plan->broker.token },
+		.plan = plan,
+		.outbox = { .host = host },
+		.host = host,
+		.cell = cell,
+		.keeper = keeper,
+		.cgroup = cgroup,
+		.in = stdio.at[0],
+		.out = stdio.at[1],
+		.err = stdio.at[2],
+		.terminal = { .caller = stdio.terminal, .own = -1 },
+		.scratch = -1,
+		.cpu_counter = -1,
+		.outer = -1,
+		.courier = { .channel = channel, .token = plan->broker.token },
 	};
 
-	call.ended = syscall(SYS_pidfd_open, keeper, 0);
+	call.ended = (int)syscall(SYS_pidfd_open, keeper, 0);
 	if (call.ended < 0)
 		die("supervise", "pidfd_open");
 	while (turn(&call))
@@ -318,7 +318,7 @@ int supervise(const struct plan *plan, int host, int channel, int cell, pid_t ke
 		/* Killed: by us, or by somebody. Its charges are ours now where no pid namespace took them along. */
 		wait_for_keeper(&call);
 		if (plan->form == FORM_LANDLOCK)
-			kill_descendants(getpid(), copiers);
+			kill_descendants(getpid(), copiers->pids, 3);
 	}
 	look_at_cgroup(&call);
 	name_limit_of_signal(&call);

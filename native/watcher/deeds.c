@@ -1,29 +1,34 @@
 /* What is done about protected names that a call touched: at once, and when it has ended. */
-#include "wire/cell.h"
-#include "watcher/watcher.h"
+#include "watcher/deeds.h"
+#include "watcher/frames.h"
+#include "watcher/git/disarm.h"
+#include "watcher/links.h"
+#include "watcher/other-names.h"
+#include "watcher/territory/aside.h"
+#include "watcher/territory/remember.h"
+#include "watcher/territory/several-names.h"
+#include "wire/frames.h"
+#include "wire/memory.h"
+#include "wire/scope.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define HOST_FD 3
-
 static void tell_host(unsigned long number, enum deed deed, const char *root, const char *path, const char *aside)
 {
-	char *payload = NULL;
-	size_t length = 0;
-	FILE *words = open_memstream(&payload, &length);
+	struct text words;
 
-	if (!words)
-		abort();
-	fprintf(words, "%lu%c%s%s%s%c%c%c", number, 0, root, *root && *path ? "/" : "", path, 0, deed, 0);
+	begin_text(&words);
+	fprintf(words.into, "%lu%c%s%s%s%c%c%c", number, 0, root, *root && *path ? "/" : "", path, 0, deed, 0);
 	if (aside)
-		fprintf(words, "%s/%s", root, aside);
-	fputc(0, words);
-	fclose(words);
-	write_frame(HOST_FD, SCOUT_ASIDE, payload, length);
-	free(payload);
+		fprintf(words.into, "%s/%s", root, aside);
+	fputc(0, words.into);
+	end_text(&words);
+	write_frame(WATCHER_HOST, WATCHER_ASIDE, words.bytes, words.length);
+	free(words.bytes);
 }
 
 static void tell(const struct watch_order *order, enum deed deed, const char *path, const char *aside)
@@ -37,9 +42,9 @@ static void tell(const struct watch_order *order, enum deed deed, const char *pa
  */
 static void on_replacement(struct territory *territory, const char *path, void *context)
 {
-	const struct scout *scout = context;
+	const struct watcher *watcher = context;
 
-	for (struct watch_order *order = scout->orders; order; order = order->next)
+	for (struct watch_order *order = watcher->orders; order; order = order->next)
 		if (order->territory == territory && has_seal_in(order, path))
 			tell(order, REPLACED, path, NULL);
 }
@@ -50,31 +55,28 @@ void on_held_replacement(unsigned long number, const char *path)
 }
 
 /* With its name goes what other calls have mounted over it: what they make there now was not there before them. */
-static void moved_aside(struct scout *scout, const struct watch_order *order, const char *path, const char *aside)
+static void moved_aside(struct watcher *watcher, const struct watch_order *order, const char *path, const char *aside)
 {
 	struct found *known = find(&order->territory->found, path);
 
-	on_replacement(order->territory, path, scout);
+	on_replacement(order->territory, path, watcher);
 	if (known && !known->target)
 		known->seen = order->territory->turn;
 	tell(order, SET_ASIDE, path, aside);
 }
 
 /* True when it is no longer there. */
-static bool remove_for(struct scout *scout, const struct watch_order *order, const char *path)
+static bool remove_for(struct watcher *watcher, const struct watch_order *order, const char *path)
 {
 	char aside[PATH_MAX];
 
 	switch (put_aside(order->territory, path, aside, sizeof aside)) {
 	case PUT_ASIDE:
-		moved_aside(scout, order, path, aside);
+		moved_aside(watcher, order, path, aside);
 		restore_link(order->territory, path);
 		return true;
-	case LEFT_THERE:
-		tell(order, LEFT, path, NULL);
-		return false;
-	case NOTHING_THERE:
-		break;
+	case LEFT_THERE: tell(order, LEFT, path, NULL); return false;
+	case NOTHING_THERE: break;
 	}
 	return true;
 }
@@ -82,38 +84,41 @@ static bool remove_for(struct scout *scout, const struct watch_order *order, con
 /* The tool does not run yet: its cell is planned anew, with this sealed. */
 static void tell_if_disturbed(const struct watch_order *order, const char *path, bool is_protected)
 {
-	if ((is_protected && !is_exempt(order, path) && !find(&order->territory->found, path)) || is_carved_out(order, path))
+	if ((is_protected && !is_exempt(order, path) && !find(&order->territory->found, path)) ||
+	    is_carved_out(order, path))
 		tell(order, REPLACED, path, NULL);
 }
 
 /* At once, not at the end: in between somebody else could run it. */
 static bool on_appearance(struct territory *territory, const char *path, bool is_protected, void *context)
 {
-	struct scout *scout = context;
+	struct watcher *watcher = context;
 
-	for (struct watch_order *order = scout->orders; order; order = order->next) {
+	for (struct watch_order *order = watcher->orders; order; order = order->next) {
 		if (order->territory != territory || is_out_of_reach(order, path))
 			continue;
 		if (!order->running) {
 			tell_if_disturbed(order, path, is_protected);
 			continue;
 		}
-		bool unwanted = is_guarded_link(order, path) ||
-				(is_protected && must_not_appear(&scout->names, order, path, kind_at(territory, path)));
-		if ((is_carved_out(order, path) || (unwanted && !link_is_unchanged(territory, path))) && !was_sealed(order, path) &&
-		    !is_sealed_object(order, path))
-			return remove_for(scout, order, path) && !find(&territory->found, path);
+		bool unwanted =
+			is_guarded_link(order, path) ||
+			(is_protected && must_not_appear(&watcher->names, order, path, kind_at(territory, path)));
+		if ((is_carved_out(order, path) || (unwanted && !link_is_unchanged(territory, path))) &&
+		    !was_sealed(order, path) && !is_sealed_object(order, path))
+			return remove_for(watcher, order, path) && !find(&territory->found, path);
 	}
 	return false;
 }
 
-void refresh(struct scout *scout, struct territory *territory, enum thoroughness how)
+void refresh(struct watcher *watcher, struct territory *territory, enum thoroughness how)
 {
-	refresh_territory(territory, &scout->names, how, &(struct observer){ on_appearance, on_replacement, scout });
+	refresh_territory(territory, &watcher->names, how,
+			  &(struct observer){ on_appearance, on_replacement, watcher });
 }
 
 struct disarming {
-	struct scout *scout;
+	struct watcher *watcher;
 	const struct watch_order *order;
 };
 
@@ -123,18 +128,18 @@ static void on_disarmed(struct territory *territory, const char *path, const cha
 
 	(void)territory;
 	if (aside)
-		moved_aside(disarming->scout, disarming->order, path, aside);
+		moved_aside(disarming->watcher, disarming->order, path, aside);
 	else
 		tell(disarming->order, LEFT, path, NULL);
 }
 
 /* A link that was changed or removed: put back. */
-static void mend_link(struct scout *scout, const struct watch_order *order, const struct found *link)
+static void mend_link(struct watcher *watcher, const struct watch_order *order, const struct found *link)
 {
 	if (link_is_unchanged(order->territory, link->path))
 		return;
 	if (kind_at(order->territory, link->path))
-		remove_for(scout, order, link->path);
+		remove_for(watcher, order, link->path);
 	else if (restore_link(order->territory, link->path))
 		tell(order, PUT_BACK, link->path, NULL);
 }
@@ -146,39 +151,42 @@ static void on_own_copy(const char *path, bool could, void *context)
 	if (could)
 		tell(disarming->order, SEPARATED, path, NULL);
 	else
-		remove_for(disarming->scout, disarming->order, path);
+		remove_for(disarming->watcher, disarming->order, path);
 }
 
 /*
- * Whatever the tool made under a protected name has that name alone, and so has what the policy permits if a name was made
- * for it during the call. Otherwise a later call could write to it by another name, also one whose write roots hold only
- * that. What its user linked before stays linked.
+ * Whatever the tool made under a protected name has that name alone, and so has what the policy permits if a name was
+ * made for it during the call. Otherwise a later call could write to it by another name, also one whose write roots
+ * hold only that. What its user linked before stays linked.
  */
-static void end_other_names(struct scout *scout, const struct watch_order *order, const struct found *found, const struct identities *linked)
+static void end_other_names(struct watcher *watcher, const struct watch_order *order, const struct found *found,
+			    const struct identities *linked_files)
 {
 	bool is_permitted = is_exempt(order, found->path);
 
-	if (scout->territories.several.made == order->made || (found->seen <= order->since && !is_permitted))
+	if (watcher->territories.several.made == order->made || (found->seen <= order->since && !is_permitted))
 		return;
-	FREE_ON_RETURN char *path = strdup(found->path);
-	give_own_copies(order->territory, path, is_permitted ? linked : NULL, on_own_copy, &(struct disarming){ scout, order });
+	FREE_ON_RETURN char *path = copy_text(found->path);
+	give_own_copies(order->territory, path, is_permitted ? linked_files : NULL, on_own_copy,
+			&(struct disarming){ watcher, order });
 }
 
-static void look_at_found(struct scout *scout, struct watch_order *order, const struct found *found, const struct identities *linked)
+static void look_at_found(struct watcher *watcher, struct watch_order *order, const struct found *found,
+			  const struct identities *linked_files)
 {
 	if (found->seen > order->since && (is_out_of_reach(order, found->path) || was_sealed_elsewhere(order, found)))
 		return;
-	if (!must_not_appear(&scout->names, order, found->path, found->kind))
-		end_other_names(scout, order, found, linked);
+	if (!must_not_appear(&watcher->names, order, found->path, found->kind))
+		end_other_names(watcher, order, found, linked_files);
 	if (is_exempt(order, found->path))
 		return;
 	if (found->seen <= order->since) {
 		if (found->target)
-			mend_link(scout, order, found);
-	} else if (must_not_appear(&scout->names, order, found->path, found->kind)) {
-		remove_for(scout, order, found->path);
+			mend_link(watcher, order, found);
+	} else if (must_not_appear(&watcher->names, order, found->path, found->kind)) {
+		remove_for(watcher, order, found->path);
 	} else if (behind_git(found->path)) {
-		disarm(order->territory, found, on_disarmed, &(struct disarming){ scout, order });
+		disarm(order->territory, found, on_disarmed, &(struct disarming){ watcher, order });
 	}
 }
 
@@ -186,37 +194,38 @@ static void look_at_found(struct scout *scout, struct watch_order *order, const 
  * What was carved out before it existed. No link was on the way to it when the
  * call began: one that is there now was made to lead to it, and goes.
  */
-static void remove_carved_out(struct scout *scout, const struct watch_order *order, const char *path)
+static void remove_carved_out(struct watcher *watcher, const struct watch_order *order, const char *path)
 {
 	char part[PATH_MAX];
 
 	for (const char *end = strchr(path, '/'); end; end = strchr(end + 1, '/')) {
 		snprintf(part, sizeof part, "%.*s", (int)(end - path), path);
 		if (kind_at(order->territory, part) == 'l') {
-			remove_for(scout, order, part);
+			remove_for(watcher, order, part);
 			return;
 		}
 	}
-	remove_for(scout, order, path);
+	remove_for(watcher, order, path);
 }
 
-void look_at_what_is_left(struct scout *scout, struct watch_order *order)
+void look_at_what_is_left(struct watcher *watcher, struct watch_order *order)
 {
 	struct territory *territory = order->territory;
 
 	keep_root_open(territory);
 	/* A file of this root may have got a name in another one. */
-	for (size_t i = 0; i < scout->territories.count; i++)
-		if (scout->territories.list[i] != territory && scout->territories.list[i]->calls)
-			refresh(scout, scout->territories.list[i], WHAT_HAPPENED);
-	refresh(scout, territory, EVERYTHING);
-	struct identities linked = linked_since(&scout->territories.several, order->linked, order->lost);
+	for (size_t i = 0; i < watcher->territories.count; i++)
+		if (watcher->territories.list[i] != territory && watcher->territories.list[i]->calls)
+			refresh(watcher, watcher->territories.list[i], WHAT_HAPPENED);
+	refresh(watcher, territory, EVERYTHING);
+	struct identities linked_files =
+		files_linked_since(&watcher->territories.several, order->linked_files_before, order->lost);
 	for (size_t i = 0; i < order->word_count; i++)
 		if (order->words[i][0] == '!')
-			remove_carved_out(scout, order, order->words[i] + 1);
+			remove_carved_out(watcher, order, order->words[i] + 1);
 	for (size_t i = 0; i < territory->found.count; i++)
-		look_at_found(scout, order, &territory->found.list[i], &linked);
-	free(linked.list);
+		look_at_found(watcher, order, &territory->found.list[i], &linked_files);
+	free(linked_files.list);
 	forget_vanished(territory);
 	if (territory->too_large)
 		tell(order, UNSEEN, "", NULL);

@@ -4,11 +4,13 @@
  * somebody renames that; and one that did not exist has none. So the folders that
  * they lie in are watched, all the way up.
  */
-#include "wire/cell.h"
-#include "watcher/watcher.h"
+#include "watcher/held.h"
+#include "wire/memory.h"
+#include "wire/scope.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +23,7 @@
 /* One part of a path. */
 struct held_name {
 	unsigned long number; /* of the call */
-	int folder;           /* its watch */
+	int folder; /* its watch */
 	char name[NAME_MAX + 1];
 	struct held_name *next;
 	char path[]; /* the whole of it */
@@ -29,20 +31,17 @@ struct held_name {
 
 static const char *open_watch(struct held_names *held)
 {
-	if (held->inotify > 0)
+	if (held->inotify >= 0)
 		return NULL;
 	held->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	return held->inotify > 0 ? NULL : "carve-outs need inotify, which is used up (fs.inotify.max_user_instances)";
+	return held->inotify >= 0 ? NULL : "carve-outs need inotify, which is used up (fs.inotify.max_user_instances)";
 }
 
 /* `length`: of the path up to the part that is held. */
 static const char *hold_part(struct held_names *held, unsigned long number, const char *path, size_t length)
 {
-	FREE_ON_RETURN char *folder = strndup(path, length);
-	struct held_name *part = malloc(sizeof *part + strlen(path) + 1);
-
-	if (!folder || !part)
-		abort();
+	FREE_ON_RETURN char *folder = copy_part(path, length);
+	struct held_name *part = allocate(1, sizeof *part + strlen(path) + 1);
 	char *slash = strrchr(folder, '/');
 	snprintf(part->name, sizeof part->name, "%s", slash + 1);
 	slash[slash == folder] = '\0';
@@ -50,7 +49,9 @@ static const char *hold_part(struct held_names *held, unsigned long number, cons
 	if (part->folder < 0) {
 		free(part);
 		/* A folder that is not there, or that its user may not list, is closed to the tool as well. */
-		return errno == ENOSPC || errno == ENOMEM ? "carve-outs need inotify, which is used up (fs.inotify.max_user_watches)" : NULL;
+		return errno == ENOSPC || errno == ENOMEM
+			       ? "carve-outs need inotify, which is used up (fs.inotify.max_user_watches)"
+			       : NULL;
 	}
 	strcpy(part->path, path);
 	part->number = number;
@@ -107,9 +108,9 @@ void take_held_events(struct held_names *held, held_was_replaced *replaced)
 	ssize_t length;
 
 	/* No more than there is now: others may go on for ever. */
-	if (held->inotify <= 0 || ioctl(held->inotify, FIONREAD, &waiting) < 0)
+	if (held->inotify < 0 || ioctl(held->inotify, FIONREAD, &waiting) < 0)
 		return;
-	for (; waiting > 0 && (length = read(held->inotify, events, sizeof events)) > 0; waiting -= length) {
+	for (; waiting > 0 && (length = read(held->inotify, events, sizeof events)) > 0; waiting -= (int)length) {
 		for (char *at = events; at < events + length;) {
 			const struct inotify_event *event = (const struct inotify_event *)at;
 			take_event(held, event, replaced);

@@ -3,27 +3,20 @@
  * and put back. And who can change what it leads to, or another link on the way
  * there, has no need to change the link: these are guarded with it.
  */
-#include "wire/cell.h"
-#include "wire/kernel.h"
-#include "watcher/watcher.h"
+#include "watcher/links.h"
+#include "watcher/territory/remember.h"
+#include "wire/memory.h"
+#include "wire/scope.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* As the kernel's own. */
 #define MOST_LINKS 40
-
-char *read_link(struct territory *territory, const char *path)
-{
-	CLOSE_ON_RETURN int link = open_beneath(territory, path, O_PATH);
-	char target[PATH_MAX];
-	ssize_t length = link < 0 ? -1 : readlinkat(link, "", target, sizeof target - 1);
-
-	return length < 0 ? NULL : strndup(target, length);
-}
 
 bool link_is_unchanged(struct territory *territory, const char *path)
 {
@@ -44,7 +37,7 @@ static const char *below_root(const struct territory *territory, const char *pat
 /* The way to where a link leads, name by name. */
 struct way {
 	struct territory *territory;
-	char at[PATH_MAX];       /* so far; no link is in it any more */
+	char at[PATH_MAX]; /* so far; no link is in it any more */
 	char ahead[2 * PATH_MAX]; /* the names that are left */
 	unsigned links;
 	bool missing; /* from here on nothing exists, and names are all there is */
@@ -72,7 +65,7 @@ static char *text_of_link(struct way *way)
 	if (below)
 		return read_link(way->territory, below);
 	ssize_t length = readlink(way->at, target, sizeof target - 1);
-	return length < 0 ? NULL : strndup(target, length);
+	return length < 0 ? NULL : copy_part(target, length);
 }
 
 static char kind_on(struct way *way)
@@ -121,15 +114,14 @@ static bool go(struct way *way, const char *name)
 	if (way->missing)
 		return true;
 	switch (kind_on(way)) {
-	case 'l':
-		return take_link(way);
-	case 0:
-		way->missing = true;
+	case 'l': return take_link(way);
+	case 0: way->missing = true;
 	}
 	return true;
 }
 
-/* Where `path` below the root leads, and then `rest` from there: below the root too, or NULL. Kind 0 when nothing is there yet. */
+/* Where `path` below the root leads, and then `rest` from there: below the root too, or NULL. Kind 0 when nothing is
+ * there yet. */
 static char *destination(struct territory *territory, const char *path, const char *rest, char *kind)
 {
 	struct way way = { .territory = territory };
@@ -143,7 +135,7 @@ static char *destination(struct territory *territory, const char *path, const ch
 			return NULL;
 	const char *below = below_root(territory, way.at);
 	*kind = below ? kind_at(territory, below) : 0;
-	return below ? strdup(below) : NULL;
+	return below ? copy_text(below) : NULL;
 }
 
 static void list_one(FILE *list, const struct territory *territory, char kind, const char *path)
@@ -156,7 +148,6 @@ static void guard(struct watch_order *order, const char *path, const char *rest)
 {
 	char kind = 0;
 	FREE_ON_RETURN char *target = destination(order->territory, path, rest, &kind);
-	FREE_ON_RETURN char *word = NULL;
 
 	if (target && kind) {
 		/* Remembered, so that it is noticed when somebody takes it away; and listed in its turn. */
@@ -166,9 +157,12 @@ static void guard(struct watch_order *order, const char *path, const char *rest)
 	}
 	if (!target)
 		return;
-	if (asprintf(&word, "!%s", target) < 0)
-		abort();
-	add_word(order, word);
+	struct text word;
+	begin_text(&word);
+	fprintf(word.into, "!%s", target);
+	end_text(&word);
+	add_word(order, word.bytes);
+	free(word.bytes);
 }
 
 static void guard_target(struct watch_order *order, const struct names *names, const char *path)
@@ -198,7 +192,7 @@ void list_guarded(FILE *list, struct watch_order *order, const struct names *nam
 		list_one(list, order->territory, found->list[i].kind, found->list[i].path);
 		if (!found->list[i].target || found->list[i].on_the_way)
 			continue;
-		FREE_ON_RETURN char *path = strdup(found->list[i].path);
+		FREE_ON_RETURN char *path = copy_text(found->list[i].path);
 		guard_target(order, names, path);
 	}
 }

@@ -4,16 +4,20 @@
  * names of what is sealed are sealed with it, and what a call made gets a file of
  * its own when the call has ended.
  */
-#include "wire/cell.h"
-#include "wire/kernel.h"
-#include "watcher/watcher.h"
+#include "watcher/other-names.h"
+#include "wire/frames.h"
+#include "wire/memory.h"
+#include "wire/open-how.h"
+#include "wire/scope.h"
 
 #include <dirent.h>
-#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A call with more seals is refused. */
@@ -87,7 +91,8 @@ static void visit_folder(struct visit *visit, const char *path)
 			continue;
 		}
 		/* By its status, not by the number that the folder has: some file systems say another there. */
-		if (statx(dirfd(entries), entry->d_name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_BASIC_STATS, &status) < 0)
+		if (statx(dirfd(entries), entry->d_name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_BASIC_STATS,
+			  &status) < 0)
 			continue;
 		if (S_ISDIR(status.stx_mode))
 			add_path(&visit->folders, below);
@@ -123,7 +128,7 @@ static void visit_files(struct visit *visit, const char *path)
 
 struct search {
 	struct identity *wanted;
-	size_t count, room;
+	size_t count;
 	FILE *list;
 	size_t listed;
 	const char *unseen; /* a root that holds more than is looked through, or NULL */
@@ -131,12 +136,7 @@ struct search {
 
 static void want(struct search *search, const struct statx *status)
 {
-	if (search->count == search->room) {
-		search->room = search->room ? search->room * 2 : 64;
-		search->wanted = realloc(search->wanted, search->room * sizeof *search->wanted);
-		if (!search->wanted)
-			abort();
-	}
+	search->wanted = grow(search->wanted, search->count, sizeof *search->wanted);
 	search->wanted[search->count++] = identity_of(status);
 }
 
@@ -150,7 +150,8 @@ static void list_name(struct search *search, const char *root, const char *path,
 {
 	struct identity identity = identity_of(status);
 
-	if (!bsearch(&identity, search->wanted, search->count, sizeof identity, compare_identities) || search->listed++ >= MOST_LISTED)
+	if (!bsearch(&identity, search->wanted, search->count, sizeof identity, compare_identities) ||
+	    search->listed++ >= MOST_LISTED)
 		return;
 	fprintf(search->list, "f%s%s%s", root, *path ? "/" : "", path);
 	fputc(0, search->list);
@@ -185,14 +186,20 @@ static size_t sealed_in(const char *root, const char *words, const char *end, co
 
 static void search_root(struct search *search, struct territory *territory, const char **sealed, size_t count)
 {
-	struct visit visit = { .territory = territory, .file = list_if_wanted, .context = search, .skipped = sealed, .skipped_count = count };
+	struct visit visit = { .territory = territory,
+			       .file = list_if_wanted,
+			       .context = search,
+			       .skipped = sealed,
+			       .skipped_count = count };
 
 	visit_files(&visit, "");
 }
 
 static void want_sealed(struct search *search, struct territory *territory, const char **sealed, size_t count)
 {
-	struct visit visit = { .territory = territory, .file = want_file, .context = search, .passes_over_objects = true };
+	struct visit visit = {
+		.territory = territory, .file = want_file, .context = search, .passes_over_objects = true
+	};
 
 	for (size_t i = 0; i < count; i++)
 		visit_files(&visit, sealed[i]);
@@ -213,11 +220,14 @@ static struct territory *open_root(struct territories *all, const char *word, st
 		return territory_of(all, word + 1);
 	if (*word != 'R')
 		return NULL;
-	*unwatched = (struct territory){ .root = (char *)word + 1, .fd = open_how(AT_FDCWD, word + 1, O_PATH | O_DIRECTORY, CORDON_RESOLVE_NO_SYMLINKS) };
+	*unwatched =
+		(struct territory){ .root = (char *)word + 1,
+				    .fd = open_how(AT_FDCWD, word + 1, O_PATH | O_DIRECTORY, RESOLVE_NO_SYMLINKS) };
 	return unwatched->fd >= 0 ? unwatched : NULL;
 }
 
-static void close_root(struct search *search, const char *word, struct territory *territory, const struct territory *unwatched)
+static void close_root(struct search *search, const char *word, struct territory *territory,
+		       const struct territory *unwatched)
 {
 	if (territory != unwatched)
 		return;
@@ -231,10 +241,8 @@ void list_other_names(FILE *list, struct territories *all, const char *words, co
 {
 	struct search search = { .list = list };
 	struct territory unwatched, *territory;
-	const char **sealed = calloc(end - words + 1, sizeof *sealed);
+	const char **sealed = allocate((size_t)(end - words) + 1, sizeof *sealed);
 
-	if (!sealed)
-		abort();
 	for (const char *root = words; root < end; root += strlen(root) + 1) {
 		if (!(territory = open_root(all, root, &unwatched)))
 			continue;
@@ -314,10 +322,13 @@ static void give_one(struct visit *visit, const char *path, const struct statx *
 		giving->gave(path, give_own_copy(visit->territory, path, status), giving->context);
 }
 
-void give_own_copies(struct territory *territory, const char *path, const struct identities *only, gave_copy *gave, void *context)
+void give_own_copies(struct territory *territory, const char *path, const struct identities *only, gave_copy *gave,
+		     void *context)
 {
 	struct giving giving = { .only = only, .gave = gave, .context = context };
-	struct visit visit = { .territory = territory, .file = give_one, .context = &giving, .passes_over_objects = true };
+	struct visit visit = {
+		.territory = territory, .file = give_one, .context = &giving, .passes_over_objects = true
+	};
 
 	visit_files(&visit, path);
 	/* A tool decides how much there is to copy: what goes beyond goes aside as a whole. */

@@ -1,22 +1,14 @@
 /*
- * Rounds through write roots that cannot be watched, because the user's instances or watches of inotify are used up. While
- * a call runs the watcher walks them again and again, so that a protected name does not stay until the call has ended. A
- * walk may take long in a large tree: at most a tenth of the time is spent on them.
+ * Rounds through write roots that cannot be watched, because the user's instances or watches of inotify are used up.
+ * While a call runs the watcher walks them again and again, so that a protected name does not stay until the call has
+ * ended. A walk may take long in a large tree: at most a tenth of the time is spent on them.
  */
-#include "wire/cell.h"
-#include "watcher/watcher.h"
+#include "watcher/rounds.h"
+#include "wire/clock.h"
 
-#include <time.h>
+#include <string.h>
 
 #define SHORTEST_PAUSE 50 /* milliseconds */
-
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * 1000ull + time.tv_nsec / 1000000;
-}
 
 static bool needs_rounds(const struct territory *territory)
 {
@@ -25,7 +17,7 @@ static bool needs_rounds(const struct territory *territory)
 
 int until_next_round(const struct territories *all)
 {
-	uint64_t time = now(), next = UINT64_MAX;
+	uint64_t time = milliseconds(), next = UINT64_MAX;
 
 	for (size_t i = 0; i < all->count; i++)
 		if (needs_rounds(all->list[i]) && all->list[i]->next_round < next)
@@ -35,7 +27,7 @@ int until_next_round(const struct territories *all)
 
 bool begins_round(struct territory *territory)
 {
-	uint64_t time = now();
+	uint64_t time = milliseconds();
 
 	if (!needs_rounds(territory) || territory->next_round > time)
 		return false;
@@ -46,7 +38,7 @@ bool begins_round(struct territory *territory)
 
 void end_round(struct territory *territory)
 {
-	uint64_t time = now(), took = time - territory->round_began;
+	uint64_t time = milliseconds(), took = time - territory->round_began;
 
 	territory->next_round = time + (took * 9 > SHORTEST_PAUSE ? took * 9 : SHORTEST_PAUSE);
 }

@@ -1,6 +1,5 @@
-/* The write roots that the scout knows, and which of them can be guarded. */
-#include "wire/cell.h"
-#include "watcher/watcher.h"
+/* The write roots that the watcher knows, and which of them can be guarded. */
+#include "watcher/territories.h"
 
 #include <errno.h>
 #include <string.h>
@@ -14,7 +13,8 @@ static bool is_still_there(const struct territory *territory)
 {
 	struct stat known, now;
 
-	return fstat(territory->fd, &known) == 0 && lstat(territory->root, &now) == 0 && known.st_ino == now.st_ino && known.st_dev == now.st_dev;
+	return fstat(territory->fd, &known) == 0 && lstat(territory->root, &now) == 0 && known.st_ino == now.st_ino &&
+	       known.st_dev == now.st_dev;
 }
 
 static void drop(struct territories *all, size_t index)
@@ -37,7 +37,8 @@ static void forget_idle(struct territories *all, size_t most)
 	}
 }
 
-/* Instances of inotify are a user's, not ours: when they are used up, those that only wait for a next call are given back. */
+/* Instances of inotify are a user's, not ours: when they are used up, those that only wait for a next call are given
+ * back. */
 static struct territory *open_watched(struct territories *all, const char *root)
 {
 	struct territory *territory = open_territory(root, &all->several);
@@ -73,7 +74,7 @@ const char *cannot_guard(const struct territory *territory, const char *word, co
 {
 	if (!territory)
 		return strerror(errno);
-	/* Where a carve-out that does not exist would come to lie is the tool's to arrange; only a watch sees it made. */
+	/* The tool arranges where a carve-out that does not exist comes to lie. Only a watch sees it made. */
 	for (; territory->inotify < 0 && word < end; word += strlen(word) + 1)
 		if (word[0] == '!')
 			return "carve-outs that do not exist yet need inotify, which is used up (fs.inotify.max_user_instances)";
@@ -87,6 +88,7 @@ const char *cannot_guard_all(const struct territory *territory)
 	if (root && root->closed)
 		return "its user may not list it";
 	if (territory->too_large)
-		return "it holds more than " TEXT_OF(MOST_FOLDERS) " folders or " TEXT_OF(MOST_FOUND) " protected names, or paths that are too long; grant smaller folders";
+		return "it holds more than " TEXT_OF(MOST_FOLDERS) " folders or " TEXT_OF(
+			MOST_FOUND) " protected names, or paths that are too long; grant smaller folders";
 	return NULL;
 }

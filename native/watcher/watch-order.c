@@ -1,18 +1,16 @@
 /* The order to watch a write root for one call: what its policy says about names that appear there. */
-#include "wire/cell.h"
-#include "watcher/watcher.h"
+#include "watcher/watch-order.h"
+#include "wire/memory.h"
 
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 void add_word(struct watch_order *order, const char *word)
 {
-	order->words = realloc(order->words, (order->word_count + 1) * sizeof *order->words);
-	if (!order->words)
-		abort();
-	order->words[order->word_count++] = strdup(word);
+	order->words = grow(order->words, order->word_count, sizeof *order->words);
+	order->words[order->word_count++] = copy_text(word);
 }
 
 bool is_exempt(const struct watch_order *order, const char *path)
@@ -49,7 +47,8 @@ static bool is_closed_to_tool(const struct watch_order *order, const char *path)
 	size_t length = slash ? slash - path : 0;
 
 	for (size_t i = 0; i < order->word_count; i++)
-		if (order->words[i][0] == '-' && strlen(order->words[i]) == length + 1 && strncmp(order->words[i] + 1, path, length) == 0)
+		if (order->words[i][0] == '-' && strlen(order->words[i]) == length + 1 &&
+		    strncmp(order->words[i] + 1, path, length) == 0)
 			return true;
 	return false;
 }
@@ -61,7 +60,8 @@ bool is_out_of_reach(const struct watch_order *order, const char *path)
 	for (const char *end = strchr(path, '/'); end; end = strchr(end + 1, '/')) {
 		snprintf(folder, sizeof folder, "%.*s", (int)(end - path), path);
 		const struct found *known = find(&order->territory->found, folder);
-		if (known && known->kind == 'd' && !known->on_the_way && was_sealed(order, folder) && !is_exempt(order, folder))
+		if (known && known->kind == 'd' && !known->on_the_way && was_sealed(order, folder) &&
+		    !is_exempt(order, folder))
 			return true;
 	}
 	return is_closed_to_tool(order, path);
@@ -98,20 +98,14 @@ bool is_sealed_object(const struct watch_order *order, const char *path)
 	return has_sealed(order, &identity, path);
 }
 
-bool lies_in(const char *path, const char *folder)
-{
-	size_t length = strlen(folder);
-
-	return length == 0 || (strncmp(path, folder, length) == 0 && (path[length] == '/' || path[length] == '\0'));
-}
-
 bool has_seal_in(const struct watch_order *order, const char *path)
 {
 	const struct findings *found = &order->territory->found;
 
 	for (size_t i = 0; i < found->count; i++) {
 		const struct found *seal = &found->list[i];
-		if (seal->seen <= order->since && !seal->target && lies_in(seal->path, path) && !is_exempt(order, seal->path))
+		if (seal->seen <= order->since && !seal->target && lies_in(seal->path, path) &&
+		    !is_exempt(order, seal->path))
 			return true;
 	}
 	return false;
@@ -138,7 +132,8 @@ static bool in_old_repository(const struct watch_order *order, const char *path)
 	snprintf(config, sizeof config, "%.*s/config", (int)(git - path), path);
 	const struct found *part = find(&order->territory->found, config);
 	struct statx status;
-	if (!part || part->seen > order->since || strcmp(config, path) == 0 || !status_at(order->territory, config, &status))
+	if (!part || part->seen > order->since || strcmp(config, path) == 0 ||
+	    !status_at(order->territory, config, &status))
 		return false;
 	return part->kind != 'f' || status.stx_ino == part->identity.inode;
 }

@@ -1,5 +1,5 @@
 /*
- * The scout: one process per host process that knows, for every write root in
+ * The watcher: one process per host process that knows, for every write root in
  * use, which protected names exist in it and which appear while a call runs.
  *
  * Requests are frames on descriptor 3, answered in order:
@@ -21,106 +21,119 @@
  * In between, A tells of something protected that was touched: the number of the
  * call, the path, what was done about it (enum deed), the new name where it has one.
  */
-#include "wire/cell.h"
 #include "watcher/watcher.h"
+#include "watcher/deeds.h"
+#include "watcher/frames.h"
+#include "watcher/held.h"
+#include "watcher/links.h"
+#include "watcher/other-names.h"
+#include "watcher/rounds.h"
+#include "watcher/territories.h"
+#include "watcher/territory/names.h"
+#include "watcher/territory/refresh.h"
+#include "watcher/territory/remember.h"
+#include "watcher/territory/territory.h"
+#include "watcher/watch-order.h"
+#include "wire/frames.h"
+#include "wire/memory.h"
+#include "wire/read-frame.h"
+#include "wire/report.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#define HOST_FD 3
-
-static void answer_linked(struct scout *scout, const char *words, const char *end)
+static void send_text(enum watcher_frame kind, struct text *text)
 {
-	char *payload = NULL;
-	size_t length = 0;
-	FILE *list = open_memstream(&payload, &length);
-
-	if (!list)
-		abort();
-	list_other_names(list, &scout->territories, words, end);
-	fclose(list);
-	write_frame(HOST_FD, SCOUT_FOUND, payload, length);
-	free(payload);
+	end_text(text);
+	write_frame(WATCHER_HOST, (char)kind, text->bytes, text->length);
+	free(text->bytes);
 }
 
-static void answer_begin(struct scout *scout, unsigned long number, const char *root, char *exempt, char *end)
+static void answer_other_names(struct watcher *watcher, const char *words, const char *end)
 {
-	struct territory *territory = territory_of(&scout->territories, root);
-	struct watch_order *order = calloc(1, sizeof *order);
-	char *payload = NULL;
-	size_t length = 0;
-	FILE *list = open_memstream(&payload, &length);
+	struct text list;
 
-	if (!order || !list)
-		abort();
+	begin_text(&list);
+	list_other_names(list.into, &watcher->territories, words, end);
+	send_text(WATCHER_FOUND, &list);
+}
+
+static void answer_begin(struct watcher *watcher, unsigned long number, const char *root, char *exempt, char *end)
+{
+	struct territory *territory = territory_of(&watcher->territories, root);
+	struct watch_order *order = allocate(1, sizeof *order);
+	struct text list;
+
+	begin_text(&list);
 	const char *problem = cannot_guard(territory, exempt, end);
 	if (!problem) {
-		refresh(scout, territory, EVERYTHING);
+		refresh(watcher, territory, EVERYTHING);
 		forget_vanished(territory);
 		note_root(territory);
 		problem = cannot_guard_all(territory);
 	}
 	if (problem) {
-		fprintf(list, "!%s", problem);
-		fputc(0, list);
+		fprintf(list.into, "!%s", problem);
+		fputc(0, list.into);
 		free(order);
 	} else {
-		struct several_names *several = &scout->territories.several;
-		territory->used = ++scout->requests;
+		struct several_names *several = &watcher->territories.several;
+		territory->used = ++watcher->requests;
 		territory->calls++;
-		if (!scout->orders)
-			several->linked.count = 0;
-		*order = (struct watch_order){ .number = number, .territory = territory, .since = territory->turn, .made = several->made,
-					       .lost = several->linked.lost, .linked = several->linked.count, .next = scout->orders };
+		if (!watcher->orders)
+			several->linked_files.count = 0;
+		*order = (struct watch_order){ .number = number,
+					       .territory = territory,
+					       .since = territory->turn,
+					       .made = several->made,
+					       .lost = several->linked_files.lost,
+					       .linked_files_before = several->linked_files.count,
+					       .next = watcher->orders };
 		for (; exempt < end; exempt += strlen(exempt) + 1)
 			add_word(order, exempt);
-		scout->orders = order;
-		fprintf(list, "@%llu", (unsigned long long)scout->territories.several.changes);
-		fputc(0, list);
-		list_guarded(list, order, &scout->names);
+		watcher->orders = order;
+		fprintf(list.into, "@%llu", (unsigned long long)watcher->territories.several.changes);
+		fputc(0, list.into);
+		list_guarded(list.into, order, &watcher->names);
 	}
-	fclose(list);
-	write_frame(HOST_FD, SCOUT_FOUND, payload, length);
-	free(payload);
+	send_text(WATCHER_FOUND, &list);
 }
 
-static struct watch_order *order_of(struct scout *scout, unsigned long number)
+static struct watch_order *order_of(struct watcher *watcher, unsigned long number)
 {
-	for (struct watch_order *order = scout->orders; order; order = order->next)
+	for (struct watch_order *order = watcher->orders; order; order = order->next)
 		if (order->number == number)
 			return order;
 	return NULL;
 }
 
 /* What the next call there would have to seal; nothing where nothing was made. */
-static void list_for_next(FILE *list, struct scout *scout, struct watch_order *order)
+static void list_for_next(FILE *list, struct watcher *watcher, struct watch_order *order)
 {
 	if (!order->running || order->territory->grown <= order->since)
 		return;
 	fputc('+', list);
 	fputc(0, list);
-	list_guarded(list, order, &scout->names);
+	list_guarded(list, order, &watcher->names);
 }
 
 /* `next`: gets what the next call there would have to seal. */
-static void finish_order(struct scout *scout, struct watch_order *order, FILE *next)
+static void finish_order(struct watcher *watcher, struct watch_order *order, FILE *next)
 {
 	struct territory *territory = order->territory;
 
 	if (order->running)
-		look_at_what_is_left(scout, order);
+		look_at_what_is_left(watcher, order);
 	if (next)
-		list_for_next(next, scout, order);
+		list_for_next(next, watcher, order);
 	territory->calls--;
-	for (struct watch_order **at = &scout->orders; *at; at = &(*at)->next) {
+	for (struct watch_order **at = &watcher->orders; *at; at = &(*at)->next) {
 		if (*at == order) {
 			*at = order->next;
 			break;
@@ -132,45 +145,40 @@ static void finish_order(struct scout *scout, struct watch_order *order, FILE *n
 	free(order);
 }
 
-static void answer_hold(struct scout *scout, unsigned long number, const char *path, const char *end)
+static void answer_hold(struct watcher *watcher, unsigned long number, const char *path, const char *end)
 {
 	const char *problem = NULL;
 	char words[256] = "";
 
 	for (; !problem && path < end; path += strlen(path) + 1)
-		problem = hold_name(&scout->held, number, path);
+		problem = hold_name(&watcher->held, number, path);
 	if (problem)
-		release_names(&scout->held, number);
+		release_names(&watcher->held, number);
 	if (problem)
 		snprintf(words, sizeof words, "!%s", problem);
-	write_frame(HOST_FD, SCOUT_DONE, words, strlen(words) + 1);
+	write_frame(WATCHER_HOST, WATCHER_DONE, words, strlen(words) + 1);
 }
 
-static void finish_held(struct scout *scout, unsigned long number)
+static void finish_held(struct watcher *watcher, unsigned long number)
 {
-	take_held_events(&scout->held, on_held_replacement);
-	release_names(&scout->held, number);
+	take_held_events(&watcher->held, on_held_replacement);
+	release_names(&watcher->held, number);
 }
 
-static void answer_end(struct scout *scout, unsigned long number, struct watch_order *order, bool used)
+static void answer_end(struct watcher *watcher, unsigned long number, struct watch_order *order, bool used)
 {
-	char *payload = NULL;
-	size_t length = 0;
-	FILE *words = open_memstream(&payload, &length);
+	struct text words;
 
-	if (!words)
-		abort();
-	fprintf(words, "%lu", number);
-	fputc(0, words);
+	begin_text(&words);
+	fprintf(words.into, "%lu", number);
+	fputc(0, words.into);
 	if (order) {
 		order->running = order->running && used;
-		finish_order(scout, order, words);
+		finish_order(watcher, order, words.into);
 	} else {
-		finish_held(scout, number);
+		finish_held(watcher, number);
 	}
-	fclose(words);
-	write_frame(HOST_FD, SCOUT_DONE, payload, length);
-	free(payload);
+	send_text(WATCHER_DONE, &words);
 }
 
 /* A host that says what we do not understand would believe that we do: better that it hears of our end. */
@@ -179,95 +187,77 @@ static _Noreturn void refuse_host(void)
 	exit(EXIT_REFUSED);
 }
 
-static void take_names(struct scout *scout, char *words, char *end)
-{
-	for (; words < end; words += strlen(words) + 1) {
-		struct names *names = &scout->names;
-		if (!*words || !strchr(SCOPE_LETTERS, *words))
-			refuse_host();
-		names->list = realloc(names->list, (names->count + 1) * sizeof *names->list);
-		if (!names->list)
-			abort();
-		names->list[names->count++] = (struct name){ words[0], words + 1 };
-		add_ending(names, words + 1);
-	}
-}
-
-static void answer(struct scout *scout, struct frame *frame)
+static void answer(struct watcher *watcher, struct frame *frame)
 {
 	char *words = frame->payload, *end = words + frame->length;
 	unsigned long number = strtoul(words, NULL, 10);
-	struct watch_order *order = order_of(scout, number);
+	struct watch_order *order = order_of(watcher, number);
 
 	switch ((char)frame->kind) {
-	case SCOUT_NAMES:
-		take_names(scout, words, end);
+	case WATCHER_NAMES:
+		if (!take_names(&watcher->names, words, end))
+			refuse_host();
 		return; /* the names stay where they are */
-	case SCOUT_BEGIN:
+	case WATCHER_BEGIN:
 		words += strlen(words) + 1;
 		if (words < end)
-			answer_begin(scout, number, words, words + strlen(words) + 1, end);
+			answer_begin(watcher, number, words, words + strlen(words) + 1, end);
 		break;
-	case SCOUT_HOLD:
-		answer_hold(scout, number, words + strlen(words) + 1, end);
-		break;
-	case SCOUT_LINKED:
-		answer_linked(scout, words + strlen(words) + 1, end);
-		break;
-	case SCOUT_GO:
+	case WATCHER_HOLD: answer_hold(watcher, number, words + strlen(words) + 1, end); break;
+	case WATCHER_OTHER_NAMES: answer_other_names(watcher, words + strlen(words) + 1, end); break;
+	case WATCHER_GO:
 		for (words += strlen(words) + 1; order && words < end; words += strlen(words) + 1)
 			add_word(order, words);
 		if (order)
 			order->running = true;
 		break;
-	case SCOUT_END:
-		answer_end(scout, number, order, words + strlen(words) + 1 >= end);
-		break;
-	default:
-		refuse_host();
+	case WATCHER_END: answer_end(watcher, number, order, words + strlen(words) + 1 >= end); break;
+	default: refuse_host();
 	}
 	free(frame->payload);
 }
 
-int serve_scout(void)
+int serve_watcher(void)
 {
-	struct scout scout = { 0 };
+	struct watcher watcher = { .held.inotify = -1 };
 	struct pollfd polled[2 + MOST_TERRITORIES];
 
-	close_range(HOST_FD + 1, ~0U, 0);
-	fcntl(HOST_FD, F_SETFD, FD_CLOEXEC);
+	close_range(WATCHER_HOST + 1, ~0U, 0);
+	fcntl(WATCHER_HOST, F_SETFD, FD_CLOEXEC);
 	signal(SIGPIPE, SIG_IGN);
 	setsid();
 	for (;;) {
 		struct frame frame;
-		polled[0] = (struct pollfd){ .fd = HOST_FD, .events = POLLIN };
-		polled[1] = (struct pollfd){ .fd = scout.held.list ? scout.held.inotify : -1, .events = POLLIN };
-		for (size_t i = 0; i < scout.territories.count; i++)
+		polled[0] = (struct pollfd){ .fd = WATCHER_HOST, .events = POLLIN };
+		polled[1] = (struct pollfd){ .fd = watcher.held.list ? watcher.held.inotify : -1, .events = POLLIN };
+		for (size_t i = 0; i < watcher.territories.count; i++)
 			/* What happens where no call works is for the next call there to take in. */
-			polled[2 + i] = (struct pollfd){ .fd = scout.territories.list[i]->inotify, .events = scout.territories.list[i]->calls ? POLLIN : 0 };
-		if (poll(polled, 2 + scout.territories.count, until_next_round(&scout.territories)) < 0 && errno != EINTR)
+			polled[2 + i] = (struct pollfd){ .fd = watcher.territories.list[i]->inotify,
+							 .events = watcher.territories.list[i]->calls ? POLLIN : 0 };
+		if (poll(polled, 2 + watcher.territories.count, until_next_round(&watcher.territories)) < 0 &&
+		    errno != EINTR)
 			return EXIT_REFUSED;
 		/* First, because a tool does something only after we were told that it runs. */
 		if (!polled[0].revents) {
-			for (size_t i = 0; i < scout.territories.count; i++) {
-				struct territory *territory = scout.territories.list[i];
+			for (size_t i = 0; i < watcher.territories.count; i++) {
+				struct territory *territory = watcher.territories.list[i];
 				bool in_round = begins_round(territory);
 				if (in_round || polled[2 + i].revents & POLLIN)
-					refresh(&scout, territory, WHAT_HAPPENED);
+					refresh(&watcher, territory, WHAT_HAPPENED);
 				if (in_round)
 					end_round(territory);
 			}
 			if (polled[1].revents & POLLIN)
-				take_held_events(&scout.held, on_held_replacement);
+				take_held_events(&watcher.held, on_held_replacement);
 			continue;
 		}
-		if (!read_frame(HOST_FD, &frame)) {
+		if (!read_frame(WATCHER_HOST, &frame)) {
 			/* The host is gone, and its cells go now; what they leave behind is still ours to look at. */
 			usleep(300000);
-			while (scout.orders)
-				finish_order(&scout, scout.orders, NULL);
+			while (watcher.orders)
+				finish_order(&watcher, watcher.orders, NULL);
 			return 0;
 		}
-		answer(&scout, &frame);
+		answer(&watcher, &frame);
 	}
 }

@@ -1,11 +1,14 @@
-/* openat2, and the same by hand where it is refused: inside another cell, where it would carry what must be checked, and in older containers. */
-#include "wire/kernel.h"
+/* openat2, and the same by hand where it is refused. */
+#include "wire/open-how.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* Name by name, none of them a link. What the kernel would refuse in one call is refused here on the way. */
 static int open_by_names(int at, const char *path, int flags)
@@ -28,7 +31,9 @@ static int open_by_names(int at, const char *path, int flags)
 			errno = EXDEV;
 			found = -1;
 		} else {
-			found = openat(folder, name, next ? O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC : flags | O_NOFOLLOW | O_CLOEXEC);
+			found = openat(folder, name,
+				       next ? O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC
+					    : flags | O_NOFOLLOW | O_CLOEXEC);
 		}
 		int error = errno;
 		close(folder);
@@ -44,14 +49,14 @@ static int open_by_names(int at, const char *path, int flags)
 	return found;
 }
 
-int open_how(int at, const char *path, uint64_t flags, uint64_t resolve)
+int open_how(int at, const char *path, int flags, uint64_t resolve)
 {
-	struct cordon_open_how how = { .flags = flags | O_CLOEXEC, .resolve = resolve };
-	int fd = syscall(SYS_openat2, at, path, &how, sizeof how);
+	struct open_how how = { .flags = (uint64_t)(flags | O_CLOEXEC), .resolve = resolve };
+	int fd = (int)syscall(SYS_openat2, at, path, &how, sizeof how);
 
 	/* ENOSYS inside another cell, EPERM in containers whose profile does not know the call. */
 	if (fd >= 0 || (errno != ENOSYS && errno != EPERM))
 		return fd;
 	/* Who lets links be followed judges the object that is found, and not its name. */
-	return resolve & CORDON_RESOLVE_NO_SYMLINKS ? open_by_names(at, path, flags) : openat(at, path, flags | O_CLOEXEC);
+	return resolve & RESOLVE_NO_SYMLINKS ? open_by_names(at, path, flags) : openat(at, path, flags | O_CLOEXEC);
 }

@@ -1,9 +1,11 @@
 /* Packets between the processes of a cell; a descriptor may travel along (SCM_RIGHTS). */
-#include "wire/cell.h"
+#include "wire/packets.h"
+#include "wire/report.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 bool offer_packet(int fd, char kind, int value, const char *text, int descriptor)
@@ -47,7 +49,9 @@ ssize_t receive_packet(int fd, struct packet *packet, int *descriptor, pid_t *se
 		struct cmsghdr align;
 	} control;
 	struct iovec part = { packet, sizeof *packet - 1 };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room };
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room
+	};
 	ssize_t got;
 
 	*descriptor = -1;

@@ -3,11 +3,13 @@
  * trusted input, but a plan that is cut short or misspelt must never become a
  * weaker boundary: every word is checked, and the last one must be `end`.
  */
-#include "wire/cell.h"
+#include "wire/plan.h"
+#include "wire/memory.h"
 #include "wire/words.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool parse_access(const char *letters, unsigned *access)
 {
@@ -49,7 +51,10 @@ static const char *parse_step(struct words *words, struct plan *plan, enum step_
 /* Every limit at most once, like a trap: 0 is no limit. */
 static const char *parse_limit(struct words *words, struct plan *plan)
 {
-	static const struct { const char *name; size_t at; } names[] = {
+	static const struct {
+		const char *name;
+		size_t at;
+	} names[] = {
 		{ "memory", offsetof(struct limits, memory) },
 		{ "processes", offsetof(struct limits, processes) },
 		{ "userProcesses", offsetof(struct limits, user_processes) },
@@ -79,11 +84,15 @@ static const char *parse_limit(struct words *words, struct plan *plan)
 
 static const char *parse_trap(struct words *words, struct plan *plan)
 {
-	static const struct { const char *name; enum trap trap; } names[] = {
-		{ "connect", TRAP_CONNECT }, { "fork", TRAP_FORK }, { "exec", TRAP_EXEC },
-		{ "open", TRAP_OPEN }, { "metadata", TRAP_METADATA },
-		{ "memory-file", TRAP_MEMORY_FILE }, { "socket", TRAP_SOCKET }, { "signal", TRAP_SIGNAL },
-		{ "read", TRAP_READ }, { "change", TRAP_CHANGE }, { "name", TRAP_NAME }, { "write", TRAP_WRITE }, { "watch", TRAP_WATCH },
+	static const struct {
+		const char *name;
+		enum trap trap;
+	} names[] = {
+		{ "connect", TRAP_CONNECT }, { "fork", TRAP_FORK },	    { "exec", TRAP_EXEC },
+		{ "open", TRAP_OPEN },	     { "metadata", TRAP_METADATA }, { "memory-file", TRAP_MEMORY_FILE },
+		{ "socket", TRAP_SOCKET },   { "signal", TRAP_SIGNAL },	    { "read", TRAP_READ },
+		{ "change", TRAP_CHANGE },   { "name", TRAP_NAME },	    { "write", TRAP_WRITE },
+		{ "watch", TRAP_WATCH },
 	};
 	const char *name = next_word(words);
 
@@ -205,16 +214,18 @@ static const char *parse_network(struct words *words, struct plan *plan)
 	plan->network_all = word && strcmp(word, "all") == 0;
 	plan->network_nested = word && strcmp(word, "nested") == 0;
 	plan->network_brokered = plan->network_nested || (word && strcmp(word, "broker") == 0);
-	return plan->network_all || plan->network_brokered || (word && strcmp(word, "none") == 0) ? NULL : "network: unknown word";
+	return plan->network_all || plan->network_brokered || (word && strcmp(word, "none") == 0)
+		       ? NULL
+		       : "network: unknown word";
 }
 
 static const char *parse_proxy(struct words *words, struct plan *plan)
 {
 	uint64_t port;
 
-	if (plan->broker.port || !parse_number(next_word(words), &port) || port < 1 || port > 65535)
+	if (plan->broker.port || !parse_number(next_word(words), &port) || port < 1 || port > UINT16_MAX)
 		return "proxy: not a port, or given twice";
-	plan->broker.port = port;
+	plan->broker.port = (uint16_t)port;
 	const char *token = plan->broker.token = next_word(words);
 	return token && *token && !token[strspn(token, "0123456789abcdef")] ? NULL : "proxy: not a token";
 }
@@ -255,24 +266,40 @@ static const char *parse_clock(struct words *words, struct plan *plan)
 typedef const char *parse_words(struct words *words, struct plan *plan);
 
 /* Said exactly once: what is left out must not become a default, nor what is said twice the later of the two. */
-static const struct { const char *name; parse_words *parse; } settings[] = {
-	{ "cwd", parse_cwd }, { "temporary", parse_temporary }, { "cgroup", parse_cgroup }, { "network", parse_network }, { "exec", parse_exec },
-	{ "stdio", parse_streams }, { "foreground", parse_foreground }, { "probe", parse_probe },
+static const struct {
+	const char *name;
+	parse_words *parse;
+} settings[] = {
+	{ "cwd", parse_cwd },
+	{ "temporary", parse_temporary },
+	{ "cgroup", parse_cgroup },
+	{ "network", parse_network },
+	{ "exec", parse_exec },
+	{ "stdio", parse_streams },
+	{ "foreground", parse_foreground },
+	{ "probe", parse_probe },
 	{ "clock", parse_clock },
 };
 #define SETTINGS (sizeof settings / sizeof *settings)
 
-static const struct { const char *name; parse_words *parse; } statements[] = {
-	{ "allow", parse_rule }, { "program", parse_program }, { "limit", parse_limit }, { "trap", parse_trap },
-	{ "proxy", parse_proxy }, { "reach", parse_destination }, { "kept", parse_kept }, { "sealed", parse_sealed }, { "hidden", parse_hidden },
+static const struct {
+	const char *name;
+	parse_words *parse;
+} statements[] = {
+	{ "allow", parse_rule }, { "program", parse_program }, { "limit", parse_limit },
+	{ "trap", parse_trap },	 { "proxy", parse_proxy },     { "reach", parse_destination },
+	{ "kept", parse_kept },	 { "sealed", parse_sealed },   { "hidden", parse_hidden },
 };
 
 static const char *parse_statement(const char *word, struct words *words, struct plan *plan, unsigned *said)
 {
-	static const struct { const char *name; enum step_kind kind; } steps[] = {
-		{ "bind", STEP_BIND }, { "hide", STEP_HIDE }, { "directory", STEP_DIRECTORY },
-		{ "link", STEP_LINK }, { "file", STEP_FILE }, { "cover", STEP_COVER }, { "proc", STEP_PROC },
-		{ "scratch", STEP_SCRATCH }, { "terminals", STEP_TERMINALS },
+	static const struct {
+		const char *name;
+		enum step_kind kind;
+	} steps[] = {
+		{ "bind", STEP_BIND }, { "hide", STEP_HIDE },	    { "directory", STEP_DIRECTORY },
+		{ "link", STEP_LINK }, { "file", STEP_FILE },	    { "cover", STEP_COVER },
+		{ "proc", STEP_PROC }, { "scratch", STEP_SCRATCH }, { "terminals", STEP_TERMINALS },
 	};
 
 	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
@@ -315,7 +342,8 @@ const char *parse_plan(char *bytes, size_t length, struct plan *plan)
 		return "cut short: no `end`";
 	if (words.at != words.end)
 		return "words behind `end`";
-	if (said != (1u << SETTINGS) - 1 || plan->network_brokered != (plan->broker.port != 0) || (plan->broker.reach_count && !plan->broker.port))
+	if (said != (1u << SETTINGS) - 1 || plan->network_brokered != (plan->broker.port != 0) ||
+	    (plan->broker.reach_count && !plan->broker.port))
 		return "a setting is missing, or `proxy` and `network` do not belong together";
 	/* A keeper of its own would answer otherwise. */
 	if (plan->network_nested && (plan->form != FORM_LANDLOCK || plan->traps))
@@ -337,9 +365,9 @@ void free_plan(struct plan *plan)
 
 static char **parse_list(struct words *words, uint64_t count)
 {
-	char **list = calloc(count + 1, sizeof *list);
+	char **list = allocate(count + 1, sizeof *list);
 
-	for (uint64_t i = 0; list && i < count; i++) {
+	for (uint64_t i = 0; i < count; i++) {
 		list[i] = next_word(words);
 		if (!list[i]) {
 			free(list);

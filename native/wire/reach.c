@@ -1,10 +1,11 @@
 /* What a tool may be connected to, by way of the proxy: names, all below a name, and blocks of addresses. */
-#include "wire/cell.h"
+#include "wire/reach.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 
 static bool parse_decimal(const char *text, unsigned most, unsigned *number)
 {
@@ -13,7 +14,7 @@ static bool parse_decimal(const char *text, unsigned most, unsigned *number)
 	if (*text < '0' || *text > '9')
 		return false;
 	unsigned long value = strtoul(text, &end, 10);
-	*number = value;
+	*number = (unsigned)value;
 	return *end == '\0' && value <= most;
 }
 
@@ -53,9 +54,9 @@ bool parse_reach(const char *kind, const char *value, const char *port, struct r
 	while (at < sizeof kinds / sizeof *kinds && strcmp(kind, kinds[at]) != 0)
 		at++;
 	*into = (struct reach){ .kind = at, .name = value };
-	if (at == sizeof kinds / sizeof *kinds || !parse_decimal(port, 65535, &number) || number == 0)
+	if (at == sizeof kinds / sizeof *kinds || !parse_decimal(port, UINT16_MAX, &number) || number == 0)
 		return false;
-	into->port = number;
+	into->port = (uint16_t)number;
 	return into->kind == REACH_BLOCK ? parse_block(value, into) : *value != '\0';
 }
 
@@ -71,7 +72,8 @@ bool reaches_name(const struct broker_terms *terms, const char *name, uint16_t p
 	for (const struct reach *each = terms->reaches; each < terms->reaches + terms->reach_count; each++) {
 		if (port && each->port != port)
 			continue;
-		if (each->kind == REACH_NAME ? strcasecmp(each->name, name) == 0 : each->kind == REACH_BELOW && is_below(name, each->name))
+		if (each->kind == REACH_NAME ? strcasecmp(each->name, name) == 0
+					     : each->kind == REACH_BELOW && is_below(name, each->name))
 			return true;
 	}
 	return false;

@@ -1,13 +1,14 @@
 /* What the host gets to know: events as JSON lines in frames. */
-#include "wire/cell.h"
+#include "wire/report.h"
+#include "wire/frames.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The one global: die() must reach the host from any depth of the setup. */
@@ -62,9 +63,9 @@ _Noreturn void die(const char *stage, const char *detail)
 	char escaped[8192];
 
 	json_escape(escaped, sizeof escaped, detail ? detail : "");
-	report_event("{\"event\":\"error\",\"stage\":\"%s\",\"errno\":%d,\"error\":\"%s\",\"detail\":\"%s\"}",
-		     stage, error, strerror(error), escaped);
-	if (reports_last)
+	report_event("{\"event\":\"error\",\"stage\":\"%s\",\"errno\":%d,\"error\":\"%s\",\"detail\":\"%s\"}", stage,
+		     error, strerror(error), escaped);
+	if (reports_last && report_fd >= 0)
 		linger(report_fd);
 	_exit(EXIT_REFUSED);
 }
@@ -81,19 +82,9 @@ void linger(int host)
 	shutdown(host, SHUT_WR);
 	clock_gettime(CLOCK_MONOTONIC, &began);
 	do {
-		if (poll(&(struct pollfd){ .fd = host, .events = POLLIN }, 1, 2000) <= 0 || read(host, ignored, sizeof ignored) <= 0)
+		if (poll(&(struct pollfd){ .fd = host, .events = POLLIN }, 1, 2000) <= 0 ||
+		    read(host, ignored, sizeof ignored) <= 0)
 			return;
 		clock_gettime(CLOCK_MONOTONIC, &now);
 	} while (now.tv_sec - began.tv_sec < 5);
-}
-
-void close_descriptor(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-}
-
-void free_pointer(void *pointer)
-{
-	free(*(void **)pointer);
 }

@@ -1,6 +1,5 @@
 /* Numbers of calls that are newer than the libc headers. Both architectures share them from 424 on. */
-#ifndef CORDON_SYSCALL_NUMBERS_H
-#define CORDON_SYSCALL_NUMBERS_H
+#pragma once
 
 #include <sys/syscall.h>
 
@@ -40,6 +39,4 @@
 #endif
 #ifndef __NR_mseal
 #define __NR_mseal 462
-#endif
-
 #endif

@@ -1,6 +1,5 @@
 /* Reading NUL-separated words; see plan.c and nested-request.c for what they say. */
 #include "wire/words.h"
-#include "wire/cell.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -41,17 +40,4 @@ bool parse_number(const char *text, uint64_t *number)
 	errno = 0;
 	*number = strtoull(text, &end, 10);
 	return errno == 0 && *end == '\0';
-}
-
-void *grow(void *array, size_t count, size_t size)
-{
-	/* Doubles at powers of two; starts with room for 32. */
-	if (count >= 32 && (count & (count - 1)) != 0)
-		return array;
-	if (count > 0 && count < 32)
-		return array;
-	void *grown = realloc(array, (count ? count * 2 : 32) * size);
-	if (!grown)
-		die("plan", "out of memory");
-	return grown;
 }

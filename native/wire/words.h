@@ -1,6 +1,5 @@
 /* NUL-separated words, as plans, commands and requests consist of. */
-#ifndef CORDON_WORDS_H
-#define CORDON_WORDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,7 +14,3 @@ char *next_word(struct words *words);
 /* Whether it is a path that begins with a slash and has no dot component. */
 bool absolute(const char *path);
 bool parse_number(const char *text, uint64_t *number);
-/* Room for one more than `count`. */
-void *grow(void *array, size_t count, size_t size);
-
-#endif

@@ -1,34 +1,34 @@
 import type { ErrorText } from './error-text.js'
 
-/** The part of the table that is about the record of what happened. */
+/** Errors of the audit log. See table.ts. */
 export const AUDIT_ERRORS = {
   'audit-unwritable': {
-    when: 'The audit log cannot be written. What cannot be recorded does not run.',
+    when: 'The audit log cannot be written. A call that cannot be recorded does not run.',
     message: 'the audit log {path} cannot be written: {problem}',
     agent: 'This call cannot be recorded, so it was not run.',
     fix: '{fix}',
   },
   'end-not-recorded': {
-    when: 'A tool ran, and the end of its call could not be recorded. The beginning is in the log.',
-    message: 'the tool "{tool}" ran ({status}), and the end of its call could not be recorded: {problem}',
+    when: 'A tool ran, but the end of its call could not be recorded. The log has its start.',
+    message: 'the tool "{tool}" ran ({status}), but the end of its call could not be recorded: {problem}',
     agent: 'The tool ran, but the end of the call could not be recorded. Find out what it did before you call it again.',
     fix: '{fix}',
   },
   'audit-broken': {
-    when: 'The audit log, or its anchor, is not as it was left, and no crash explains it.',
-    message: 'the audit log {path} is not as it was left: {problem}',
+    when: 'The audit log or its anchor was changed by something other than Cordon.',
+    message: 'the audit log {path} was changed from outside: {problem}',
     agent: 'This call cannot be recorded, so it was not run.',
-    fix: 'see what is wrong with: cordon log verify {path}; then keep it as evidence: move it and its anchor away, and a new one is begun',
+    fix: 'to see what is wrong, run: cordon log verify {path}; then move the log and its anchor away as evidence, and Cordon starts a new log',
   },
   'audit-busy': {
     when: 'Another process has been writing to the audit log for too long.',
     message: 'the audit log {path} has been held by the process {owner} for {seconds} s',
     agent: 'This call cannot be recorded now, so it was not run.',
-    fix: 'see whether that process is stopped; if it is gone, remove {lock}',
+    fix: 'check whether that process is stopped; if it no longer exists, remove {lock}',
   },
   'audit-unsafe-path': {
-    when: 'The audit log would lie where others can change or replace it.',
-    message: 'the audit log cannot be {path}: {problem}',
+    when: 'Other users could change or replace the audit log at this path.',
+    message: 'the path {path} is not safe for the audit log: {problem}',
     agent: 'This call cannot be recorded, so it was not run.',
     fix: '{fix}',
   },

@@ -2,7 +2,7 @@
 // `npx vitest run test/errors -u`, which rewrites docs/errors.md to match.
 //
 // `{name}` is a parameter; the compiler demands exactly those names from `fail(code, params)`.
-// `agent` is what a model gets to see: it must not reveal host paths or settings that the
+// A model sees `agent`: it must not reveal host paths or settings that the
 // model did not supply itself, so most of these texts take no parameters.
 
 import { AUDIT_ERRORS } from './audit-errors.js'
@@ -18,13 +18,13 @@ export type { ErrorText } from './error-text.js'
 export const ERRORS = {
   // policy
   'policy-not-an-object': {
-    when: 'A policy, or a section that has keys, is something else than a mapping.',
+    when: 'A policy, or a section that has keys, is not a mapping.',
     message: '{source}: {where} must be a mapping of keys to values, not {found}',
     agent: 'The policy of this tool is invalid.',
     fix: '{hint}',
   },
   'policy-unknown-key': {
-    when: 'A policy contains a key that Cordon does not know; ignoring it could leave a right open.',
+    when: 'A policy contains an unknown key. Ignoring it could grant more than the author meant.',
     message: '{source}: unknown key "{key}" in {where}',
     agent: 'The policy of this tool is invalid.',
     fix: '{hint}',
@@ -42,7 +42,7 @@ export const ERRORS = {
     fix: '{hint}',
   },
   'policy-conflict': {
-    when: 'Two entries of one policy, or of several that are to hold together, contradict each other.',
+    when: 'Two entries contradict each other, in one policy or in several that are used together.',
     message: '{source}: {where}: {conflict}',
     agent: 'The policy of this tool is invalid.',
     fix: '{fix}',
@@ -54,52 +54,52 @@ export const ERRORS = {
     fix: 'correct the file at that line: brackets, quotes and indentation',
   },
   'policy-unsafe': {
-    when: 'A policy file, or its folder, is one that others than those who may speak for its source can write.',
-    message: 'the policy {path} cannot be relied on: {problem}',
+    when: 'Other users can change the policy file or its folder.',
+    message: 'the policy {path} is not safe to use: {problem}',
     agent: 'The policy of this tool is invalid.',
     fix: '{fix}',
   },
   'own-file-exposed': {
-    when: 'A tool would be granted a file that Cordon itself reads or writes: the value of a credential, a policy, rules, the audit log, the store.',
-    message: 'no tool may have {path}, which is {what}: {problem}',
+    when: 'A grant covers one of Cordon\'s own files: a credential, a policy, rules, the audit log, the registry.',
+    message: 'no tool may access {path}, which is {what}: {problem}',
     agent: 'The policy of this tool is not permitted on this host.',
     fix: '{fix}',
   },
   'policy-untrusted': {
-    when: 'A policy that came with a project grants something, and nobody here has said that this project may.',
-    message: '{source} came with the project in {folder} and grants something ({what}); a project that nobody vouches for can only narrow',
+    when: 'A project policy grants something, and no user or machine rule trusts this project.',
+    message: '{source} belongs to the project in {folder} and grants {what}; a policy of a project that is not trusted cannot grant anything',
     agent: 'The policy of this tool is not trusted.',
     fix: '{fix}',
   },
   'policy-example-fails': {
-    when: 'An example in a policy file is not what the policy says.',
+    when: 'An example in a policy file contradicts the policy.',
     message: '{source}: the example "{example}" fails: {problem}',
     agent: 'The policy of this tool is invalid.',
     fix: 'correct the policy or the example',
   },
   'client-unreadable': {
-    when: 'A policy takes its hosts from the configuration of a program, which cannot be asked for it.',
+    when: 'A policy takes its hosts from the configuration of a program, and that configuration cannot be read.',
     message: 'the hosts of {client} are not known: {problem}',
     agent: 'The policy of this tool cannot be used on this host.',
     fix: '{fix}',
   },
   'glob-malformed': {
-    when: 'A path pattern cannot be read exactly as written.',
+    when: 'A path pattern is not valid.',
     message: '{where}: the pattern "{glob}" is malformed: {problem}',
     agent: 'A path pattern in the policy of this tool is malformed.',
-    fix: 'use ** * ? and braces alone; a character that means something is written with a backslash before it',
+    fix: 'use only ** * ? and braces; write a backslash before a special character that you mean literally',
   },
   'glob-too-many': {
-    when: 'A pattern stands for more existing objects than the limit allows.',
-    message: 'the pattern "{glob}" stands for more than {limit} {what}',
+    when: 'A pattern matches more existing files than the limit allows.',
+    message: 'the pattern "{glob}" matches more than {limit} {what}',
     agent: 'A path pattern in the policy of this tool is too broad.',
-    fix: 'grant the directory that holds them (dir/**), or split the pattern',
+    fix: 'grant their directory (dir/**), or split the pattern',
   },
   'glob-matches-nothing': {
-    when: 'A pattern that is expanded to existing objects when the cell starts finds none.',
+    when: 'A pattern matches no existing file when the cell starts.',
     message: 'the pattern "{glob}" matches no existing file or directory',
     agent: 'A path that this tool needs does not exist.',
-    fix: 'create what it names first, or grant the directory (dir/**)',
+    fix: 'create a matching file first, or grant the directory (dir/**)',
   },
   'host-malformed': {
     when: 'A network entry is not a host, *.host, host:port or CIDR.',
@@ -110,19 +110,19 @@ export const ERRORS = {
 
   // planning a boundary
   'path-missing': {
-    when: 'A granted path does not exist, so nothing can be bound there.',
+    when: 'A granted path does not exist.',
     message: 'the granted path {path} does not exist',
     agent: 'A path that this tool needs does not exist.',
     fix: '{fix}',
   },
   'path-denied': {
-    when: 'A granted path cannot be looked at by the user that runs Cordon, so whether it exists is not known.',
-    message: 'the granted path {path} cannot be looked at: {problem}',
+    when: 'The user who runs Cordon cannot access a granted path.',
+    message: 'the granted path {path} cannot be accessed: {problem}',
     agent: 'A path that this tool needs cannot be reached.',
-    fix: 'have somebody permit it (chmod, chown), or remove the grant; a cell has no more rights than the user who starts it',
+    fix: 'give yourself access (chmod, chown), or remove the grant; a cell never has more rights than the user who starts it',
   },
   'path-is-symlink': {
-    when: 'A granted path leads through a symbolic link; a grant follows no links, because they can be changed.',
+    when: 'A granted path contains a symbolic link. Grants do not follow links, because links can be changed.',
     message: 'the granted path {path} is or contains a symbolic link',
     agent: 'A path that this tool needs is a symbolic link.',
     fix: 'grant the real path: {real}',
@@ -131,34 +131,34 @@ export const ERRORS = {
     when: 'The working directory does not exist or is not a directory.',
     message: 'the working directory {path} does not exist or is not a directory',
     agent: 'The working directory of this tool does not exist.',
-    fix: 'create it, or name another with --cwd',
+    fix: 'create it, or choose another with --cwd',
   },
   'owner-shut-out': {
-    when: 'Cordon runs as root, what a tool may write belongs to another user, and that user cannot reach another granted path.',
-    message: '{root} belongs to user {uid}, as whom the tool would run, and that user cannot reach {path}',
-    agent: 'A folder of this tool belongs to a user who cannot reach the others.',
-    fix: 'grant what that user can reach; or give the folder to root: chown -R root {root}; or run Cordon as that user: setpriv --reuid={uid} --regid={gid} --clear-groups cordon …',
+    when: 'Cordon runs as root, the write root belongs to another user, and that user cannot access another granted path.',
+    message: 'the tool would run as user {uid}, who owns {root} and cannot access {path}',
+    agent: 'The owner of one granted folder cannot access another granted folder.',
+    fix: 'grant only paths that user can access; or give the folder to root: chown -R root {root}; or run Cordon as that user: setpriv --reuid={uid} --regid={gid} --clear-groups cordon …',
   },
   'grant-inexpressible': {
-    when: 'The host\'s mechanisms cannot hold a grant exactly as written; it is never widened instead.',
-    message: 'the {section} grant "{grant}" cannot be held exactly here: {problem}',
+    when: 'This host cannot enforce a grant exactly as written. Cordon never widens a grant instead.',
+    message: 'this host cannot enforce the {section} grant "{grant}" exactly: {problem}',
     agent: 'The boundary of this tool cannot be enforced on this host.',
     fix: '{fix}',
   },
   'limit-unsupported': {
     when: 'A declared limit cannot be enforced on this host.',
-    message: 'the limit {limit} cannot be held on this host: {problem}',
+    message: 'this host cannot enforce the limit {limit}: {problem}',
     agent: 'A limit of this tool cannot be enforced on this host.',
     fix: '{fix}',
   },
   'network-grant-unsupported': {
-    when: 'A network grant cannot be enforced by this host or this version.',
-    message: 'the network grant "{grant}" cannot be held here: {problem}',
+    when: 'This host, or this version of Cordon, cannot enforce a network grant.',
+    message: 'the network grant "{grant}" cannot be enforced here: {problem}',
     agent: 'The network access of this tool cannot be enforced on this host.',
     fix: '{fix}',
   },
   'plan-rejected': {
-    when: 'A boundary is contradictory or too large to be turned into a plan.',
+    when: 'A boundary contradicts itself or is too large.',
     message: 'the boundary cannot be planned: {problem}',
     agent: 'The boundary of this tool cannot be built.',
   },
@@ -171,10 +171,10 @@ export const ERRORS = {
     fix: 'install a C compiler (apt-get install gcc libc6-dev) and run `npm rebuild cordon` (in a checkout: `npm run build`), or install the prebuilt launcher: npm install {package}',
   },
   'launcher-mismatch': {
-    when: 'The launcher is of another version than this library, and does not understand its plans.',
-    message: 'the launcher is of another version than this library: {problem}',
+    when: 'The launcher and this library have different versions.',
+    message: 'the launcher does not have the version of this library: {problem}',
     agent: 'The sandbox is not installed correctly on this host.',
-    fix: 'build it anew: `npm rebuild cordon` (in a checkout: `npm run build`), or install the launcher package of the same version',
+    fix: 'rebuild it: `npm rebuild cordon` (in a checkout: `npm run build`), or install the launcher package of the same version',
   },
   'launcher-died': {
     when: 'The launcher ended without reporting how the call ended.',
@@ -188,8 +188,8 @@ export const ERRORS = {
     fix: 'run on Linux',
   },
   'host-cannot-hold': {
-    when: 'A mechanism that the policy requires, or that a boundary depends on, is missing on this host.',
-    message: 'this host cannot hold {mechanism}: {problem}',
+    when: 'This host lacks a mechanism that the policy requires or that a boundary needs.',
+    message: 'this host cannot provide {mechanism}: {problem}',
     agent: 'The boundary of this tool cannot be enforced on this host.',
     fix: '{fix}',
   },
@@ -202,7 +202,7 @@ export const ERRORS = {
 
   // running
   'program-not-found': {
-    when: 'The program does not exist, inside the boundary or at all.',
+    when: 'The program does not exist, or the cell cannot see it.',
     message: 'program not found: {program}',
     agent: 'The program of this tool was not found.',
     fix: '{fix}',
@@ -214,9 +214,9 @@ export const ERRORS = {
     fix: '{fix}',
   },
   'protected-name-touched': {
-    when: 'A command made or removed a name that is protected in its write root. What it made was renamed at once, so that nothing runs it.',
+    when: 'A command created or removed a protected name in a write root. Cordon renamed the new file at once, so that no program runs it.',
     message: '{what}',
-    agent: 'The tool touched a file that other programs run or obey without being asked, which it may not.',
+    agent: 'The tool changed a protected file, which other programs run or obey unasked. That is not allowed.',
     fix: '{fix}',
   },
   'cancelled': {
@@ -243,8 +243,8 @@ export const ERRORS = {
     fix: '{fix}',
   },
   'mode-forbids': {
-    when: 'The mode of the run permits less than what was granted.',
-    message: 'the mode {mode} runs only what reads, and {what} was granted',
+    when: 'The mode of the run allows less than the grants.',
+    message: 'the mode {mode} allows only reading, but {what} was granted',
     agent: 'The mode of this session permits only reading.',
     fix: 'remove the grant, or run without --mode {mode}',
   },
@@ -256,7 +256,7 @@ export const ERRORS = {
   },
   'file-syntax': {
     when: 'A file named on the command line is not valid YAML or JSON.',
-    message: '{source} is no {form}: {problem}',
+    message: '{source} is not valid {form}: {problem}',
     agent: 'A file that the command line names cannot be read.',
     fix: '{fix}',
   },
@@ -264,7 +264,7 @@ export const ERRORS = {
     when: 'A file named on the command line cannot be written.',
     message: 'cannot write {path}: {problem}',
     agent: 'A file that the command line names cannot be written.',
-    fix: 'name a file in a folder that exists and that you may write to',
+    fix: 'choose a file in an existing folder that you can write to',
   },
   // runtime
   ...RUNTIME_ERRORS,

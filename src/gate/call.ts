@@ -2,7 +2,7 @@ import type { CordonError } from '../errors/index.js'
 
 import type { ApprovalGrant } from './approval/approval.js'
 import type { PermissionDecision } from './record/permission-decision.js'
-import type { Invocation } from './constraints/invocation.js'
+import type { SessionCount } from './constraints/session-count.js'
 import type { JsonValue } from './input/json-value.js'
 import type { Permit } from './permit/permit.js'
 
@@ -11,7 +11,7 @@ export interface GateCall {
   readonly callId: string
   readonly tool: string
   readonly input: unknown
-  readonly invocation: Invocation
+  readonly session: SessionCount
   /** Who makes it; the same cannot approve it. */
   readonly requestedBy: string
   /** `command`: a person typed exactly this, and thereby approves what only the mode or the policy would ask about. */

@@ -93,7 +93,7 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
     }
     // Counted in the same step in which the permit is made: no other call can come between.
     const time = now()
-    const exhausted = call.invocation.begin({ tool: tool.name, constraints: tool.constraints, argumentBytes }, time)
+    const exhausted = call.session.begin({ tool: tool.name, constraints: tool.constraints, argumentBytes }, time)
     if (exhausted !== undefined) return refuse(withStep(draft, 'constraints', exhausted.message), 'constraint', exhausted)
     // One approval of a call is one run, and this is it.
     if (grant?.scope === 'call' && call.isTrial !== true) usedApprovals.add(grant.approval_action_id, grant.expires_at)

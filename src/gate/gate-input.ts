@@ -34,8 +34,8 @@ export const gateInput = async (given: Draft, tool: GateTool, gate: ArgumentGate
 
 /** Also done again when somebody has approved: a link may lead elsewhere by then. */
 export const gateParsed = (draft: Draft, tool: GateTool, gate: ArgumentGate, now: number): GatedInput => {
-  const { invocation } = draft.call
-  const constrained = invocation.denial({ tool: tool.name, constraints: tool.constraints, argumentBytes: draft.argumentBytes }, now)
+  const { session } = draft.call
+  const constrained = session.denial({ tool: tool.name, constraints: tool.constraints, argumentBytes: draft.argumentBytes }, now)
   if (constrained !== undefined) return refused(draft, 'constraints', 'constraint', constrained)
   const gated = gate(draft.input)
   if (gated.kind === 'denied') return refused(draft, 'arguments', 'policy', gated.denial)

@@ -1,6 +1,9 @@
 import type { ApprovalAnswer, Evaluation, Gate, JsonValue, PermissionDecision } from '../gate/index.js'
 
+import { decided, recordTogether } from './events/call-record.js'
 import type { EventStream } from './events/event-stream.js'
+import { recordArguments } from './events/recorded-arguments.js'
+import type { ArgumentSettings } from './events/recorded-arguments.js'
 
 /** What an approver is asked. */
 export interface ApprovalRequest {
@@ -16,26 +19,38 @@ export type Approve = (request: ApprovalRequest, options: { readonly signal: Abo
 
 export interface ApprovalSettings {
   readonly approve: Approve
-  /** Milliseconds to wait for an answer. */
-  readonly timeout: number
+  /** Milliseconds to wait for an answer; without it, for as long as the approver takes. */
+  readonly timeout?: number
   /** What follows when nobody answers in time. */
   readonly otherwise: 'deny' | 'approve'
 }
 
 export const APPROVAL_DEFAULTS = { timeout: 15 * 60_000, otherwise: 'deny' } as const
 
-const MOST_ROUNDS = 4
+const MOST_ROUNDS = 8
+
+interface Asking {
+  readonly gate: Gate
+  readonly events: EventStream
+  /** Undefined where nobody can be asked. */
+  readonly settings: ApprovalSettings | undefined
+  readonly record: ArgumentSettings
+  readonly signal: AbortSignal | undefined
+}
 
 /** Asks until it is settled: an answer that edits the input may lead to a new question. */
 export const settleQuestions = async (
   first: Evaluation,
-  { gate, events, settings, signal }: { readonly gate: Gate; readonly events: EventStream; readonly settings: ApprovalSettings | undefined; readonly signal: AbortSignal | undefined },
+  { gate, events, settings, record, signal }: Asking,
 ): Promise<Evaluation> => {
   let evaluation = first
   for (let round = 0; evaluation.kind === 'asking' && settings !== undefined; round += 1) {
     const { decision } = evaluation
     const common = { call_id: decision.call_id, tool: decision.tool, decision_id: decision.decision_id, approval_action_id: decision.approval_action_id ?? '' }
-    await events.emit({ type: 'permission.requested', ...common, reason: evaluation.why, arguments_hash: decision.arguments_hash, expires_at: decision.expires_at })
+    await recordTogether(events, [
+      decided(evaluation, recordArguments(evaluation.inputs.call, record)),
+      { type: 'permission.requested', ...common, reason: evaluation.why, arguments_hash: decision.arguments_hash, expires_at: decision.expires_at },
+    ])
     const answer = round < MOST_ROUNDS ? await ask(evaluation, settings, signal) : ({ kind: 'timed_out', then: 'deny' } as const)
     const settled = await gate.settle(evaluation, answer)
     // An answer that is none leaves the question open; it is not asked for ever.
@@ -67,7 +82,7 @@ const ask = async (question: Extract<Evaluation, { kind: 'asking' }>, { approve,
     const end = (answer: ApprovalAnswer) => () => {
       resolve(answer)
     }
-    timer = setTimeout(end(timedOut), timeout)
+    if (timeout !== undefined) timer = setTimeout(end(timedOut), timeout)
     signal?.addEventListener('abort', end(cancelled), { once: true, signal: given.signal })
   })
   try {

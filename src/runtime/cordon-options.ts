@@ -1,4 +1,4 @@
-import type { ApprovalGrant, Classifier, Hook, InvocationBudget, Mode } from '../gate/index.js'
+import type { ApprovalGrant, Classifier, Hook, Mode, SessionBudget } from '../gate/index.js'
 import type { SandboxOptions } from '../sandbox/index.js'
 
 import type { Approve } from './approvals.js'
@@ -6,7 +6,7 @@ import type { AuditSettings } from './audit/audit-log.js'
 import type { EventContext } from './events/event.js'
 import type { RecordSettings } from './events/recorded-arguments.js'
 import type { AskedWith } from './registry/asked-with.js'
-import type { LedgerSettings } from './registry/call-store.js'
+import type { RegistrySettings } from './registry/registry-access.js'
 import type { RuleOptions } from './settings/rule-sets.js'
 import type { ToolOutput } from './result/tool-result.js'
 import type { StateSettings } from './settings/session-state.js'
@@ -31,8 +31,8 @@ export interface CordonOptions extends RuleOptions {
   readonly record?: RecordSettings
   /** Where variables that a policy passes on are taken from, and the values of `env:`, which are never passed on. Nothing of it is passed otherwise. */
   readonly environment?: Readonly<Record<string, string | undefined>>
-  /** What one invocation (one `session` of calls) may do in all. */
-  readonly budget?: InvocationBudget
+  /** What one session of calls may do in all. */
+  readonly budget?: SessionBudget
   /** Who makes the calls; nobody by this name can approve one. */
   readonly requestedBy?: string
   readonly context?: EventContext
@@ -42,7 +42,7 @@ export interface CordonOptions extends RuleOptions {
   readonly telemetry?: 'auto' | 'off'
   readonly sandbox?: SandboxOptions
   /** The registry of a team: what may be called, who approves it, and what came of it. */
-  readonly registry?: LedgerSettings
+  readonly registry?: RegistrySettings
   /** The way to granted hosts. */
   readonly egress?: EgressOptions
   /** Files and folders of the host that no tool gets, whatever it is granted. Those that Cordon knows of need not be named. */

@@ -66,7 +66,7 @@ export const describeEnd = async ({ exit, ...end }: CellEnd, { planned, boundary
   }
 }
 
-/** The keeper and the scout may both have seen a seal go, and more than once. */
+/** The keeper and the watcher may both have seen a seal go, and more than once. */
 const withoutRepeats = (violations: readonly Violation[]): readonly Violation[] => {
   const isFirst = (violation: Violation, at: number) =>
     violation.kind !== 'unsealed' || violations.findIndex((other) => other.kind === 'unsealed' && other.path === violation.path) === at

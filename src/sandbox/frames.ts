@@ -4,16 +4,16 @@ import { bug } from '../errors/index.js'
 
 export const TO_CELL = { headStart: 'H', plan: 'P', command: 'C', input: 'I', kill: 'K', signal: 'S', window: 'W', takeTerminal: 'T', begin: 'B' } as const
 export const FROM_CELL = { event: 'E', stdout: 'o', stderr: 'e' } as const
-export const TO_SCOUT = { names: 'N', begin: 'B', hold: 'H', linked: 'L', go: 'G', end: 'X' } as const
-export const FROM_SCOUT = { found: 'F', done: 'D', aside: 'A' } as const
+export const TO_WATCHER = { names: 'N', begin: 'B', hold: 'H', otherNames: 'L', go: 'G', end: 'X' } as const
+export const FROM_WATCHER = { found: 'F', done: 'D', aside: 'A' } as const
 
 type LetterOf<Frames> = Frames[keyof Frames]
 export type FrameToCell = LetterOf<typeof TO_CELL>
-export type FrameToScout = LetterOf<typeof TO_SCOUT>
+export type FrameToWatcher = LetterOf<typeof TO_WATCHER>
 
 const HEADER = 5
 
-export const encodeFrame = (kind: FrameToCell | FrameToScout, payload: Uint8Array = new Uint8Array()): Buffer => {
+export const encodeFrame = (kind: FrameToCell | FrameToWatcher, payload: Uint8Array = new Uint8Array()): Buffer => {
   const frame = Buffer.allocUnsafe(HEADER + payload.byteLength)
   frame[0] = kind.charCodeAt(0)
   frame.writeUInt32LE(payload.byteLength, 1)

@@ -130,7 +130,7 @@ const SIGNALS_ARE_SCOPED = 6
 const measuringOf = (...tried: readonly Tried[]): Attempt =>
   tried.some(({ measurable }) => measurable) ? { held: true } : { held: false, stage: 'supervise', problem: '/proc does not show the processes of a cell (inside another cell, it shows a process only itself)' }
 
-/** As the launcher's probe ends (`enum probe_status` in native/wire/cell.h). */
+/** As the launcher's probe ends (`enum probe_status` in native/boundary/tool.h). */
 export const PROBE_STATUSES = ['held', 'nothing-borrowed', 'memory-unreadable'] as const
 
 /** A listener is worth nothing to a keeper that cannot read what the tool asks for. */

@@ -35,8 +35,8 @@ import { SYSTEM_PATH } from './grants/program.js'
 import { groundOf, isStillTrue, startEarly } from './launch/ready-cell.js'
 import type { OpenedCell, ReadyCell, StartedProgram } from './launch/ready-cell.js'
 import { heldMechanisms, refuseMissingMechanisms } from './plan/requirements.js'
-import { startScout } from './watch/watcher.js'
-import type { Scout } from './watch/watcher.js'
+import { startWatcher } from './watch/watcher.js'
+import type { Watcher } from './watch/watcher.js'
 import { createEnder, disturbanceIn, seenDisturbance, untilUndisturbed, watchRun } from './launch/watched-run.js'
 import type { Disturbance, Ender, WatchedRun } from './launch/watched-run.js'
 import type { Identity } from './plan/workspace-owner.js'
@@ -119,7 +119,7 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
   const pools = new Set<Pool>()
   const running = new Set<Cell>()
   const calls = new Set<Promise<CallResult>>()
-  let scout: Scout | undefined
+  let watcher: Watcher | undefined
   let closed = false
 
   const refuseClosed = () => {
@@ -192,8 +192,8 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
   const patrolFor = async ({ boundary }: CellSettings, onAppearance: () => void): Promise<CallPatrol> => {
     refuseClosed()
     if (boundary.write.length === 0 && !boundary.read.some(({ negated }) => negated)) return NO_PATROL
-    if (scout?.isAlive() !== true) scout = startScout(launcher)
-    return beginPatrol(scout, boundary, onAppearance)
+    if (watcher?.isAlive() !== true) watcher = startWatcher(launcher)
+    return beginPatrol(watcher, boundary, onAppearance)
   }
   /** The cell did not come about. Where somebody changed what it was made for, another is built. */
   const failedAttempt = async (error: unknown, patrol: CallPatrol, ender: Ender, request: CellRequest): Promise<Disturbance> => {
@@ -201,7 +201,7 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
       await patrol.end()
       throw error
     }
-    // The program did not start: nothing in the write roots is its doing. And the scout has told what it saw until now.
+    // The program did not start: nothing in the write roots is its doing. And the watcher has told what it saw until now.
     await patrol.giveUp()
     refuseClosed()
     planner.forget()
@@ -215,7 +215,7 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
     untilUndisturbed((isFirst) => tryRun(settings, input, isFirst ? waiting : NO_CELL))
   const tryRun = async (settings: CellSettings, input: RunInput, waiting: Promise<ReadyCell | undefined>): Promise<CallResult | Disturbance> => {
     const ender = createEnder()
-    // All at once: the scout looks, the pool does, and a launcher enters its namespaces.
+    // All at once: the watcher looks, the pool does, and a launcher enters its namespaces.
     const asked = patrolFor(settings, ender.end)
     const begun = beginRequest(settings, input, waiting === NO_CELL)
     const [patrol, ready, { request, connection }] = await allBegun(asked, waiting, begun)
@@ -283,7 +283,7 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
       for (const pool of pools) pool.close()
       for (const cell of running) cell.kill()
       await Promise.allSettled(calls)
-      scout?.close()
+      watcher?.close()
       nursery?.close()
     },
   }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 import { readFields } from '../store/index.js'
-import type { Caller, Desk, Turn } from '../store/index.js'
+import type { Caller, Registry, Turn } from '../store/index.js'
 
 import { knowCaller, requireKind, requireTeam } from './authenticate.js'
 import type { Reception } from './authenticate.js'
@@ -16,7 +16,7 @@ import type { Party, Seat, Shares } from './shares.js'
 import { streamAnswer } from './stream-answer.js'
 
 export interface Answering extends Reception {
-  readonly desk: Desk
+  readonly registry: Registry
   readonly api: string
   readonly mostBodyBytes: number
   readonly longestWaitMs: number
@@ -98,16 +98,16 @@ const answerOperation = async (request: IncomingMessage, response: ServerRespons
   const turn = turnOf(seat, gone, operation.longestMs ?? answering.answerMs)
   if (streams) {
     if (answering.ending.aborted) response.shouldKeepAlive = false
-    await streamAnswer(response, operation, { desk: answering.desk, caller, given: read, growing: { untilMs: answering.longestWaitMs, signal: over, turn }, headers: HEADERS, report: answering.report })
+    await streamAnswer(response, operation, { registry: answering.registry, caller, given: read, growing: { untilMs: answering.longestWaitMs, signal: over, turn }, headers: HEADERS, report: answering.report })
     return
   }
   if (operation.method === 'GET') {
-    const marked = await answering.desk.follow(operation, caller, read, { ...waitingOf(request, answering.longestWaitMs), signal: over, turn })
+    const marked = await answering.registry.follow(operation, caller, read, { ...waitingOf(request, answering.longestWaitMs), signal: over, turn })
     if (marked !== undefined) seat.hold(marked.text.length)
     send(response, answering, marked === undefined ? { status: 304 } : { status: 200, text: marked.text, headers: { etag: `"${marked.mark}"` } })
     return
   }
-  const answer = (await turn((signal) => answering.desk.answer(operation, caller, read, signal))) ?? null
+  const answer = (await turn((signal) => answering.registry.answer(operation, caller, read, signal))) ?? null
   send(response, answering, answer === null ? { status: 204 } : { status: 200, text: JSON.stringify(answer) })
 }
 

@@ -6,7 +6,7 @@ import { createServer as createTlsServer } from 'node:https'
 import { isIPv6 } from 'node:net'
 
 import { fail } from '../errors/index.js'
-import { countTokens, keepUp, migrate, openDesk, speakingAs, watchChanges } from '../store/index.js'
+import { countTokens, keepUp, migrate, openRegistry, speakingAs, watchChanges } from '../store/index.js'
 import type { Engine } from '../store/index.js'
 
 import { answerRequest } from './answer-request.js'
@@ -90,14 +90,14 @@ export const serveStore = async (settings: ServeSettings): Promise<ServedStore> 
   const ending = new AbortController()
   // Every request listens to it.
   setMaxListeners(0, ending.signal)
-  const desk = openDesk(engine, watchChanges(engine, { askAgainMs: ASK_AGAIN_MS }))
-  const answering = { engine, desk, api: JSON.stringify(describeApi(settings.version)), ownerName: settings.ownerName, mostBodyBytes: settings.mostBodyBytes ?? MOST_BODY_BYTES, longestWaitMs: LONGEST_WAIT_MS, answerMs: (settings.statementMs ?? STATEMENT_MS) * STATEMENTS, shares: createShares({ ...sharesOf(settings.connections ?? CONNECTIONS), ...settings.shares }), ending: ending.signal, report: settings.report }
+  const registry = openRegistry(engine, watchChanges(engine, { askAgainMs: ASK_AGAIN_MS }))
+  const answering = { engine, registry, api: JSON.stringify(describeApi(settings.version)), ownerName: settings.ownerName, mostBodyBytes: settings.mostBodyBytes ?? MOST_BODY_BYTES, longestWaitMs: LONGEST_WAIT_MS, answerMs: (settings.statementMs ?? STATEMENT_MS) * STATEMENTS, shares: createShares({ ...sharesOf(settings.connections ?? CONNECTIONS), ...settings.shares }), ending: ending.signal, report: settings.report }
   const servers: Server[] = []
   const addresses: string[] = []
   const stop = async (): Promise<void> => {
     ending.abort()
     await Promise.all(servers.map(closeServer))
-    await desk.close()
+    await registry.close()
     await engine.close()
   }
   try {

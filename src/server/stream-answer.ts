@@ -3,7 +3,7 @@
 import type { ServerResponse } from 'node:http'
 
 import { followGrowth } from '../store/index.js'
-import type { AnyOperation, Caller, Desk, Growing } from '../store/index.js'
+import type { AnyOperation, Caller, Registry, Growing } from '../store/index.js'
 
 import { problemOf } from './problem.js'
 
@@ -15,7 +15,7 @@ const TAKE_IN_MS = 30_000
 const RETRY_MS = 250
 
 export interface Streaming {
-  readonly desk: Desk
+  readonly registry: Registry
   readonly caller: Caller
   readonly given: Readonly<Record<string, unknown>>
   readonly growing: Pick<Growing, 'untilMs' | 'signal' | 'turn'>
@@ -23,14 +23,14 @@ export interface Streaming {
   readonly report: (error: unknown) => void
 }
 
-export const streamAnswer = async (response: ServerResponse, operation: AnyOperation, { desk, caller, given, growing, headers, report }: Streaming): Promise<void> => {
+export const streamAnswer = async (response: ServerResponse, operation: AnyOperation, { registry, caller, given, growing, headers, report }: Streaming): Promise<void> => {
   // What is refused is refused as everything else is: before there is anything to read.
-  await growing.turn((over) => desk.answer(operation, caller, given, over))
+  await growing.turn((over) => registry.answer(operation, caller, given, over))
   response.writeHead(200, { ...headers, 'content-type': 'text/event-stream' })
   const write = (text: string): Promise<void> => (response.write(text) ? Promise.resolve() : takenIn(response))
   await write(`retry: ${String(RETRY_MS)}\n\n`)
   try {
-    await followGrowth(desk, operation, caller, given, {
+    await followGrowth(registry, operation, caller, given, {
       ...growing,
       breathMs: BREATH_MS,
       told: (news) => {

@@ -1,5 +1,5 @@
-import { AT_ONCE, openDesk } from './desk.js'
-import type { Caller, Following, Marked } from './desk.js'
+import { AT_ONCE, openRegistry } from './open-registry.js'
+import type { Caller, Following, Marked } from './open-registry.js'
 import type { Engine } from './engine.js'
 import { followGrowth } from './growth.js'
 import { operationOf } from './operations/index.js'
@@ -22,14 +22,14 @@ export interface StoreAccess {
 
 /** The database itself, from this process. */
 export const openDirectAccess = (engine: Engine, caller: Caller): StoreAccess => {
-  const desk = openDesk(engine)
+  const registry = openRegistry(engine)
   return {
     where: engine.where,
-    ask: async (name, given) => JSON.parse(JSON.stringify((await desk.answer(operationOf(name), caller, readFields(operationOf(name).fields, given))) ?? null)) as never,
-    follow: async (name, given, following) => (await desk.follow(operationOf(name), caller, given, following)) as never,
+    ask: async (name, given) => JSON.parse(JSON.stringify((await registry.answer(operationOf(name), caller, readFields(operationOf(name).fields, given))) ?? null)) as never,
+    follow: async (name, given, following) => (await registry.follow(operationOf(name), caller, given, following)) as never,
     grow: async (name, given, told, signal) => {
       let last: unknown
-      await followGrowth(desk, operationOf(name), caller, given, {
+      await followGrowth(registry, operationOf(name), caller, given, {
         untilMs: GROWTH_MS, breathMs: GROWTH_MS, signal, turn: AT_ONCE,
         told: (news) => {
           if (news.kind === 'item') told(news.mark, news.item)
@@ -39,7 +39,7 @@ export const openDirectAccess = (engine: Engine, caller: Caller): StoreAccess =>
       return last
     },
     close: async () => {
-      await desk.close()
+      await registry.close()
       await engine.close()
     },
   }

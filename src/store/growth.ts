@@ -1,4 +1,4 @@
-import type { Caller, Desk, Turn } from './desk.js'
+import type { Caller, Registry, Turn } from './open-registry.js'
 import type { AnyOperation } from './operations/index.js'
 
 /** What is told of an answer that grows: something new with its mark; that nothing more comes; that one still waits. */
@@ -16,7 +16,7 @@ export interface Growing {
 }
 
 /** Tells what an operation answers as it grows, until nothing more comes, the time is over, or the signal says so. */
-export const followGrowth = async ({ follow }: Desk, operation: AnyOperation, caller: Caller, given: Readonly<Record<string, unknown>>, { untilMs, breathMs, signal, turn, told }: Growing): Promise<void> => {
+export const followGrowth = async ({ follow }: Registry, operation: AnyOperation, caller: Caller, given: Readonly<Record<string, unknown>>, { untilMs, breathMs, signal, turn, told }: Growing): Promise<void> => {
   const { growth } = operation
   if (growth === undefined) return
   const until = Date.now() + untilMs

@@ -6,7 +6,7 @@ import { Agent as TlsAgent, request as requestHttps } from 'node:https'
 import { CordonError, ERRORS, fail } from '../errors/index.js'
 
 import type { StoreAccess } from './access.js'
-import type { Following, Marked } from './desk.js'
+import type { Following, Marked } from './open-registry.js'
 import { jsonText } from './registry/json-text.js'
 import { operationOf } from './operations/index.js'
 import type { AnyOperation } from './operations/index.js'

@@ -32,7 +32,8 @@ export const folderCycles = (files: readonly SourceFile[]): readonly (readonly s
   return circlesOf(new Map(Array.from(imports, ([from, targets]) => [from, [...targets]])))
 }
 
-const circlesOf = (imports: ReadonlyMap<string, readonly string[]>): readonly (readonly string[])[] => {
+/** Groups of which each reaches every other. */
+export const circlesOf = (imports: ReadonlyMap<string, readonly string[]>): readonly (readonly string[])[] => {
   const reach = new Map(Array.from(imports.keys(), (path) => [path, reachableFrom(path, imports)]))
   const circles = new Set<string>()
   for (const [path, reached] of reach) {

@@ -30,7 +30,7 @@ describe('the import rules', () => {
     ['src/policy/a.ts', "import { parse } from 'yaml'"],
     ['src/sandbox/a.ts', "import { spawn } from 'node:child_process'\nimport type { Boundary } from '../policy/index.js'"],
     ['src/cli/main.ts', "import { openSandbox } from '../sandbox/index.js'\nconst a = process.argv, b = process.env['HOME']"],
-    ['src/server/a.ts', "import { openDesk } from '../store/index.js'"],
+    ['src/server/a.ts', "import { openRegistry } from '../store/index.js'"],
     ['src/sandbox/a.ts', 'process.once("exit", stop); const a = process.platform'],
     ['src/sandbox/a.ts', '// process.env is not read here\nconst text = "process.env"'],
   ])('accept %s with %j', (path, text) => {

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 import type { AbsolutePath } from '../../src/policy/index.js'
 import { PLAN_VERSION, encodePlan } from '../../src/sandbox/plan/encode-plan.js'
 import { ADDRESS_FAMILIES, EVENT_NAMES, REPORTED_KINDS, parseCellEvent } from '../../src/sandbox/result/events.js'
-import { FROM_CELL, FROM_SCOUT, TO_CELL, TO_SCOUT } from '../../src/sandbox/frames.js'
+import { FROM_CELL, FROM_WATCHER, TO_CELL, TO_WATCHER } from '../../src/sandbox/frames.js'
 import { PROBE_STATUSES } from '../../src/sandbox/host.js'
 import { ALL_FRAMES, FORMS, PLAN_LIMITS, REACH_KINDS, STREAM_LETTERS, TRAPS } from '../../src/sandbox/plan/plan.js'
 import type { Plan, Step } from '../../src/sandbox/plan/plan.js'
@@ -75,11 +75,11 @@ const planWords = (plan: Plan): readonly string[] =>
 describe('the words between TypeScript and C', () => {
   test('are frames of the same letters', () => {
     expect(named('frame_kind', 'FRAME_')).toEqual({ ...TO_CELL, ...FROM_CELL })
-    expect(named('scout_frame', 'SCOUT_')).toEqual({ ...TO_SCOUT, ...FROM_SCOUT })
+    expect(named('watcher_frame', 'WATCHER_')).toEqual({ ...TO_WATCHER, ...FROM_WATCHER })
     expect(inTable('to a cell')).toEqual(sorted(Object.values(TO_CELL)))
     expect(inTable('from a cell')).toEqual(sorted(Object.values(FROM_CELL)))
-    expect(inTable('to the scout')).toEqual(sorted(Object.values(TO_SCOUT)))
-    expect(inTable('from the scout')).toEqual(sorted(Object.values(FROM_SCOUT)))
+    expect(inTable('to the watcher')).toEqual(sorted(Object.values(TO_WATCHER)))
+    expect(inTable('from the watcher')).toEqual(sorted(Object.values(FROM_WATCHER)))
   })
 
   test('are a plan of the same version and the same words', () => {

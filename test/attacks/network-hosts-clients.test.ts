@@ -99,7 +99,7 @@ describeForms('granted hosts, with programs as they are:', (cell) => {
       'threads = [threading.Thread(target=some) for i in range(20)]; [t.start() for t in threads]; [t.join() for t in threads]; print(good.count(200))',
     ), [WEB_GRANT], { limits: { wall: '50s' } })
     expect(stdout).toBe('200\n')
-  }, 60_000)
+  })
 
   test('a resolver of its own that sends datagrams finds granted names alone, where there are datagrams', async () => {
     const asked = (name: string) => run([...programs.command('own-resolver'), name, String(repeater.port)], [REPEATER_GRANT])
@@ -144,5 +144,5 @@ describeForms('granted hosts, with programs as they are:', (cell) => {
     const settings = readdirSync('/etc').filter((name) => name.startsWith('java-')).map((name) => `/etc/${name}`)
     const { stdout, stderr } = await run(['/bin/sh', '-c', script], [at(plain.port), WEB_GRANT, REPEATER_GRANT], { filesystem: { read: settings } })
     expect({ stdout: stdout.split('\n').map((line) => (line.includes('"url":"/java"') ? 'fetched' : line)), stderr }).toEqual({ stdout: ['fetched', 'fetched', 'by stream', ''], stderr: '' })
-  }, 60_000)
+  })
 })

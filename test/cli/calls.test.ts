@@ -13,7 +13,7 @@ beforeAll(async () => {
   team = await openServedTeam()
   await team.register('look')
   await team.register('send', { egressClass: 'write' })
-}, 60_000)
+})
 afterAll(() => team.close())
 
 const complete = (id: string, fence: string, status: 'completed' | 'failed', more: object = {}) => team.by('bot').ask('complete', { id, fence, status, ...more })
@@ -76,7 +76,7 @@ describe('a question whose caller is gone', () => {
     const dead = await ask('courier')
     // Nobody has to wait for a call that runners run.
     const forRunners = await team.invoke('send')
-    await expect.poll(() => goneOf(dead), { timeout: 20_000 }).not.toBeNull()
+    await expect.poll(() => goneOf(dead)).not.toBeNull()
     expect(await goneOf(forRunners)).toBeNull()
     await team.by('bot').ask('cancelInvocation', { id: forRunners })
 

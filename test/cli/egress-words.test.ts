@@ -41,7 +41,7 @@ describe('a variable that contains the value of a credential', () => {
     ['of a policy', ['--policy', fileWith('set.yaml', `environment: [ "SET=${VALUE}" ]\n`)], 'SET'],
   ])('is refused and named, and the value is not: %s', async (_, words, variable) => {
     const ran = await run([...WITH_TOKEN, ...words, '--', 'env'], { environment: { COPY: `a ${VALUE}` } })
-    expect(ran).toMatchObject({ status: 125, stdout: '', stderr: expect.stringContaining(`credential-exposed: the variable ${variable} contains the value of the credential "token"`) as string })
+    expect(ran).toMatchObject({ status: 125, stdout: '', stderr: expect.stringContaining(`credential-exposed: the variable ${variable} would show the tool the value of the credential "token"`) as string })
     expect(ran.stderr).toContain(`fix: take ${variable} out`)
     expect(JSON.stringify(ran)).not.toContain(VALUE)
   })

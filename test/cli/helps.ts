@@ -28,7 +28,7 @@ export const HELPS: Readonly<Record<string, CommandHelp>> = {
   team: TEAM_HELP, tokens: TOKENS_HELP, credentials: CREDENTIALS_HELP, runner: RUNNER_HELP, demo: DEMO_HELP,
 }
 
-const MAIN = readFileSync(new URL('../../src/cli/main.ts', import.meta.url), 'utf8')
+const MAIN = readFileSync(new URL('../../src/cli/dispatch.ts', import.meta.url), 'utf8')
 const KNOWN = Array.from(MAIN.matchAll(/^ {2}([a-z]+): \{ help: /gm), ([, name = '']) => name)
 
 /** A command is in the list here when it is in that of the program. */

@@ -178,7 +178,7 @@ describe('grants that grant nothing', () => {
     if (process.getuid?.() === 0) context.skip('root looks into closed folders')
     mkdirSync(join(folder, 'shut', 'in'), { recursive: true })
     chmodSync(join(folder, 'shut'), 0o000)
-    expect(cordon(['run', '--read', `${folder}/shut/in`, '--', 'true']).stderr).toContain(`path-denied: the granted path ${folder}/shut/in cannot be looked at: a folder on the way there is closed to this user (EACCES)`)
+    expect(cordon(['run', '--read', `${folder}/shut/in`, '--', 'true']).stderr).toContain(`path-denied: the granted path ${folder}/shut/in cannot be accessed: a folder on the way there is closed to this user (EACCES)`)
     chmodSync(join(folder, 'shut'), 0o755)
   })
 })

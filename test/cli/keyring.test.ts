@@ -8,6 +8,7 @@ import type { TestContext } from 'vitest'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { needs } from '../requirement.js'
+import { ENDS_WHAT_HANGS_MS } from '../hanging.js'
 
 import { cordonBeside, temporaryFolder } from './cordon.js'
 import { pretendHosts } from './pretended-hosts.js'
@@ -40,7 +41,7 @@ beforeAll(async () => {
     child.once('close', () => { reject(new Error('the session of the keyring ended')) })
   })
   environment = { ...own, DBUS_SESSION_BUS_ADDRESS: address }
-  expect(spawnSync('secret-tool', ['store', '--label', 'of a test', 'service', 'api.test', 'account', 'me'], { env: environment, input: SECRET, timeout: 20_000 }).status).toBe(0)
+  expect(spawnSync('secret-tool', ['store', '--label', 'of a test', 'service', 'api.test', 'account', 'me'], { env: environment, input: SECRET, timeout: ENDS_WHAT_HANGS_MS }).status).toBe(0)
 })
 afterAll(async () => {
   await hosts.close()

@@ -88,7 +88,7 @@ describe('the record of a team', () => {
     for (let count = 0; count < 3; count += 1) await registry.invoke(tool)
     await newRegistry(engine, 'others')
     await engine.close()
-  }, 60_000)
+  })
   afterAll(() => {
     expect(existsSync(join(folder, 'store.cursor'))).toBe(true)
   })

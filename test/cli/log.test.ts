@@ -7,7 +7,7 @@ import { createEventStream, openAuditLog } from '../../src/runtime/index.js'
 import type { AuditReport } from '../../src/runtime/index.js'
 import { DRAFTS } from '../runtime/events-drafts.js'
 
-import { cordon, startCordon, temporaryFolder } from './cordon.js'
+import { cordon, inOneProcess, startCordon, temporaryFolder } from './cordon.js'
 
 const folder = temporaryFolder()
 let made = 0
@@ -122,7 +122,7 @@ it('cordon log follow prints what is written from then on, across files', async 
 })
 
 describe('what cannot be understood is told, with 2', () => {
-  it.each([
+  const MISUNDERSTOOD: readonly (readonly [readonly string[], string])[] = [
     [['log'], 'say what to do'],
     [['log', 'shwo'], 'there is no "cordon log shwo"\nfix: did you mean: cordon log show?\n'],
     [['log', 'show', '--type', 'tool.dneied', '/dev/null'], 'fix: did you mean --type tool.denied?\n'],
@@ -131,13 +131,16 @@ describe('what cannot be understood is told, with 2', () => {
     [['log', 'show', '--since', 'yesterday', '/dev/null'], '--since needs a time'],
     [['log', 'show', '/nowhere/audit.jsonl'], 'there is no such log'],
     [['log', 'show', 'a', 'b'], 'one file at a time'],
-  ])('%j', (words, message) => {
-    const { status, stderr } = cordon(words)
+  ]
+  const HELP = [['log', 'show', '--help'], ['help', 'log']]
+  const ran = inOneProcess([...MISUNDERSTOOD.map(([words]) => words), ...HELP])
+
+  it.each(MISUNDERSTOOD)('%j', (words, message) => {
+    const { status, stderr } = ran(words)
     expect([status, stderr]).toEqual([2, expect.stringContaining(message)])
   })
 
   it('and help with 0', () => {
-    expect(cordon(['log', 'show', '--help'])).toMatchObject({ status: 0, stdout: expect.stringContaining('usage: cordon log') as string })
-    expect(cordon(['help', 'log']).status).toBe(0)
+    for (const words of HELP) expect(ran(words)).toMatchObject({ status: 0, stdout: expect.stringContaining('usage: cordon log') as string })
   })
 })

@@ -21,7 +21,7 @@ const INSTALL = ['npm', 'install', '--no-save', '--no-package-lock', '--fetch-re
 const NETWORK_IS_AWAY = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|502 Bad Gateway|upstream-unreachable|upstream-unresolved/
 
 describe('a real package', () => {
-  test.for(FORMS)('is installed by npm from the registry that this machine is configured for, and from nowhere else (%s)', { timeout: 120_000 }, async (form, context) => {
+  test.for(FORMS)('is installed by npm from the registry that this machine is configured for, and from nowhere else (%s)', async (form, context) => {
     const project = place('npm')
     const { status, stdout, stderr } = await cordonBeside(['run', '--form', form, '--policy', 'npm', '--write', '.', '--timeout', '100s', '--', ...INSTALL, 'is-number@7.0.0'], { cwd: project, environment: OWN })
     // The registry of the next tests then stands for it.
@@ -37,7 +37,7 @@ describe('a real package of Debian', () => {
   const AWAY = /Could not (?:resolve|connect)|Unable to connect|Connection (?:failed|timed out)|50[234] +\S|Temporary failure/
   const NO_LISTS = /Unable to locate package|No packages found|Can't select candidate version/
 
-  test.for(FORMS)('is loaded by apt from the mirror that this machine is configured for, unpacked and run (%s)', { timeout: 120_000 }, async (form, context) => {
+  test.for(FORMS)('is loaded by apt from the mirror that this machine is configured for, unpacked and run (%s)', async (form, context) => {
     needs(context, has('apt-get') && has('dpkg-deb'), 'apt is not installed')
     const project = place('apt')
     const { status, stdout, stderr } = await cordonBeside(['run', '--form', form, '--policy', 'apt', '--read', '.', '--write', '.', '--timeout', '100s', '--', 'sh', '-c', `${DOWNLOAD} && dpkg-deb -x hello_*.deb root && ./root/usr/bin/hello`], { cwd: project })
@@ -70,7 +70,7 @@ describe('a registry of one\'s own', () => {
     const other = await cordonBeside(['run', '--form', form, '--policy', 'npm', '--', 'sh', '-c', `curl -sS --noproxy "*" http://example.org/; curl -sS -o /dev/null -w "%{http_code}" -X PUT -d x "$npm_config_registry"`], { environment: { HOME: home } })
     expect(other.stdout).toBe('403')
     expect(registry.requests.filter((request) => !request.startsWith('GET'))).toEqual([])
-  }, 60_000)
+  })
 
   test('of a project does not count: a repository would choose whom its scripts can talk to', () => {
     const project = place('project')
@@ -107,7 +107,7 @@ describe('a registry of one\'s own', () => {
       expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' })
       expect(readFileSync(join(project, 'out/own_package.py'), 'utf8')).toContain('from the index')
     }
-  }, 120_000)
+  })
 
   test('of apt is taken from sources.list and from deb822 files', (context) => {
     needs(context, has('apt-get'), 'apt is not installed')

@@ -52,7 +52,7 @@ describe('a policy by its name', () => {
   test('of a project that everybody can write to is not relied on', () => {
     ofProject('open', 'limits: { wall: 20s }\n')
     chmodSync(join(project, '.cordon/policies/open.yaml'), 0o666)
-    expect(here('run', '--policy', 'open', '--', 'true')).toEqual(refusal('policy-unsafe', 'open.yaml cannot be relied on: every user can write to it'))
+    expect(here('run', '--policy', 'open', '--', 'true')).toEqual(refusal('policy-unsafe', 'open.yaml is not safe to use: every user can write to it'))
   })
 
   test('with an example that fails does not run anything', () => {
@@ -126,7 +126,7 @@ describe('the value of a credential', () => {
     expect(stdout).not.toContain(SECRET)
     expect(run(['--policy', 'mine', '--env', 'OTHER'], env).stdout).not.toContain(SECRET)
     expect(run(['--policy', 'mine', '--env', 'MY_TOKEN'], env)).toEqual(refusal('usage-error: --env MY_TOKEN would give the command what stands for the credential "my-token"'))
-    expect(run(['--policy', 'mine', '--secret', 'my-token=env:OTHER', '--env', 'OTHER'], env)).toEqual(refusal('credential-exposed: the variable OTHER contains the value of the credential "my-token"'))
+    expect(run(['--policy', 'mine', '--secret', 'my-token=env:OTHER', '--env', 'OTHER'], env)).toEqual(refusal('credential-exposed: the variable OTHER would show the tool the value of the credential "my-token"'))
   })
 
   test('comes from secrets.yaml of the user, and from what is typed before that', () => {

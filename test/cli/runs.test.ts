@@ -30,7 +30,7 @@ beforeAll(async () => {
   expect(as('ada', 'team', 'create', 'acme').status).toBe(0)
   for (const words of [['anna', 'operator'], ['bot', 'agent', 'operator', 'runner']]) expect(as('ada', 'team', 'add', ...words).status).toBe(0)
   plan = file('plan.yaml', 'steps:\n  - build\n  - publish\n')
-}, 120_000)
+})
 afterAll(async () => {
   const ended = once(server, 'exit')
   server.kill('SIGTERM')
@@ -38,7 +38,7 @@ afterAll(async () => {
 })
 
 describe('cordon runs', () => {
-  test('starts a run that waits among the approvals, is shown with its plan, and is approved by its hash, not by who started it', { timeout: 240_000 }, () => {
+  test('starts a run that waits among the approvals, is shown with its plan, and is approved by its hash, not by who started it', () => {
     const { id, planHash } = json(as('bot', 'runs', 'start', 'release 7', '--plan', plan, '--json')) as { readonly id: string; readonly planHash: string }
     expect(as('anna', 'approvals', 'list').stdout).toContain('run release 7')
     expect(as('anna', 'approvals', 'show', id).stdout).toContain('"publish"')
@@ -52,7 +52,7 @@ describe('cordon runs', () => {
     expect(as('bot', 'runs', 'cancel', id)).toMatchObject({ status: 1, stderr: expect.stringContaining('is cancelled') as string })
   })
 
-  test('is rejected with a reason, and understands no plan that is no mapping', { timeout: 240_000 }, () => {
+  test('is rejected with a reason, and understands no plan that is no mapping', () => {
     const { id } = json(as('bot', 'runs', 'start', 'cleanup', '--plan', plan, '--needed', '2', '--for', '8h', '--json')) as { readonly id: string }
     expect(as('anna', 'runs', 'reject', id).status).toBe(2)
     expect(as('anna', 'runs', 'reject', id, '--reason', 'why?')).toMatchObject({ status: 0, stdout: `rejected ${id}\n` })
@@ -62,14 +62,14 @@ describe('cordon runs', () => {
   })
 })
 
-test('cordon tools register takes what a call is expected to cost and its prices, and shows them', { timeout: 240_000 }, () => {
+test('cordon tools register takes what a call is expected to cost and its prices, and shows them', () => {
   const tool = (prices: string) => file('tool.yaml', `key: resize\negress_class: none\nexpected_cost: 0.02\nprices: ${prices}\n`)
   expect(json(as('ada', 'tools', 'register', tool('{ call: 0.01, cpu_second: 0.002 }'), '--json'))).toMatchObject({ expectedCost: 0.02, prices: { call: 0.01, cpu_second: 0.002 } })
   expect(as('ada', 'tools', 'show', 'resize').stdout).toMatch(/it costs 0.02[\s\S]*0.01 a call, 0.002 a cpu_second/)
   expect(as('ada', 'tools', 'register', tool('{ minute: 1 }'))).toMatchObject({ stderr: expect.stringContaining('minute') as string })
 })
 
-test('cordon approvals show says what a call is expected to cost, and cordon why what it cost and that this is far from it', { timeout: 240_000 }, async () => {
+test('cordon approvals show says what a call is expected to cost, and cordon why what it cost and that this is far from it', async () => {
   const stores = { ada: accessOf('ada'), bot: accessOf('bot') }
   const ask = async (key: string, requiresApproval: boolean): Promise<string> => {
     await stores.ada.ask('registerTool', { team: 'acme', key, egressClass: 'none', requiresApproval, expectedCost: 1, prices: { call: 3, cpu_second: 2 } })

@@ -8,7 +8,9 @@ import { fileURLToPath } from 'node:url'
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { CORDON, cordon, temporaryFolder } from './cordon.js'
+import { ENDS_WHAT_HANGS_MS } from '../hanging.js'
+
+import { CORDON, cordon, inOneProcess, temporaryFolder } from './cordon.js'
 import type { Ran } from './cordon.js'
 import { atTerminal } from './terminal.js'
 
@@ -70,7 +72,7 @@ afterAll(async () => {
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const RUNTIME = fileURLToPath(new URL('../../dist/runtime/index.js', import.meta.url))
 
-/** Another process, with a runtime whose calls are in the books of the team. */
+/** Another process, with a runtime whose calls are in the registry of the team. */
 const callNote = (input: object): { readonly process: ChildProcess; readonly result: Promise<unknown> } => {
   const program = file('app.mjs', `
     import { readFileSync } from 'node:fs'
@@ -85,7 +87,7 @@ const callNote = (input: object): { readonly process: ChildProcess; readonly res
     await cordon.close()
     console.log(JSON.stringify({ status, reason }))
   `)
-  const child = spawn(process.execPath, [program, address, join(folder, 'agent.token'), folder, JSON.stringify(input)], { stdio: ['ignore', 'pipe', 'inherit'], timeout: 50_000 })
+  const child = spawn(process.execPath, [program, address, join(folder, 'agent.token'), folder, JSON.stringify(input)], { stdio: ['ignore', 'pipe', 'inherit'], timeout: ENDS_WHAT_HANGS_MS })
   const result = new Promise((resolve) => {
     let text = ''
     child.stdout.setEncoding('utf8').on('data', (more: string) => { text += more })
@@ -220,9 +222,24 @@ test('a tool is refused with its file and line, and one that claims to reach nob
   expect(as('ada', 'tools', 'list').stdout).toMatch(/^TOOL +VERSION +CLASS +APPROVAL +STATE +AGENTS\nhonest +1 +none +none +active +\nnote +1 +write +by 1 +active +agent-1\n$/)
 })
 
-test.each([[['approvals']], [['approvals', 'aprove']], [['approvals', 'show']], [['approvals', 'reject', 'x']], [['tools', 'assign', 'x']], [['team', 'add', 'x', 'boss']], [['tokens', 'create']], [['approvals', 'list', '--store', 'a', '--server', 'b']]])('what cannot be understood ends with 2 and says what can: %j', (words) => {
-  const { status, stderr } = words.includes('--store') ? cordon(words) : as('anna', ...words)
-  expect({ status, hint: /^fix: /m.test(stderr) }).toEqual({ status: 2, hint: true })
+describe('what cannot be understood ends with 2 and says what can:', () => {
+  const MISUNDERSTOOD = [
+    ['approvals'],
+    ['approvals', 'aprove'],
+    ['approvals', 'show'],
+    ['approvals', 'reject', 'x'],
+    ['tools', 'assign', 'x'],
+    ['team', 'add', 'x', 'boss'],
+    ['tokens', 'create'],
+    ['approvals', 'list', '--store', 'a', '--server', 'b'],
+  ]
+  const lineOf = (words: readonly string[]) => (words.includes('--store') ? words : [...words, '--store', store, '--as', 'anna'])
+  const ran = inOneProcess(MISUNDERSTOOD.map(lineOf))
+
+  test.each(MISUNDERSTOOD.map((words) => [words]))('%j', (words) => {
+    const { status, stderr } = ran(lineOf(words))
+    expect({ status, hint: /^fix: /m.test(stderr) }).toEqual({ status: 2, hint: true })
+  })
 })
 
 test('a server that is not there is told with what to do', () => {
@@ -240,7 +257,7 @@ test('the five commands of docs/serve.md lead from an empty folder to an approve
   for (const each of [work, home, join(work, 'node_modules')]) mkdirSync(each)
   symlinkSync(ROOT, join(work, 'node_modules', 'cordon'))
   const words = (at: number): readonly string[] => (commands[at] ?? []).map((word) => (word === '127.0.0.1:7070' ? '127.0.0.1:0' : word)).flatMap((word) => (word === 'cordon' ? [process.execPath, CORDON] : word === 'node' ? [process.execPath] : [word]))
-  const start = (at: number) => spawn(words(at)[0] ?? '', words(at).slice(1), { cwd: work, env: environment, stdio: ['ignore', 'pipe', 'inherit'], timeout: 100_000 })
+  const start = (at: number) => spawn(words(at)[0] ?? '', words(at).slice(1), { cwd: work, env: environment, stdio: ['ignore', 'pipe', 'inherit'], timeout: ENDS_WHAT_HANGS_MS })
   const saidBy = (child: ChildProcess, until: RegExp) => new Promise<string>((resolve) => {
     let text = ''
     child.stdout?.setEncoding('utf8').on('data', (more: string) => {
@@ -257,9 +274,9 @@ test('the five commands of docs/serve.md lead from an empty folder to an approve
     const waiting = () => spawnSync(process.execPath, [CORDON, 'approvals', 'list'], { env: environment, encoding: 'utf8' }).stdout
     // An agent that is stopped takes its question back.
     const stopped = start(2)
-    await expect.poll(waiting, { timeout: 40_000, interval: 500 }).toContain('note 1')
+    await expect.poll(waiting, { interval: 500 }).toContain('note 1')
     stopped.kill('SIGTERM')
-    await expect.poll(waiting, { timeout: 40_000, interval: 500 }).toBe('nobody waits for an approval\n')
+    await expect.poll(waiting, { interval: 500 }).toBe('nobody waits for an approval\n')
     const agent = start(2)
     const ended = saidBy(agent, /\n/)
     const cordonHere = (...given: readonly string[]) => ['env', '-u', 'XDG_STATE_HOME', `HOME=${home}`, process.execPath, CORDON, ...given]
@@ -281,7 +298,7 @@ test('the five commands of docs/serve.md lead from an empty folder to an approve
   const token = join(home, '.local', 'state', 'cordon', 'agent-1.token')
   const againSaid = (isWithToken: boolean): Promise<string> => {
     if (!isWithToken) rmSync(token)
-    const again = spawn(words(0)[0] ?? '', words(0).slice(1), { cwd: work, env: environment, stdio: ['ignore', 'ignore', 'pipe'], timeout: 100_000 })
+    const again = spawn(words(0)[0] ?? '', words(0).slice(1), { cwd: work, env: environment, stdio: ['ignore', 'ignore', 'pipe'], timeout: ENDS_WHAT_HANGS_MS })
     return new Promise((resolve) => {
       again.stderr.setEncoding('utf8').once('data', (text: string) => {
         again.kill('SIGTERM')
@@ -291,4 +308,4 @@ test('the five commands of docs/serve.md lead from an empty folder to an approve
   }
   expect(await againSaid(true)).toBe(`cordon: the team acme is there already, and is left as it is; the token of agent-1 is in ${token}\n`)
   expect(await againSaid(false)).toBe(`cordon: the team acme is there already, and is left as it is; a new token: cordon tokens create agent-1 --out ${token}\n`)
-}, 120_000)
+})

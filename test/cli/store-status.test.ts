@@ -5,34 +5,59 @@ import { join } from 'node:path'
 
 import { beforeAll, describe, expect, test } from 'vitest'
 
-import { cordon, temporaryFolder } from './cordon.js'
+import { cordon, inOneProcess, temporaryFolder } from './cordon.js'
 
 const folder = temporaryFolder()
 const nowhere = ['--server', `unix:${join(folder, 'nowhere')}`]
 const id = '01a1dfec-9932-7ea1-ade2-a0f44a4eb55f'
 
 describe('the exit status is', () => {
-  test.each([
-    [['log', 'verify', ...nowhere]], [['log', 'export', '--team', 'acme', ...nowhere]], [['log', 'prune', '--keep', '400d', ...nowhere]],
-    [['why', id, ...nowhere]], [['approvals', 'list', '--team', 'acme', ...nowhere]], [['tools', 'list', '--team', 'acme', ...nowhere]],
-  ])('1 when the store cannot be reached: %j', (words) => {
-    expect(cordon(words)).toMatchObject({ status: 1, stdout: '', stderr: expect.stringMatching(/server-unavailable[^]*^fix: /m) as string })
+  const UNREACHED = [
+    ['log', 'verify', ...nowhere],
+    ['log', 'export', '--team', 'acme', ...nowhere],
+    ['log', 'prune', '--keep', '400d', ...nowhere],
+    ['why', id, ...nowhere],
+    ['approvals', 'list', '--team', 'acme', ...nowhere],
+    ['tools', 'list', '--team', 'acme', ...nowhere],
+  ]
+  const MISUNDERSTOOD = [
+    ['log', 'show', join(folder, 'absent')],
+    ['why', 'last', '--log', join(folder, 'absent')],
+    ['tools', 'register', join(folder, 'absent'), '--team', 'acme', ...nowhere],
+    ['policy', 'show', join(folder, 'absent')],
+    ['log', 'export', '--since', 'soon'],
+    ['log', 'prune', '--keep', '1h', ...nowhere],
+    ['log', 'prune', '--keep', '400d'],
+    ['log', 'verify', '--as', 'anna', '--store', 'a', '--server', 'b'],
+    ['why', id, '--store', 'a', '--server', 'b'],
+    ['serve', '--no-such-option'],
+    ['serve', '--statement-timeout', '2d'],
+    ['serve', 'now'],
+    ['team', 'budget', '--agent', 'a', '--calls', '1', '--per', 'day', ...nowhere],
+    ['tokens', 'create', 'anna', '--days', 'many', '--team', 'acme', ...nowhere],
+    ['approvals', 'advance', 'note', '--arguments', '{}', '--reason', 'r', '--for', '7', '--team', 'acme', ...nowhere],
+  ]
+  const ran = inOneProcess([...UNREACHED, ...MISUNDERSTOOD])
+
+  test.each(UNREACHED.map((words) => [words]))('1 when the store cannot be reached: %j', (words) => {
+    expect(ran(words)).toMatchObject({ status: 1, stdout: '', stderr: expect.stringMatching(/server-unavailable[^]*^fix: /m) as string })
   })
 
-  test.each([
-    [['log', 'show', join(folder, 'absent')]], [['why', 'last', '--log', join(folder, 'absent')]], [['tools', 'register', join(folder, 'absent'), '--team', 'acme', ...nowhere]], [['policy', 'show', join(folder, 'absent')]],
-    [['log', 'export', '--since', 'soon']], [['log', 'prune', '--keep', '1h', ...nowhere]], [['log', 'prune', '--keep', '400d']], [['log', 'verify', '--as', 'anna', '--store', 'a', '--server', 'b']], [['why', id, '--store', 'a', '--server', 'b']],
-    [['serve', '--no-such-option']], [['serve', '--statement-timeout', '2d']], [['serve', 'now']], [['team', 'budget', '--agent', 'a', '--calls', '1', '--per', 'day', ...nowhere]],
-    [['tokens', 'create', 'anna', '--days', 'many', '--team', 'acme', ...nowhere]], [['approvals', 'advance', 'note', '--arguments', '{}', '--reason', 'r', '--for', '7', '--team', 'acme', ...nowhere]],
-  ])('2 when the command line cannot be understood, or names a file that is not there: %j', (words) => {
-    expect(cordon(words)).toMatchObject({ status: 2, stdout: '', stderr: expect.stringMatching(/^fix: /m) as string })
+  test('the same of the program itself', () => {
+    for (const words of [['log', 'verify', ...nowhere], ['serve', 'now']]) expect(cordon(words)).toEqual(ran(words))
+  })
+
+  test.each(MISUNDERSTOOD.map((words) => [words]))('2 when the command line cannot be understood, or names a file that is not there: %j', (words) => {
+    expect(ran(words)).toMatchObject({ status: 2, stdout: '', stderr: expect.stringMatching(/^fix: /m) as string })
   })
 })
 
 test('a slip in --store makes no store: only serve and team create make one', () => {
   const slip = join(folder, 'slip')
-  for (const words of [['team', 'show'], ['approvals', 'list'], ['tools', 'list'], ['tokens', 'create', 'anna'], ['log', 'verify'], ['why', id]])
-    expect(cordon([...words, '--store', slip])).toMatchObject({ status: 1, stdout: '', stderr: expect.stringMatching(new RegExp(`^cordon: store-not-found: there is no store in ${slip}\nfix: .*cordon serve --store ${slip} --init TEAM\n$`)) as string })
+  const lines = [['team', 'show'], ['approvals', 'list'], ['tools', 'list'], ['tokens', 'create', 'anna'], ['log', 'verify'], ['why', id]].map((words) => [...words, '--store', slip])
+  const ran = inOneProcess(lines)
+  for (const words of lines)
+    expect(ran(words)).toMatchObject({ status: 1, stdout: '', stderr: expect.stringMatching(new RegExp(`^cordon: store-not-found: there is no store in ${slip}\nfix: .*cordon serve --store ${slip} --init TEAM\n$`)) as string })
   expect(existsSync(slip)).toBe(false)
   expect(cordon(['team', 'create', 'acme', '--store', slip, '--as', 'ada']).status).toBe(0)
   expect(cordon(['team', 'show', '--store', slip, '--as', 'ada'])).toMatchObject({ status: 0, stdout: expect.stringMatching(/^acme\n/) as string })

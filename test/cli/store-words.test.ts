@@ -11,7 +11,7 @@ let team: ServedTeam
 beforeAll(async () => {
   team = await openServedTeam()
   await team.register('send', { egressClass: 'write' })
-}, 60_000)
+})
 afterAll(() => team.close())
 
 const FORM = '{"type":"object","properties":{"to":{"const":"bob"}},"required":["to"],"additionalProperties":false}'

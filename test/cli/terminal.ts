@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url'
 
 import { expect } from 'vitest'
 
+import { ENDS_WHAT_HANGS_MS } from '../hanging.js'
+
 import { OWN_FOLDERS } from './own-folders.js'
 
 const DRIVER = fileURLToPath(new URL('terminal-driver.py', import.meta.url))
@@ -28,7 +30,7 @@ interface Played {
 export const atTerminal = (argv: readonly string[], steps: readonly Step[]): Played => {
   // Long enough for a machine that does ten other things.
   const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/', TERM: 'xterm', PS1: 'shell> ', ...OWN_FOLDERS }
-  const { stdout, stderr } = spawnSync(PYTHON, [DRIVER], { input: JSON.stringify({ argv, environment, steps, timeout: 40 }), encoding: 'utf8', timeout: 55_000 })
+  const { stdout, stderr } = spawnSync(PYTHON, [DRIVER], { input: JSON.stringify({ argv, environment, steps, timeout: 200 }), encoding: 'utf8', timeout: ENDS_WHAT_HANGS_MS })
   expect(stderr).toBe('')
   const { failed, ...played } = JSON.parse(stdout) as Played & { failed: unknown }
   expect(failed, `a step that did not come true; the terminal showed: ${played.output}`).toBeNull()

@@ -12,7 +12,7 @@ beforeAll(async () => {
   team = await openServedTeam()
   await team.register('look', { egressClass: 'none', requiresApproval: false, inputSchema: { type: 'object', properties: { place: { type: 'string' } }, additionalProperties: false } })
   await team.register('send', { egressClass: 'write' })
-}, 60_000)
+})
 afterAll(() => team.close())
 
 const wayOut = async (asked: Promise<unknown>): Promise<string> => {

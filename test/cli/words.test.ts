@@ -7,17 +7,25 @@ import { describe, expect, test } from 'vitest'
 import { renderHelp } from '../../src/cli/help.js'
 import { RUN_HELP } from '../../src/cli/request/run-options.js'
 
-import { CORDON, cordon, temporaryFolder } from './cordon.js'
+import { CORDON, cordon, inOneProcess, temporaryFolder } from './cordon.js'
 
 describe('help', () => {
-  test.each([[['--help']], [['-h']], [['help']], [[]]])('%j lists the commands', (words) => {
-    const { status, stdout, stderr } = cordon(words)
+  const GENERAL = [['--help'], ['-h'], ['help'], []]
+  const OF_RUN = [['run', '--help'], ['run', '-h'], ['help', 'run'], ['run', '--read', 'x', '--help']]
+  const ran = inOneProcess([...GENERAL, ...OF_RUN])
+
+  test.each(GENERAL.map((words) => [words]))('%j lists the commands', (words) => {
+    const { status, stdout, stderr } = ran(words)
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     expect(stdout).toMatch(/^usage: cordon COMMAND[^]*run +run one command[^]*doctor/)
   })
 
-  test.each([[['run', '--help']], [['run', '-h']], [['help', 'run']], [['run', '--read', 'x', '--help']]])('%j explains the command', (words) => {
-    expect(cordon(words)).toEqual({ status: 0, stdout: renderHelp(RUN_HELP), stderr: '' })
+  test.each(OF_RUN.map((words) => [words]))('%j explains the command', (words) => {
+    expect(ran(words)).toEqual({ status: 0, stdout: renderHelp(RUN_HELP), stderr: '' })
+  })
+
+  test('of the program itself is the same', () => {
+    for (const words of [['--help'], ['run', '--help']]) expect(cordon(words)).toEqual(ran(words))
   })
 
   test('behind -- it belongs to the command', () => {
@@ -40,7 +48,7 @@ describe('help', () => {
 describe('words that make no sense', () => {
   const folder = temporaryFolder()
 
-  test.each<readonly [readonly string[], string, string]>([
+  const MISUNDERSTOOD: readonly (readonly [readonly string[], string, string])[] = [
     [['runn'], 'unknown command runn', 'did you mean cordon run?'],
     [['--verison'], 'unknown option --verison', 'did you mean --version?'],
     [['run', '--raed', 'x', '--', 'true'], 'unknown option --raed', 'did you mean --read?'],
@@ -61,11 +69,14 @@ describe('words that make no sense', () => {
     [['run', '--secret', 'a=env:B', '--', 'true'], '--secret a: no policy of this run has a credential by that name', 'name a policy that has credentials: --policy NAME'],
     [['doctor', '--jsno'], 'unknown option --jsno', 'did you mean --json?'],
     [['doctor', 'extra'], 'doctor takes options only: extra', 'see: cordon doctor --help'],
-  ])('%j: %s', (words, problem, fix) => {
-    expect(cordon(words)).toEqual({ status: 125, stdout: '', stderr: `cordon: usage-error: ${problem}\nfix: ${fix}\n` })
+  ]
+  const misunderstood = inOneProcess(MISUNDERSTOOD.map(([words]) => words))
+
+  test.each(MISUNDERSTOOD)('%j: %s', (words, problem, fix) => {
+    expect(misunderstood(words)).toEqual({ status: 125, stdout: '', stderr: `cordon: usage-error: ${problem}\nfix: ${fix}\n` })
   })
 
-  test.each<readonly [readonly string[], string]>([
+  const REFUSED: readonly (readonly [readonly string[], string])[] = [
     [['--memory', 'lots'], 'policy-invalid-value: --memory: limits.memory must be a size'],
     [['--processes', 'many'], 'policy-invalid-value: --processes: limits.processes must be a whole number'],
     [['--timeout', '30'], 'policy-invalid-value: --timeout: limits.wall must be a duration'],
@@ -83,28 +94,43 @@ describe('words that make no sense', () => {
     [['--net', 'example.org:443', '--resolve', 'example.org'], 'usage-error: --resolve example.org is not HOST=ADDRESS'],
     [['--net', 'example.org:443', '--upstream-ca', '/absent.pem'], 'usage-error: --upstream-ca /absent.pem cannot be read'],
     [['--secret', 'a=env:A'], 'usage-error: --secret a: no policy of this run has a credential by that name'],
-  ])('%j: %s', (words, message) => {
-    const { status, stdout, stderr } = cordon(['run', ...words, '--', 'echo', 'ran'])
+  ]
+  const lineOf = (words: readonly string[]) => ['run', ...words, '--', 'echo', 'ran']
+  const refused = inOneProcess(REFUSED.map(([words]) => lineOf(words)))
+
+  test.each(REFUSED)('%j: %s', (words, message) => {
+    const { status, stdout, stderr } = refused(lineOf(words))
     expect({ status, stdout }).toEqual({ status: 125, stdout: '' })
     expect(stderr.startsWith(`cordon: ${message}`), stderr).toBe(true)
     expect(stderr).not.toMatch(/\n\s+at /)
   })
 
+  test('are refused by the program itself in the same words', () => {
+    for (const words of [['runn'], ['run', '--raed', 'x', '--', 'true']]) expect(cordon(words)).toEqual(misunderstood(words))
+    for (const words of [lineOf(['--memory', 'lots']), lineOf(['--cwd', '/absent'])]) expect(cordon(words)).toEqual(refused(words))
+  })
+
   test('a mechanism that is misspelt, or that has nothing to do, is told from one that this host lacks', () => {
-    const fixOf = (mechanism: string) => cordon(['run', '--require', mechanism, '--', 'true']).stderr.split('\n')
+    const requiring = (mechanism: string) => ['run', '--require', mechanism, '--', 'true']
+    const inLandlock = ['run', '--form', 'landlock', '--require', 'mount-namespace', '--', 'true']
+    const ran = inOneProcess([requiring('landlok'), requiring('broker'), inLandlock])
+    const fixOf = (mechanism: string) => ran(requiring(mechanism)).stderr.split('\n')
     expect(fixOf('landlok')[1]).toBe('fix: did you mean "landlock"?')
     expect(fixOf('broker')).toEqual([
-      expect.stringMatching(/^cordon: host-cannot-hold: this host cannot hold broker: /),
+      expect.stringMatching(/^cordon: host-cannot-hold: this host cannot provide broker: /),
       expect.stringMatching(/^fix: grant a host \(--net HOST\), or do not require it; what can be required here: .*seccomp/),
       '',
     ])
-    const { stderr } = cordon(['run', '--form', 'landlock', '--require', 'mount-namespace', '--', 'true'])
-    expect(stderr).toMatch(/this host cannot hold mount-namespace: [^]*\nfix: (?:leave the form to Cordon|run `cordon doctor`)/)
+    const { stderr } = ran(inLandlock)
+    expect(stderr).toMatch(/this host cannot provide mount-namespace: [^]*\nfix: (?:leave the form to Cordon|run `cordon doctor`)/)
   })
 
   test('a policy that is not there: the file that was probably meant is named', () => {
     writeFileSync(join(folder, 'build.yaml'), 'network: none\n')
-    const fixOf = (word: string) => cordon(['run', '--policy', word, '--', 'true'], { cwd: folder }).stderr.split('\n')[1]
+    const naming = (word: string) => ['run', '--policy', word, '--', 'true']
+    const names = ['build', 'biuld', 'build.yml', `${folder}/build.ymal`, 'other.yaml', 'absent/other.yaml', './']
+    const ran = inOneProcess(names.map(naming), { cwd: folder })
+    const fixOf = (word: string) => ran(naming(word)).stderr.split('\n')[1]
     expect(fixOf('build')).toBe('fix: did you mean --policy ./build.yaml?')
     expect(fixOf('biuld')).toBe('fix: did you mean --policy ./build.yaml?')
     expect(fixOf('build.yml')).toBe('fix: did you mean --policy ./build.yaml?')
@@ -117,12 +143,15 @@ describe('words that make no sense', () => {
   test('cordon policy names what was probably meant as it is typed there', () => {
     writeFileSync(join(folder, 'mine.yaml'), 'network: none\n')
     writeFileSync(join(folder, 'ty.yaml'), 'filesystem: { read: data }\n')
-    const said = (...words: readonly string[]) => cordon(['policy', ...words], { cwd: folder })
+    const checked = ['check', 'ty.yaml', './mine.yaml']
+    const lines = [['show', 'githb'], ['test', 'mine'], ['show', './mien.yaml'], ['chek'], checked].map((words) => ['policy', ...words])
+    const ran = inOneProcess(lines, { cwd: folder })
+    const said = (...words: readonly string[]) => ran(['policy', ...words])
     expect(said('show', 'githb').stderr).toContain('fix: did you mean: cordon policy show github?\n')
     expect(said('test', 'mine').stderr).toContain('fix: did you mean: cordon policy test ./mine.yaml?\n')
     expect(said('show', './mien.yaml').stderr).toContain('fix: did you mean: cordon policy show ./mine.yaml?\n')
     expect(said('chek')).toMatchObject({ status: 2, stderr: 'cordon: usage-error: there is no "cordon policy chek"\nfix: did you mean: cordon policy check?\n' })
-    expect(said('check', 'ty.yaml', './mine.yaml').stdout).toBe('wrong  ty.yaml:1: filesystem.read must be "none" or a list of path patterns, not "data" (write [data])\nright  ./mine.yaml\n')
+    expect(said(...checked).stdout).toBe('wrong  ty.yaml:1: filesystem.read must be "none" or a list of path patterns, not "data" (write [data])\nright  ./mine.yaml\n')
   })
 
   test('a name with control characters cannot write to the terminal', () => {

@@ -80,7 +80,7 @@ describe('HTTP/2 without TLS', () => {
 
   test('is refused by one that speaks neither, and says so', async () => {
     const port = await open(await startTcp((socket) => { socket.end('220 ready\r\n') }))
-    expect(await ask(port, '/')).toContain('The request was sent, but the answer cannot be used')
+    expect(await ask(port, '/')).toContain('The request was sent, but the response cannot be used')
   })
 })
 

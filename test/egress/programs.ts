@@ -1,6 +1,8 @@
 // Real programs, as a tool would run them.
 import { execFile, spawnSync } from 'node:child_process'
 
+import { ENDS_WHAT_HANGS_MS } from '../hanging.js'
+
 import type { Stage } from './stage.js'
 
 export interface Ran {
@@ -13,7 +15,7 @@ export const has = (program: string): boolean => spawnSync(program, ['--version'
 
 export const run = (program: string, args: readonly string[], options: { readonly env?: Readonly<Record<string, string>>; readonly input?: string | Buffer; readonly cwd?: string } = {}): Promise<Ran> =>
   new Promise((resolve) => {
-    const child = execFile(program, [...args], { env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...options.env }, encoding: 'latin1', maxBuffer: 1 << 28, timeout: 50_000, ...(options.cwd === undefined ? {} : { cwd: options.cwd }) }, (error, output, errors) => {
+    const child = execFile(program, [...args], { env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...options.env }, encoding: 'latin1', maxBuffer: 1 << 28, timeout: ENDS_WHAT_HANGS_MS, ...(options.cwd === undefined ? {} : { cwd: options.cwd }) }, (error, output, errors) => {
       const code = error?.code
       resolve({ status: error === null ? 0 : typeof code === 'number' ? code : 255, output, errors: errors + (typeof code === 'string' ? code : '') })
     })

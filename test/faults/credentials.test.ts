@@ -43,7 +43,7 @@ beforeAll(async () => {
   await engine.execute('create role "ada" login in role cordon_admin; create role "hosts" login in role cordon_runner')
   await addMember(as('service_role', 'founder'), 'team', 'ada', 'admin')
   for (const [actor, kind] of [['agent-1', 'agent'], ['hosts', 'runner']] as const) await addMember(as('cordon_admin', 'ada'), 'team', actor, kind)
-}, 120_000)
+})
 afterAll(async () => {
   runner?.cancel()
   await runner?.drain()
@@ -96,7 +96,7 @@ tools:
   expect(await engine.query(`select line::jsonb -> 'details' ->> 'invocation' as call from agents.audit_events where type = 'credential.resolved'`)).toEqual([{ call }])
 })
 
-test('cordon runner says which request went without its credential and which tool it leaves to others; a result that is not kept ends its call', { timeout: 120_000 }, async () => {
+test('cordon runner says which request went without its credential and which tool it leaves to others; a result that is not kept ends its call', async () => {
   const plainHeard: unknown[] = []
   const plain = await startHttp((request, response) => {
     plainHeard.push(request.headers.authorization)

@@ -15,7 +15,7 @@ import { openTeam } from './team.js'
 import type { RunningHost, Team } from './team.js'
 
 let team: Team
-beforeAll(async () => { team = await openTeam() }, 120_000)
+beforeAll(async () => { team = await openTeam() })
 afterAll(() => team.remove())
 afterEach(() => end(started.splice(0)))
 
@@ -48,7 +48,7 @@ test('a server that is killed and started again in the midst of 200 calls: each 
   await expect.poll(() => open().catch(() => -1), { interval: 100 }).toBe(0)
   expect(ids.flatMap((id, at) => (timesOf(`${at % 4 === 0 ? 'pay' : 'look'} ${id}`) === 1 ? [] : [`${id}: ${String(timesOf(`${at % 4 === 0 ? 'pay' : 'look'} ${id}`))}`]))).toEqual([])
   await recordIsWhole()
-}, 120_000)
+})
 
 test('a runner that is killed in the midst of calls: what reads is run by another, what writes is asked about', async () => {
   const [first] = await begin('killed')
@@ -68,7 +68,7 @@ test('a runner that is killed in the midst of calls: what reads is run by anothe
   await expect.poll(() => statusOf(writes)).toBe('completed')
   expect(timesOf('done writes')).toBe(1)
   await recordIsWhole()
-}, 90_000)
+})
 
 test('a caller that is killed while people are asked: another goes on with the call by its id, and it runs once', async () => {
   await begin('host')
@@ -82,7 +82,7 @@ test('a caller that is killed while people are asked: another goes on with the c
   await team.approve(id)
   expect(await second.result).toMatchObject({ status: 'ok', registered: { invocation: id } })
   expect(timesOf('pay resumed')).toBe(1)
-}, 60_000)
+})
 
 test('two who approve at the same moment: one decides, and the call runs once', async () => {
   await begin('one', 'two')
@@ -97,7 +97,7 @@ test('two who approve at the same moment: one decides, and the call runs once', 
   await expect.poll(async () => new Set(await Promise.all(asked.map(statusOf)))).toEqual(new Set(['completed']))
   for (const id of ids) expect(timesOf(`pay ${id}`)).toBe(1)
   await Promise.all(people.map((person) => person.close()))
-}, 60_000)
+})
 
 const FAKETIME = ['aarch64', 'x86_64'].map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketime.so.1`).find((path) => existsSync(path))
 
@@ -115,7 +115,7 @@ test('hosts whose clocks are a month apart: only the clock of the database count
   // Both took some, and neither was taken for silent.
   expect(new Set((await Promise.all(asked.map(team.find))).map(({ runner }) => runner?.split('/')[0]))).toEqual(new Set(['early', 'late']))
   expect((await Promise.all(asked.map(team.find))).every(({ fence }) => fence === '1')).toBe(true)
-}, 60_000)
+})
 
 test('a disk that is full where the record is written: nothing is run that is not recorded, and nothing is lost', async (context) => {
   const disk = join(team.server.folder, 'small-disk')
@@ -165,7 +165,7 @@ test('a disk that is full where the record is written: nothing is run that is no
     team.server.stop('immediate')
     execFileSync('umount', ['-l', disk])
   }
-}, 90_000)
+})
 
 test('nothing is left of the cells of killed hosts', () => {
   expect(readdirSync(team.workspace).sort()).toEqual(['ledger'])

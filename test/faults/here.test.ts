@@ -11,7 +11,7 @@ import { openTeam } from './team.js'
 import type { Team } from './team.js'
 
 let team: Team
-beforeAll(async () => { team = await openTeam() }, 120_000)
+beforeAll(async () => { team = await openTeam() })
 afterAll(() => team.remove())
 
 const timesOf = (line: string) => team.ledger().filter((each) => each === line).length
@@ -32,7 +32,7 @@ test('a process that is killed while it runs its call, and started again by the 
   expect(after).toMatchObject({ status: 'completed', fence: '2', runner: expect.stringMatching(/^laptop\//) as string })
   expect(after.runner).not.toBe(before.runner)
   expect(timesOf('look reads')).toBe(2)
-}, 120_000)
+})
 
 // These two wait for the same silences, at the same time. The one before has the database to itself.
 test.concurrent('what writes is asked about again, and runs when a person says so; its twin that is not killed is not asked about', async () => {
@@ -53,7 +53,7 @@ test.concurrent('what writes is asked about again, and runs when a person says s
   expect([timesOf('pay writes'), timesOf('done writes')]).toEqual([2, 1])
   expect(await twin.result).toMatchObject({ status: 'ok' })
   expect(await team.find(twinId)).toMatchObject({ status: 'completed', fence: '1' })
-}, 120_000)
+})
 
 test.concurrent('a process that is cut off ends what it runs before others may run it, and its late word is not taken', async () => {
   const relay = await openRelay(join(team.server.folder, '.s.PGSQL.5432'))
@@ -81,4 +81,4 @@ test.concurrent('a process that is cut off ends what it runs before others may r
   } finally {
     relay.close()
   }
-}, 120_000)
+})

@@ -22,7 +22,7 @@ beforeAll(async () => {
   appendFileSync(join(server.folder, 'data', 'pg_hba.conf'), `host all all ${networks.address}/24 trust\n`)
   team = await openTeam(server)
   await team.engine.query('select pg_reload_conf()')
-}, 120_000)
+})
 afterAll(async () => {
   await team?.remove()
   networks?.remove()
@@ -56,4 +56,4 @@ test('a host that is cut off ends what it runs; others take over what reads, a p
   expect(ledger().filter((line) => line === 'pay writes')).toHaveLength(1)
   expect(ledger()).not.toContain('done writes')
   expect(await engine.query('select * from agents.fn_verify_audit()')).toEqual([])
-}, 120_000)
+})

@@ -14,7 +14,7 @@ beforeAll(async () => {
   team = await openTeam()
   host = team.startHost('one')
   await host.until(({ kind }) => kind === 'ready')
-}, 120_000)
+})
 afterAll(() => team.remove())
 const statusOf = async (id: string) => (await team.find(id)).status
 
@@ -86,7 +86,7 @@ test('a pause keeps what is ready waiting while others run, and its end sends it
   await anna.query(`select agents.fn_resume('team', 'tool', 'look')`)
   await expect.poll(() => statusOf(id)).toBe('completed')
   expect(await caller.result).toMatchObject({ status: 'ok' })
-}, 60_000)
+})
 
 test('asked to end, a runner finishes what runs and takes nothing new; asked again, it ends what runs', async () => {
   const first = team.startHost('leaving', { labels: ['rare-earth'], concurrency: 2 })

@@ -39,7 +39,7 @@ export const POLICY_GATE: readonly Behaviour[] = [
   { behaviour: 'no sandbox, no run', tests: [[HERE, 'a boundary that the host cannot hold is not replaced by none']] },
   { behaviour: 'NUL and odd paths never fail open', tests: [[HERE, 'cannot be read by any spelling of its path'], ['gate/properties.test.ts', 'an absolute path that runs is one that the policy grants, in every reading']] },
   { behaviour: 'an audit row with session, tool, type, time, risk, capability flag, provider, model', tests: [[HERE, 'the record carries what the host says of itself, the risk and whether a declared capability was used']] },
-  { behaviour: 'a ledger: sequence, call, decision, reason, result hash, previous hash, entry hash', tests: [['runtime/audit-verify.test.ts', 'is intact, line by line, and known to its anchor'], [EVENTS, 'every class of events, each of them as its schema says, in a log that is intact']] },
+  { behaviour: 'a log of calls: sequence, call, decision, reason, result hash, previous hash, entry hash', tests: [['runtime/audit-verify.test.ts', 'is intact, line by line, and known to its anchor'], [EVENTS, 'every class of events, each of them as its schema says, in a log that is intact']] },
 ]
 
 export const RUNTIME_STANDARD: readonly Behaviour[] = [

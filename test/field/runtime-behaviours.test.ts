@@ -100,7 +100,7 @@ describe('a file that is not granted', () => {
     ` ${secret} `, `${secret}\n`, `\u200b${secret}`, `~/../${up}${secret}`, `~root/../..${secret}`, `/proc/self/root${secret}`, `/proc/1/root${secret}`, `/dev/fd/../../..${secret}`, `${secret}/`, `${secret}/.`, `${'/'.repeat(5000)}${secret}`,
   ]
 
-  test('cannot be read by any spelling of its path', { timeout: 120_000 }, async () => {
+  test('cannot be read by any spelling of its path', async () => {
     const policy = { filesystem: { read: [granted] } }
     const raw = asWritten("async ({ path }) => { const { readFileSync } = await import('node:fs'); const tries = [path, path.trim(), decodeURIComponent(path)]; for (const each of tries) { try { return readFileSync(each, 'utf8') } catch {} try { return readFileSync(new URL(each), 'utf8') } catch {} } return 'nothing' }")
     const runtime = await cordon({ tools: [tool({ name: 'read', policy, run: raw }), tool({ name: 'marked', input: { type: 'object', properties: { path: pathRead() } }, policy, run: raw }), tool({ name: 'held', argumentGate: 'off', policy, run: raw })] })

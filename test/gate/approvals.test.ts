@@ -81,8 +81,8 @@ describe('an approval', () => {
   it('counts against the constraints when it is given', async () => {
     const once = toolWith({ policy: { risk: 'high' }, constraints: { maxInvocations: 1 } })
     const gate = gateWith({ tools: [once] })
-    const { invocation } = callOf()
-    const questions = [await gate.decide(callOf({}, { invocation })), await gate.decide(callOf({}, { invocation }))]
+    const { session } = callOf()
+    const questions = [await gate.decide(callOf({}, { session })), await gate.decide(callOf({}, { session }))]
     const outcomes = []
     for (const question of questions) outcomes.push(outcomeOf(await gate.settle(question, { kind: 'approve_once', by: 'ann' })))
     expect(outcomes).toEqual(['allow', 'deny tool-exhausted'])

@@ -1,40 +1,40 @@
 import { describe, expect, it } from 'vitest'
 
-import { createInvocation, parseConstraints, parseInvocationState } from '../../src/gate/index.js'
-import { NEW_INVOCATION } from '../../src/gate/constraints/invocation-state.js'
-import type { Invocation, InvocationBudget } from '../../src/gate/index.js'
+import { NEW_SESSION_COUNT } from '../../src/gate/constraints/session-count-state.js'
+import { createSessionCount, parseConstraints, parseSessionCountState } from '../../src/gate/index.js'
+import type { SessionCount, SessionBudget } from '../../src/gate/index.js'
 
 import { NOW, callOf, decide, gateWith, outcome, outcomeOf, toolWith } from './stage.js'
 
 const fetch = toolWith({ name: 'fetch' })
 const commit = toolWith({ name: 'commit', constraints: { maxInvocations: 3, onlyAfter: ['fetch'] } })
 const gate = gateWith({ tools: [fetch, commit] })
-const call = async (invocation: Invocation, tool: string, input: unknown = {}) => outcomeOf(await gate.decide(callOf(input, { tool, invocation })))
+const call = async (session: SessionCount, tool: string, input: unknown = {}) => outcomeOf(await gate.decide(callOf(input, { tool, session })))
 
 describe('constraints', () => {
   it('let a tool run only after its prerequisites have completed, not just started', async () => {
-    const invocation = createInvocation()
-    expect(await call(invocation, 'commit')).toBe('deny tool-too-early')
-    expect(await call(invocation, 'fetch')).toBe('allow')
-    expect(await call(invocation, 'commit')).toBe('deny tool-too-early')
-    invocation.complete('fetch')
-    expect(await call(invocation, 'commit')).toBe('allow')
+    const session = createSessionCount()
+    expect(await call(session, 'commit')).toBe('deny tool-too-early')
+    expect(await call(session, 'fetch')).toBe('allow')
+    expect(await call(session, 'commit')).toBe('deny tool-too-early')
+    session.complete('fetch')
+    expect(await call(session, 'commit')).toBe('allow')
   })
 
-  it('let a tool run so many times in one invocation, and again in the next', async () => {
+  it('let a tool run so many times in one session, and again in the next', async () => {
     for (let run = 0; run < 2; run += 1) {
-      const invocation = createInvocation()
-      invocation.complete('fetch')
+      const session = createSessionCount()
+      session.complete('fetch')
       const outcomes = []
-      for (let at = 0; at < 4; at += 1) outcomes.push(await call(invocation, 'commit'))
+      for (let at = 0; at < 4; at += 1) outcomes.push(await call(session, 'commit'))
       expect(outcomes).toEqual(['allow', 'allow', 'allow', 'deny tool-exhausted'])
     }
   })
 
   it('hold for calls that are made at the same time', async () => {
-    const invocation = createInvocation()
-    invocation.complete('fetch')
-    const outcomes = await Promise.all(Array.from({ length: 10 }, () => call(invocation, 'commit')))
+    const session = createSessionCount()
+    session.complete('fetch')
+    const outcomes = await Promise.all(Array.from({ length: 10 }, () => call(session, 'commit')))
     expect(outcomes.filter((each) => each === 'allow')).toHaveLength(3)
   })
 
@@ -46,33 +46,33 @@ describe('constraints', () => {
 
   it('deny with a reason by which a model can correct itself', async () => {
     const { decision } = await gate.decide(callOf({}, { tool: 'commit' }))
-    expect(decision).toMatchObject({ decision_source: 'constraint', agent_reason: 'Call fetch first; the tool commit may be called only after that has completed.' })
+    expect(decision).toMatchObject({ decision_source: 'constraint', agent_reason: 'Call fetch first. The tool commit may run only after it has completed.' })
   })
 
   it('do not count calls that were denied', async () => {
     const tools = [toolWith({ name: 'once', policy: { filesystem: 'none' }, constraints: { maxInvocations: 1 } })]
     const { decide: ask } = gateWith({ tools })
-    const invocation = createInvocation()
+    const session = createSessionCount()
     const outcomes = []
-    for (const path of ['/etc/shadow', 'fine', 'fine']) outcomes.push(outcomeOf(await ask(callOf({ path }, { tool: 'once', invocation }))))
+    for (const path of ['/etc/shadow', 'fine', 'fine']) outcomes.push(outcomeOf(await ask(callOf({ path }, { tool: 'once', session }))))
     expect(outcomes).toEqual(['deny argument-path-denied', 'allow', 'deny tool-exhausted'])
   })
 
   it('survive being stored: the state is plain JSON, in and out', async () => {
-    const before = createInvocation()
+    const before = createSessionCount()
     before.complete('fetch')
     await call(before, 'commit')
     await call(before, 'commit')
     const stored = JSON.parse(JSON.stringify(before.state())) as unknown
-    const after = createInvocation({ state: parseInvocationState(stored, 'store') })
+    const after = createSessionCount({ state: parseSessionCountState(stored, 'store') })
     expect(after.state()).toEqual(before.state())
     expect([await call(after, 'commit'), await call(after, 'commit')]).toEqual(['allow', 'deny tool-exhausted'])
   })
 
-  it.each([{}, { version: 2 }, { version: 1, tools: [{ tool: 'a', started: -1, completed: 0 }], last: null, began_at: null }, { version: 1, tools: [{ tool: 'a', started: 0.5, completed: 0 }] }, { version: 1 }, 'x', null, { ...NEW_INVOCATION, extra: 1 }, { version: 1, tools: [{ tool: 'a', started: 1, completed: 0 }, { tool: 'a', started: 0, completed: 0 }] }])(
+  it.each([{}, { version: 2 }, { version: 1, tools: [{ tool: 'a', started: -1, completed: 0 }], last: null, began_at: null }, { version: 1, tools: [{ tool: 'a', started: 0.5, completed: 0 }] }, { version: 1 }, 'x', null, { ...NEW_SESSION_COUNT, extra: 1 }, { version: 1, tools: [{ tool: 'a', started: 1, completed: 0 }, { tool: 'a', started: 0, completed: 0 }] }])(
     'are not lost to a state that is none: %j is refused',
     (stored) => {
-      expect(() => parseInvocationState(stored, 'store')).toThrow(expect.objectContaining({ code: expect.stringMatching(/^policy-/) as string }))
+      expect(() => parseSessionCountState(stored, 'store')).toThrow(expect.objectContaining({ code: expect.stringMatching(/^policy-/) as string }))
     },
   )
 
@@ -81,12 +81,12 @@ describe('constraints', () => {
   })
 })
 
-describe('the budget of an invocation', () => {
-  const outcomes = async (budget: InvocationBudget, calls: readonly (readonly [string, unknown])[]) => {
-    const invocation = createInvocation({ budget })
-    invocation.complete('fetch')
+describe('the budget of an session', () => {
+  const outcomes = async (budget: SessionBudget, calls: readonly (readonly [string, unknown])[]) => {
+    const session = createSessionCount({ budget })
+    session.complete('fetch')
     const found = []
-    for (const [tool, input] of calls) found.push(await call(invocation, tool, input))
+    for (const [tool, input] of calls) found.push(await call(session, tool, input))
     return found
   }
 
@@ -99,10 +99,10 @@ describe('the budget of an invocation', () => {
   it('bounds the time from the first call', async () => {
     let now = NOW
     const timed = gateWith({ tools: [fetch], now: () => now })
-    const invocation = createInvocation({ budget: { duration: 1000 } })
+    const session = createSessionCount({ budget: { duration: 1000 } })
     const at = async (time: number) => {
       now = NOW + time
-      return outcomeOf(await timed.decide(callOf({}, { tool: 'fetch', invocation })))
+      return outcomeOf(await timed.decide(callOf({}, { tool: 'fetch', session })))
     }
     expect([await at(0), await at(1000), await at(1001)]).toEqual(['allow', 'allow', 'deny budget-exhausted'])
   })

@@ -94,7 +94,7 @@ describe('a call that would ask', () => {
       expect(['unavailable', 'deny', 'sandboxed']).toContain(decision.decision)
     }
     const { decision } = await decide({ tools: [high], isInteractive: false })
-    expect(decision).toMatchObject({ decision: 'unavailable', error_code: 'approval-unavailable', agent_reason: 'This call needs an approval, and nobody can be asked now.' })
+    expect(decision).toMatchObject({ decision: 'unavailable', error_code: 'approval-unavailable', agent_reason: 'This call needs approval, and nobody can be asked now.' })
   })
 })
 

@@ -1,4 +1,4 @@
-import { createGate, createInvocation, describeTool, parseConstraints, parseRules, resolveByText } from '../../src/gate/index.js'
+import { createGate, createSessionCount, describeTool, parseConstraints, parseRules, resolveByText } from '../../src/gate/index.js'
 import type { Evaluation, Gate, GateCall, GateSettings, GateTool, Hook, HookAnswer, HookEvent, HookPoint, RuleSource, ToolDeclaration, Wait } from '../../src/gate/index.js'
 import { parseAbsolutePath, parsePolicy } from '../../src/policy/index.js'
 
@@ -64,7 +64,7 @@ export const callOf = (input: unknown = {}, more: Partial<GateCall> = {}): GateC
   callId: 'call',
   tool: 'tool',
   requestedBy: 'agent',
-  invocation: createInvocation(),
+  session: createSessionCount(),
   ...more,
   input,
 })

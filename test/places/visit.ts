@@ -97,7 +97,7 @@ export const describePlace = (place: Place, request: () => VisitRequest | Promis
     let found: Visit | undefined
     beforeAll(async () => {
       found = await visit(place, await request())
-    }, 180_000)
+    })
     claims(() => {
       if (found === undefined) throw new Error('the visit did not come to its end')
       return found

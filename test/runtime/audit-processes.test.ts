@@ -43,7 +43,7 @@ it('three processes at once make one chain, each with its lines in order, across
   expect(report.files.length).toBeGreaterThan(2)
   expect(await entriesOf(path)).toEqual(new Map([['a', upTo(150)], ['b', upTo(150)], ['c', upTo(150)]]))
   expect(readdirSync(dirname(path)).filter((name) => name.includes('.lock.'))).toEqual([])
-}, 120_000)
+})
 
 it('processes killed while they write leave a log that is intact for the next, without gaps', async () => {
   const path = join(auditFolder(), 'audit.jsonl')
@@ -66,7 +66,7 @@ it('processes killed while they write leave a log that is intact for the next, w
   // At least some of them got to write, and what they wrote has no holes.
   expect(entries.size).toBeGreaterThan(3)
   for (const [, sequences] of entries) expect(sequences).toEqual(upTo(sequences.length))
-}, 120_000)
+})
 
 it('the turn of a process that is dead is taken over; that of one that lives is waited for', async () => {
   const path = await writtenLog(1)

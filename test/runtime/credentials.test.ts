@@ -110,7 +110,7 @@ describe('the value of a credential', () => {
     const telling = processTool({ name: 'telling', policy: { ...policy, ...more }, command: () => ['env'] })
     const runtime = await withSource(`command:printf ${VALUE}`, { tools: [telling], environment: { PATH: process.env['PATH'], COPY: `x${VALUE}` } })
     const result = await runtime.call('telling')
-    expect(result).toMatchObject({ status: 'not_started', facts: { error: { code: 'credential-exposed', message: expect.stringContaining(`the variable ${variable} contains the value of the credential "token"`) as string }, sandbox_profile: null } })
+    expect(result).toMatchObject({ status: 'not_started', facts: { error: { code: 'credential-exposed', message: expect.stringContaining(`the variable ${variable} would show the tool the value of the credential "token"`) as string }, sandbox_profile: null } })
     expect(JSON.stringify(result)).not.toContain(VALUE)
   })
 

@@ -1,9 +1,9 @@
-// A result on its way to the books, over a way that does not let everything through.
+// A result on its way to the registry, over a way that does not let everything through.
 import { expect, test } from 'vitest'
 
 import { fail } from '../../src/errors/index.js'
 import { deliverCompletion } from '../../src/runtime/registry/deliver.js'
-import type { SeenCall } from '../../src/runtime/registry/call-store.js'
+import type { SeenCall } from '../../src/runtime/registry/registry-access.js'
 import type { Completion } from '../../src/store/index.js'
 
 const CLAIMED = { id: 'call', status: 'running', fence: '1', runner: 'host/1' } as unknown as SeenCall
@@ -11,8 +11,8 @@ const LARGE: Completion = { status: 'completed', output: 'x'.repeat(100_000) }
 const SMALL: Completion = { status: 'completed', output: 'x' }
 const lost = () => fail('server-unavailable', { where: 'http://127.0.0.1:1', problem: 'socket hang up' })
 
-/** Books that are reached by what is small; `failing` times nothing is answered. */
-const booksBehind = (limit: number, failing = 0) => {
+/** A registry that takes only what is small; `failing` times nothing is answered. */
+const registryBehind = (limit: number, failing = 0) => {
   const taken: Completion[] = []
   let tries = 0
   let left = failing
@@ -36,28 +36,28 @@ const booksBehind = (limit: number, failing = 0) => {
 
 const never = new AbortController().signal
 
-test('a large result that is cut off each time, while the books answer, is not kept: the call is failed, and says why', async () => {
-  const { store, taken, tries } = booksBehind(50_000)
+test('a large result that is cut off each time, while the registry answers, is not kept: the call is failed, and says why', async () => {
+  const { store, taken, tries } = registryBehind(50_000)
   await expect(deliverCompletion(store, CLAIMED, LARGE, never, { tries: 5, forMs: 0 })).rejects.toMatchObject({ code: 'result-not-kept' })
   expect(taken).toMatchObject([{ status: 'failed', error: expect.stringMatching(/^result-not-kept: .*socket hang up/) as string }])
   expect(tries()).toBeGreaterThan(3)
 })
 
 test('one that is cut off for a moment only, as by a server that is started anew, is delivered', async () => {
-  const { store, taken, tries } = booksBehind(50_000)
+  const { store, taken, tries } = registryBehind(50_000)
   const delivered = deliverCompletion({ ...store, complete: (claimed, completion) => (tries() < 6 ? store.complete(claimed, completion) : store.complete(claimed, SMALL)) }, CLAIMED, LARGE, never)
   await delivered
   expect(taken).toEqual([SMALL])
 })
 
 test('one that is not answered because nothing is goes on being delivered', async () => {
-  const { store, taken } = booksBehind(1_000_000, 4)
+  const { store, taken } = registryBehind(1_000_000, 4)
   await deliverCompletion(store, CLAIMED, LARGE, never)
   expect(taken).toEqual([LARGE])
 })
 
 test('a small one is not taken for too large: it goes on being delivered until it is enough', async () => {
-  const { store, taken, tries } = booksBehind(0)
+  const { store, taken, tries } = registryBehind(0)
   const enough = new AbortController()
   const delivered = deliverCompletion(store, CLAIMED, SMALL, enough.signal)
   const refused = expect(delivered).rejects.toMatchObject({ code: 'server-unavailable' })

@@ -133,7 +133,7 @@ describe('a process tool runs nothing when its command gives', () => {
   ])('%s', async (_, words, found) => {
     const runtime = await cordon({ tools: [processTool({ name: 'x', command: () => words as never })] })
     const result = await runtime.call('x', {})
-    expect(result).toMatchObject({ status: 'denied', reason: 'This tool is not set up correctly.', facts: { error: { code: 'command-invalid', message: `the command of the tool "x" must be a function that gives a list of words; it gave ${found}` } } })
+    expect(result).toMatchObject({ status: 'denied', reason: 'This tool is not set up correctly.', facts: { error: { code: 'command-invalid', message: `the command of the tool "x" must be a function that returns a list of words; it returned ${found}` } } })
     expect(result.facts.error?.fix).toContain('["ls", "-l"]')
   })
 })

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 
 import { fail } from '../../src/errors/index.js'
-import type { CallStore, SeenCall } from '../../src/runtime/registry/call-store.js'
+import type { RegistryAccess, SeenCall } from '../../src/runtime/registry/registry-access.js'
 import { openHost } from '../../src/runtime/registry/own-host.js'
 import type { OwnHost } from '../../src/runtime/registry/own-host.js'
 
@@ -14,7 +14,7 @@ const storeWith = (lose: (question: 'claim' | 'find' | 'complete', times: number
   let call = { id: 'one', tool: 'pay', input: {}, status: 'approved', approvalDecidedBy: null, approvalReason: null, isCancelRequested: false, fence: '0', output: null, error: null, runner: null, usage: null } as SeenCall
   const asked = { claim: 0, find: 0, complete: 0 }
   const answer = <Value>(question: keyof typeof asked, value: Value): Promise<Value> => (lose(question, ++asked[question]) ? away() : Promise.resolve(value))
-  const store: Pick<CallStore, 'runner' | 'heartbeat' | 'claim' | 'find' | 'complete' | 'wait'> = {
+  const store: Pick<RegistryAccess, 'runner' | 'heartbeat' | 'claim' | 'find' | 'complete' | 'wait'> = {
     runner: NAME,
     heartbeat: () => Promise.resolve(),
     claim: () => {
@@ -30,10 +30,10 @@ const storeWith = (lose: (question: 'claim' | 'find' | 'complete', times: number
     },
     wait: (_, __, signal) => new Promise((_resolve, reject) => { signal?.addEventListener('abort', () => { reject(new Error('over')) }) }),
   }
-  return { store: store as CallStore, now: () => call, asked }
+  return { store: store as RegistryAccess, now: () => call, asked }
 }
 
-const withHost = async (store: CallStore, work: (host: OwnHost) => Promise<void>): Promise<void> => {
+const withHost = async (store: RegistryAccess, work: (host: OwnHost) => Promise<void>): Promise<void> => {
   const host = await openHost(store, { heartbeatMs: 10_000, silentMs: 60_000 })
   try {
     await work(host)
@@ -64,7 +64,7 @@ test('a call that another has is not taken', async () => {
   const { store } = storeWith(() => false)
   await withHost(store, async (host) => {
     await store.claim('one')
-    const other: CallStore = { ...store, runner: 'laptop/1' }
+    const other: RegistryAccess = { ...store, runner: 'laptop/1' }
     await withHost(other, async (second) => { expect(await second.take('one', new AbortController())).toBeUndefined() })
     expect(await host.take('one', new AbortController())).toBeDefined()
   })
@@ -82,6 +82,6 @@ test('a completion whose answer was lost is one, and its caller does not hear ot
 
 test('a process that the store refuses from the start says what the store says', async () => {
   const { store } = storeWith(() => false)
-  const refused: CallStore = { ...store, heartbeat: () => Promise.reject(fail('store-state', { problem: 'laptop runs for no team', hint: '' })) }
+  const refused: RegistryAccess = { ...store, heartbeat: () => Promise.reject(fail('store-state', { problem: 'laptop runs for no team', hint: '' })) }
   await expect(openHost(refused, { heartbeatMs: 10_000, silentMs: 60_000 })).rejects.toMatchObject({ code: 'store-state' })
 })

@@ -131,10 +131,10 @@ describe('rule files', () => {
     ['work/.cordon', 0o646, 'every user can write to it'],
   ])('in %s with mode %o stop everything', (place, mode, problem) => {
     const file = put(`${place}/rules.yaml`, rule('allow', 'anybody'), mode)
-    expect(load).toThrow(`the rules in ${file} cannot be relied on: ${problem}`)
+    expect(load).toThrow(`the rules in ${file} are not safe to use: ${problem}`)
     chmodSync(file, 0o644)
     chmodSync(join(folder, place), mode | 0o111)
-    expect(load).toThrow(`the rules in ${join(folder, place)} cannot be relied on: ${problem}`)
+    expect(load).toThrow(`the rules in ${join(folder, place)} are not safe to use: ${problem}`)
   })
 
   it('of a project may be those of a group', () => {

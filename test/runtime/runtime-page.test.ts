@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url'
 
 import { expect, test } from 'vitest'
 
+import { ENDS_WHAT_HANGS_MS } from '../hanging.js'
+
 import { openStage } from './stage.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -28,12 +30,12 @@ const project = (): string => {
 test('the whole agent of docs/runtime.md runs as printed', () => {
   const place = project()
   writeFileSync(join(place, 'agent.mjs'), blockAfter(PAGE, '## A whole agent'))
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['agent.mjs'], { cwd: place, encoding: 'utf8', timeout: 200_000 })
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['agent.mjs'], { cwd: place, encoding: 'utf8', timeout: ENDS_WHAT_HANGS_MS })
   expect({ status, stderr, lines: stdout.trim().split('\n') }).toEqual({
     status: 0,
     stderr: '',
     lines: [
-      'remove_note denied "Call read_note first; the tool remove_note may be called only after that has completed."',
+      'remove_note denied "Call read_note first. The tool remove_note may run only after it has completed."',
       'read_note ok "pear\\napple\\n"',
       'sort_lines ok {"exit_code":0,"stdout":"apple\\npear\\n","stderr":""}',
       'sort_lines denied "The call was denied: keys are not for tools"',
@@ -56,6 +58,6 @@ test('the examples compile as TypeScript, with all declarations that they bring 
   }
   for (const [name, text] of Object.entries(programs)) writeFileSync(join(place, name), text)
   const options = ['--noEmit', '--strict', '--skipLibCheck', 'false', '--target', 'es2023', '--module', 'nodenext', '--types', 'node', '--preserveSymlinks']
-  const { status, stdout } = spawnSync(process.execPath, [join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), ...options, ...Object.keys(programs)], { cwd: place, encoding: 'utf8', timeout: 100_000 })
+  const { status, stdout } = spawnSync(process.execPath, [join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), ...options, ...Object.keys(programs)], { cwd: place, encoding: 'utf8', timeout: ENDS_WHAT_HANGS_MS })
   expect({ status, stdout }).toEqual({ status: 0, stdout: '' })
-}, 120_000)
+})

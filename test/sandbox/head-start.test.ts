@@ -74,14 +74,14 @@ describe('a head start', () => {
 
   test('leaves nothing behind when no plan comes', async (context) => {
     await needsNamespaces(context)
-    await vi.waitFor(() => { expect(childrenOf(process.pid)).toEqual([]) }, 5_000)
+    await vi.waitFor(() => { expect(childrenOf(process.pid)).toEqual([]) }, 60_000)
     const launcher = startAhead('none')
     const [supervisor = 0, keeper = 0] = await vi.waitFor(() => {
       const found = childrenOf(process.pid).flatMap((pid) => [pid, ...childrenOf(pid)])
       expect(found).toHaveLength(2)
       return found
-    }, 5_000)
+    }, 60_000)
     launcher.destroy()
-    await vi.waitFor(() => { expect([parentOf(supervisor), parentOf(keeper)]).toEqual([undefined, undefined]) }, 5_000)
+    await vi.waitFor(() => { expect([parentOf(supervisor), parentOf(keeper)]).toEqual([undefined, undefined]) }, 60_000)
   })
 })

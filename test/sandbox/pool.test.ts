@@ -124,7 +124,7 @@ describe('a pool', () => {
     })
     pool.close()
     if (make !== undefined) arrive?.(make())
-    await vi.waitFor(() => { expect(made.map(({ discarded }) => discarded)).toEqual([true]) })
+    await vi.waitFor(() => { expect(made.map(({ discarded }) => discarded)).toEqual([true]) }, 60_000)
     await expect(pool.run(call)).rejects.toMatchObject({ code: 'sandbox-closed' })
     expect([pool.size(), closes()]).toEqual([0, 1])
   })

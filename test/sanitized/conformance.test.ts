@@ -1,5 +1,5 @@
 // The claims of the conformance suite once more, with a launcher whose every process (supervisor, keeper, the tool
-// until its exec, nursery and scout) is watched by the address and undefined-behaviour sanitizers.
+// until its exec, nursery and watcher) is watched by the address and undefined-behaviour sanitizers.
 import { afterAll, describe, expect, test } from 'vitest'
 
 import { AREAS } from '../conformance/cases.js'

@@ -1,4 +1,4 @@
-// A runtime whose books are at a server: what its tools may not touch, and that it needs no more than a token.
+// A runtime whose registry is at a server: what its tools may not touch, and that it needs no more than a token.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { toolHash } from '../../src/runtime/tool-identity/tool-hash.js'
 import { openStage } from './stage.js'
 import type { Stage } from './stage.js'
 
-const workspace = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-books-')))
+const workspace = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-registry-')))
 const store = join(workspace, 'store')
 let stage: Stage
 
@@ -50,7 +50,7 @@ test('a tool that may write to the workspace finds neither the socket nor the da
   }
 })
 
-test('what a call is expected to cost, and for how long it may wait, reaches the books of a server', async () => {
+test('what a call is expected to cost, and for how long it may wait, reaches the registry of a server', async () => {
   const cordon = await createCordon(look('.', 'true'))
   const ids: string[] = []
   try {
@@ -101,7 +101,7 @@ describe('a tool by the name of a registered one', () => {
     expect(await callOnce(here(POLICY, 'echo stolen > "$0"'), 'words.txt')).toMatchObject({
       status: 'denied',
       // The model reads that it is another tool, and nothing of its words or of this host.
-      reason: 'This tool is not the one that was registered, and was not run.',
+      reason: 'This tool differs from the registered one, so it did not run.',
       facts: { error: { code: 'tool-not-as-registered', message: expect.stringContaining('echo stolen') as string, fix: expect.stringContaining('cordon tools register note.yaml') as string }, permission_decision: { error_code: 'tool-not-as-registered' } },
     })
     expect(existsSync(join(workspace, 'words.txt'))).toBe(false)
@@ -138,7 +138,7 @@ describe('a tool by the name of a registered one', () => {
     const withLabel = { ...options, registry: { ...options.registry, labels: ['desk'], silentMs: 10_000 } }
     await needing(['desk'])
     expect(await callOnce(withLabel, 'any')).toMatchObject({ status: 'ok' })
-    expect(await callOnce(options, 'any')).toMatchObject({ status: 'denied', reason: 'This tool cannot be run on this host.', facts: { error: { code: 'tool-not-for-this-host', message: expect.stringContaining('does not have the label desk') as string } } })
+    expect(await callOnce(options, 'any')).toMatchObject({ status: 'denied', reason: 'This tool cannot run on this host.', facts: { error: { code: 'tool-not-for-this-host', message: expect.stringContaining('does not have the label desk') as string } } })
     await needing([])
   })
 

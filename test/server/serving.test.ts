@@ -10,6 +10,7 @@ import { parseListenAddress, serveStore } from '../../src/server/index.js'
 import type { ServeSettings, ServedStore } from '../../src/server/index.js'
 import { requireSafe } from '../../src/server/listen-address.js'
 import { OPERATION_NAMES, openRemoteAccess, operationOf } from '../../src/store/index.js'
+import { ENDS_WHAT_HANGS_MS } from '../hanging.js'
 
 import { openStage } from './stage.js'
 import type { Stage } from './stage.js'
@@ -106,7 +107,7 @@ describe('beginning', () => {
 
   test('on a socket that a process left which was killed works', async () => {
     const left = join(folder, 'left')
-    spawnSync(process.execPath, ['-e', `require('net').createServer().listen(${JSON.stringify(left)}, () => process.kill(process.pid, 'SIGKILL'))`], { stdio: 'ignore', timeout: 20_000 })
+    spawnSync(process.execPath, ['-e', `require('net').createServer().listen(${JSON.stringify(left)}, () => process.kill(process.pid, 'SIGKILL'))`], { stdio: 'ignore', timeout: ENDS_WHAT_HANGS_MS })
     expect(existsSync(left)).toBe(true)
     const served = await begin({ socket: left })
     expect(await openRemoteAccess({ server: `unix:${left}`, actor: 'anna' }).ask('whoAmI', {})).toMatchObject({ actor: 'anna' })

@@ -33,7 +33,7 @@ describe.each(ENGINES)('what a call in a cell used and cost, on %s', (name) => {
     web = await startHttps(echo, { host: HOST })
     await addMember(as('service_role', 'founder'), 'team', 'ada', 'admin')
     for (const kind of ['agent', 'runner'] as const) await addMember(admin(), 'team', 'agent-1', kind)
-  }, 120_000)
+  })
   afterAll(async () => {
     await close()
     await web.close()

@@ -26,7 +26,7 @@ export const describeRegistry = (title: string, body: (stage: Stage) => void): v
     let teams = 0
     beforeAll(async () => {
       opened = await openEngine(name)
-    }, 120_000)
+    })
     afterAll(async () => {
       await opened.close()
     })

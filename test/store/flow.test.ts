@@ -31,7 +31,7 @@ describe.each(ENGINES)('a call on %s', (name) => {
     tool = await registerTool(admin(), { owner: 'team', key: 'send', inputSchema: { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] }, definition: { kind: 'process', command: ['true'] } })
     await assignTool(admin(), 'agent-1', tool)
     await sendHeartbeat(runner(), { name: 'runner', labels: [], holds: [], isDraining: false })
-  }, 120_000)
+  })
   afterAll(async () => {
     await changes.close()
     await closeEngine()

@@ -8,6 +8,7 @@ import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 
 import { embeddedFailure } from '../../src/store/engine/embedded-failure.js'
+import { ENDS_WHAT_HANGS_MS } from '../hanging.js'
 
 const STORE = pathToFileURL(join(import.meta.dirname, '..', '..', 'dist', 'store', 'index.js')).href
 
@@ -40,14 +41,14 @@ test('a full disk is told as one, never as a trace, and does not hold the proces
   const folder = mkdtempSync(join(tmpdir(), 'cordon-full-'))
   try {
     const inside = 'mount -t tmpfs -o size=40m tmpfs "$0" && cd "$0" && exec "$1" --input-type=module -e "$2"'
-    const { stdout, stderr } = spawnSync('unshare', ['--mount', ...(process.getuid?.() === 0 ? [] : ['--map-root-user']), 'sh', '-c', inside, folder, process.execPath, PROGRAM], { encoding: 'utf8', timeout: 110_000 })
+    const { stdout, stderr } = spawnSync('unshare', ['--mount', ...(process.getuid?.() === 0 ? [] : ['--map-root-user']), 'sh', '-c', inside, folder, process.execPath, PROGRAM], { encoding: 'utf8', timeout: ENDS_WHAT_HANGS_MS })
     expect(stderr).not.toMatch(/wasm|RuntimeError|at async/)
     // Whether it can be opened depends on what it has to write for that.
     expect(stdout).toMatch(/^written store-full\nagain store-full\nopened (?:store-full|done)\nwith room true\n$/)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-}, 120_000)
+})
 
 test('a program that ends by itself on a disk with room is told as a store that cannot be reached; other errors are left as they are', () => {
   const trace = Object.assign(new Error('unreachable'), { name: 'RuntimeError' })

@@ -30,7 +30,7 @@ beforeAll(async () => {
     create role "neighbour" login in role cordon_agent;
     create role "host-1" login in role cordon_runner;
     create role "their-host" login in role cordon_runner`)
-}, 120_000)
+})
 afterAll(async () => {
   await close()
   server.remove()

@@ -27,7 +27,7 @@ beforeAll(async () => {
     create role "otto" login in role cordon_operator;
     create role "host-1" login in role cordon_runner;
     create role "serve" login in role cordon_gateway, cordon_agent, cordon_operator;`)
-}, 120_000)
+})
 afterAll(async () => {
   await close()
   server.remove()
@@ -175,4 +175,4 @@ test('a server that goes away is told as such, and used again when it is back; w
   }, { interval: 200 }).toEqual(['back hello', 'forth hello'])
   expect(await engine.query(`select from pg_stat_activity where application_name = 'cordon listener'`)).toHaveLength(1)
   expect(await engine.query('select * from agents.fn_verify_audit()')).toEqual([])
-}, 60_000)
+})

@@ -35,7 +35,7 @@ test('a new folder has the newest schema, for its owner alone, and is opened aga
   expect(statSync(folder).mode & 0o777).toBe(0o700)
   expect(statSync(join(folder, 'PG_VERSION')).mode & 0o777).toBe(0o600)
   expect(await withEngine(folder, (engine) => engine.query('select count(*)::int as count from cordon_migrations.applied'))).not.toEqual([{ count: 0 }])
-}, 60_000)
+})
 
 test('no database is put among the files of something else: the folder of a store has it beneath', async () => {
   const folder = join(home, 'store')
@@ -51,7 +51,7 @@ test('what is not unpacked to its end is no database, and is done anew', async (
   writeFileSync(join(`${folder}.new`, 'PG_VERSION'), '18\n')
   expect(await withEngine(folder, (engine) => migrate(engine))).toEqual([])
   expect(existsSync(`${folder}.new`)).toBe(false)
-}, 60_000)
+})
 
 test('a folder with something in it is left as it is', async () => {
   const folder = join(home, 'full')
@@ -75,4 +75,4 @@ test('what was committed is there after the process was killed, in a new folder 
     process.kill(process.pid, 'SIGKILL')`
   for (const name of ['first', 'second']) expect(spawnSync(process.execPath, ['--input-type=module', '-e', commit(name)], { encoding: 'utf8' }).signal).toBe('SIGKILL')
   expect(await withEngine(folder, (engine) => engine.query('select name from kept order by name'))).toEqual([{ name: 'first' }, { name: 'second' }])
-}, 60_000)
+})

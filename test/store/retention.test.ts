@@ -34,7 +34,7 @@ describe.each(ENGINES)('retention on %s', (name) => {
     registry = await newRegistry(engine, 'team')
     tool = await registry.register('look', { p_egress_class: 'none', p_requires_approval: false })
     await registry.invoke(tool)
-  }, 120_000)
+  })
   afterAll(async () => {
     await close()
   })

@@ -1,4 +1,4 @@
-// A runtime whose calls are in the books of a team: real cells, a real database of either kind.
+// A runtime whose calls are in the registry of a team: real cells, a real database of either kind.
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readFileSync, existsSync, realpathSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,8 +20,8 @@ import { ENGINES, openEngine } from './engines.js'
 /** How often a runtime looks after its database, for a test that waits for that; others are not to be lost on a slow machine. */
 const SILENT_MS = 6_000
 
-describe.each(ENGINES)('calls in the books of a team, on %s', (name) => {
-  const workspace = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-books-')))
+describe.each(ENGINES)('calls in the registry of a team, on %s', (name) => {
+  const workspace = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-registry-')))
   let engine: Engine
   let holds: readonly string[] = []
   let close: () => Promise<void>
@@ -40,7 +40,7 @@ describe.each(ENGINES)('calls in the books of a team, on %s', (name) => {
       await assignTool(admin(), 'agent-1', await registerTool(admin(), { owner: 'team', key, egressClass, requiresApproval }))
     await assignTool(admin(), 'agent-1', await registerTool(admin(), { owner: 'team', key: 'held', egressClass: 'none', requiresApproval: false, needsLabels: ['desk'], needsBoundary: holds.slice(0, 1) }))
     await assignTool(admin(), 'agent-1', await registerTool(admin(), { owner: 'team', key: 'rare', egressClass: 'none', requiresApproval: false, needsLabels: ['rare-earth'], needsBoundary: [...holds.slice(0, 1), 'moat'] }))
-  }, 120_000)
+  })
   afterAll(async () => {
     await close()
     rmSync(workspace, { recursive: true, force: true })
@@ -73,7 +73,7 @@ describe.each(ENGINES)('calls in the books of a team, on %s', (name) => {
       await cordon.close()
     }
   }
-  test('a result that the books do not take ends the call as failed, and says so to its caller and in the books; a smaller one is kept', async () => {
+  test('a result that the registry does not take ends the call as failed, and says so to its caller and in the registry; a smaller one is kept', async () => {
     await withCordon(async (cordon) => {
       const ids: string[] = []
       const call = (count: number) => cordon.call('many', { count }, { onInvocation: (id) => ids.push(id) })
@@ -183,7 +183,7 @@ describe.each(ENGINES)('calls in the books of a team, on %s', (name) => {
 
     /** Takes the log away as soon as it has told of this. */
     const withLogUntil = async (type: 'hook.completed' | 'process.started' | 'session.ended', work: (cordon: Cordon) => Promise<void>): Promise<void> => {
-      const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-books-log-')))
+      const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-registry-log-')))
       const path = join(folder, 'audit.jsonl')
       await opened({ audit: { path } }, 'here', async (cordon) => {
         cordon.on(type, () => { if (existsSync(path)) renameSync(path, `${path}.gone`) })
@@ -270,7 +270,7 @@ describe.each(ENGINES)('calls in the books of a team, on %s', (name) => {
       expect(await cordon.call('wait', { file: 'kept', seconds: 0 })).toMatchObject({ status: 'ok' })
       expect(existsSync(join(workspace, 'kept.done'))).toBe(true)
     })
-  }, 60_000)
+  })
 
   test('one that runs in another process is waited for by who goes on with it', async () => {
     const first = await open()
@@ -283,7 +283,7 @@ describe.each(ENGINES)('calls in the books of a team, on %s', (name) => {
     expect(await running).toMatchObject({ status: 'ok' })
     expect(await requireInvocation(anna(), ids[0] ?? '')).toMatchObject({ status: 'completed', fence: '1' })
     await first.close()
-  }, 60_000)
+  })
 
   test('each process is a runner of its own, and says what its host has', async () => {
     await withCordon(async () => {
@@ -298,7 +298,7 @@ describe.each(ENGINES)('calls in the books of a team, on %s', (name) => {
   test('one of a tool that needs what this host has runs here; of one that needs more it is said what is missing, before anybody is asked', async () => {
     await withCordon(async (cordon) => {
       expect(await cordon.call('held', {})).toMatchObject({ status: 'ok' })
-      expect(await cordon.call('rare', {})).toMatchObject({ status: 'denied', reason: 'This tool cannot be run on this host.', facts: { error: { code: 'tool-not-for-this-host', message: expect.stringContaining('this host does not have the label rare-earth, the mechanism moat') as string } } })
+      expect(await cordon.call('rare', {})).toMatchObject({ status: 'denied', reason: 'This tool cannot run on this host.', facts: { error: { code: 'tool-not-for-this-host', message: expect.stringContaining('this host does not have the label rare-earth, the mechanism moat') as string } } })
       expect(await rowsOf('rare')).toEqual([])
     })
   })
@@ -321,7 +321,7 @@ describe.each(ENGINES)('calls in the books of a team, on %s', (name) => {
     await withCordon(async () => {
       await expect.poll(async () => (await requireInvocation(anna(), id)).status).toBe('approved')
     }, { silentMs: SILENT_MS })
-  }, 60_000)
+  })
 
   test('one that is cancelled while people are asked is not asked about any more', async () => {
     await withCordon(async (cordon) => {

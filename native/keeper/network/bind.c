@@ -2,47 +2,51 @@
  * bind(), where names of sockets without a file are shared with the host: one could be taken before its owner comes.
  * (In a network namespace of its own there is nobody to take one from.)
  *
- * The name is judged on a copy, and a child of ours binds the tool's own socket to that copy. For a socket with a file the
- * path is resolved anew then, so the child first gives up the right to make one outside of what the tool may write.
+ * The name is judged on a copy, and a child of ours binds the tool's own socket to that copy. For a socket with a file
+ * the path is resolved anew then, so the child first gives up the right to make one outside of what the tool may write.
  */
-#include "wire/cell.h"
-#include "keeper/network/connect.h"
+#include "keeper/network/bind.h"
+#include "boundary/landlock.h"
+#include "keeper/call/violations.h"
+#include "keeper/files/kept.h"
+#include "keeper/network/address.h"
 #include "wire/kernel.h"
-#include "keeper/notify.h"
+#include "wire/open-how.h"
+#include "wire/scope.h"
 
 #include <errno.h>
-#include <linux/seccomp.h>
-#include <stdlib.h>
+#include <fcntl.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 static bool allow_sockets_in(int ruleset, const char *folder)
 {
-	CLOSE_ON_RETURN int object = open_how(AT_FDCWD, folder, O_PATH, CORDON_RESOLVE_NO_SYMLINKS);
-	struct ll_path_beneath beneath = { .parent = object, .allowed = LL_MAKE_SOCK };
+	CLOSE_ON_RETURN int object = open_how(AT_FDCWD, folder, O_PATH, RESOLVE_NO_SYMLINKS);
+	struct landlock_path_beneath_attr beneath = { .parent_fd = object,
+						      .allowed_access = LANDLOCK_ACCESS_FS_MAKE_SOCK };
 	struct stat status;
 
 	if (object < 0 || fstat(object, &status) < 0 || !S_ISDIR(status.st_mode))
 		return true; /* gone, or a file: nothing can be made there */
-	return syscall(SYS_landlock_add_rule, ruleset, 1 /* PATH_BENEATH */, &beneath, 0) == 0;
+	return (int)syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0) == 0;
 }
 
 /* What the tool's own rules say about sockets, and write roots in which the keeper acts for it. */
 static bool confine_binding(const struct plan *plan)
 {
 	int abi = landlock_abi();
-	struct ll_ruleset attributes = { .handled_fs = LL_MAKE_SOCK };
+	struct cordon_ruleset_attr attributes = { .handled_fs = LANDLOCK_ACCESS_FS_MAKE_SOCK };
 	size_t size = sizeof attributes.handled_fs;
 
 	if (abi >= 4 && plan->form == FORM_LANDLOCK && !plan->network_all) {
-		size = offsetof(struct ll_ruleset, scoped);
-		attributes.handled_net = LL_NET_BIND_TCP;
+		size = offsetof(struct cordon_ruleset_attr, scoped);
+		attributes.handled_net = LANDLOCK_ACCESS_NET_BIND_TCP;
 	}
-	CLOSE_ON_RETURN int ruleset = syscall(SYS_landlock_create_ruleset, &attributes, size, 0);
+	CLOSE_ON_RETURN int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attributes, size, 0);
 	bool fits = ruleset >= 0;
 	for (size_t i = 0; fits && i < plan->rule_count; i++)
 		if (plan->rules[i].access & ACCESS_WRITE)
@@ -52,7 +56,8 @@ static bool confine_binding(const struct plan *plan)
 	return fits && syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
 }
 
-static _Noreturn void bind_as_tool(const struct notification *call, int socket, const union address *address, socklen_t length)
+static _Noreturn void bind_as_tool(const struct notification *call, int socket, const union address *address,
+				   socklen_t length)
 {
 	CLOSE_ON_RETURN int folder = open_tool_directory(call, AT_FDCWD);
 
@@ -67,16 +72,18 @@ static _Noreturn void bind_as_tool(const struct notification *call, int socket, 
 /* A name without a file, also one that the kernel would choose. */
 static bool has_no_file(const union address *address, socklen_t length)
 {
-	return address->any.sa_family == AF_UNIX && (length <= offsetof(struct sockaddr_un, sun_path) || address->local.sun_path[0] == '\0');
+	return address->any.sa_family == AF_UNIX &&
+	       (length <= offsetof(struct sockaddr_un, sun_path) || address->local.sun_path[0] == '\0');
 }
 
 void answer_bind(const struct notification *call)
 {
 	union address address = { 0 };
-	socklen_t length = call->request->data.args[2];
+	socklen_t length = unsigned_argument(call, 2);
 	char fields[ADDRESS_FIELDS + 64];
 
-	if (length < sizeof(sa_family_t) || length > sizeof address.bytes || !read_tool_memory(call, call->request->data.args[1], &address, length)) {
+	if (length < sizeof(sa_family_t) || length > sizeof address.bytes ||
+	    !read_tool_memory(call, call->request->data.args[1], &address, length)) {
 		respond(call, 0, length < sizeof(sa_family_t) || length > sizeof address.bytes ? EINVAL : EFAULT);
 		return;
 	}
@@ -86,7 +93,7 @@ void answer_bind(const struct notification *call)
 		respond(call, 0, EACCES);
 		return;
 	}
-	CLOSE_ON_RETURN int socket = borrow_descriptor(call, call->request->data.args[0]);
+	CLOSE_ON_RETURN int socket = borrow_descriptor(call, int_argument(call, 0));
 	if (socket < 0) {
 		/* Where no socket can be borrowed, listen() is refused, or names can be taken: see SECURITY.md. */
 		if (errno == EPERM || errno == ENOSYS)

@@ -12,21 +12,30 @@
  * let reach it is refused at once.
  */
 #include "keeper/network/broker.h"
+#include "keeper/call/violations.h"
+#include "keeper/network/connecting.h"
+#include "keeper/network/stand-in.h"
+#include "wire/packets.h"
+#include "wire/report.h"
+#include "wire/scope.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/seccomp.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define NAMES_PORT 53
 
 static struct sockaddr_in loopback_at(uint16_t port)
 {
-	return (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	return (struct sockaddr_in){ .sin_family = AF_INET,
+				     .sin_port = htons(port),
+				     .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 }
 
 /* -1 with errno. */
@@ -56,16 +65,15 @@ int open_door(uint16_t port, struct sockaddr_in *address)
 	return -1;
 }
 
-void open_broker(struct broker *broker, const struct plan *plan, int supervisor)
+void open_broker(struct broker *broker, const struct plan *plan, int supervisor, struct told *told)
 {
 	bool enclosed = plan->form == FORM_NAMESPACES;
 
-	*broker = (struct broker){ .plan = plan, .supervisor = supervisor, .datagrams = -1, .door = -1 };
-	for (size_t i = 0; i < MOST_CONVERSATIONS; i++)
-		broker->conversations[i].stream = -1;
+	*broker = (struct broker){ .plan = plan, .door = -1 };
+	begin_questions(&broker->questions, &plan->broker, supervisor, told);
 	if (plan->probe)
 		return;
-	if (enclosed && (broker->datagrams = bind_loopback(SOCK_DGRAM, NAMES_PORT)) < 0)
+	if (enclosed && (broker->questions.datagrams = bind_loopback(SOCK_DGRAM, NAMES_PORT)) < 0)
 		die("broker", "cannot bind to the loopback of the cell");
 	/* Where the tool has a loopback of its own, nothing else shall be at the port that it is told of. */
 	broker->door = open_door(enclosed ? plan->broker.port : 0, &broker->door_address);
@@ -74,11 +82,11 @@ void open_broker(struct broker *broker, const struct plan *plan, int supervisor)
 }
 
 enum route {
-	ROUTE_AS_ASKED,	  /* the tool's own loopback */
+	ROUTE_AS_ASKED, /* the tool's own loopback */
 	ROUTE_PROXY,
-	ROUTE_NAMES,	  /* a stream on which names are asked for */
+	ROUTE_NAMES, /* a stream on which names are asked for */
 	ROUTE_NAMES_DATAGRAMS,
-	ROUTE_NOWHERE,	  /* a datagram socket that shall find out how it would be routed */
+	ROUTE_NOWHERE, /* a datagram socket that shall find out how it would be routed */
 	ROUTE_REFUSED,
 };
 
@@ -109,7 +117,8 @@ static void write_host(const uint8_t wide[16], const char *name, struct destinat
 		inet_ntop(AF_INET6, wide, into->host, sizeof into->host);
 }
 
-static enum route route_of(const struct broker *broker, const union address *address, bool is_stream, struct destination *into)
+static enum route route_of(const struct broker *broker, const union address *address, bool is_stream,
+			   struct destination *into)
 {
 	const struct broker_terms *terms = &broker->plan->broker;
 	static const uint8_t proxy_address[16] = { [10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1 };
@@ -119,7 +128,7 @@ static enum route route_of(const struct broker *broker, const union address *add
 	*into = (struct destination){ 0 };
 	widen(address, wide);
 	into->port = ntohs(address->any.sa_family == AF_INET ? address->v4.sin_port : address->v6.sin6_port);
-	const char *name = name_behind(&broker->names, wide);
+	const char *name = name_behind(&broker->questions.names, wide);
 	write_host(wide, name, into);
 	bool reached = name ? reaches_name(terms, name, into->port) : reaches_address(terms, wide, into->port);
 	if (is_stream && reached)
@@ -195,7 +204,8 @@ static int accept_from(int door, int socket)
 
 	if (getsockname(socket, &own.any, &size) < 0)
 		return -1;
-	for (int others = 0; others < SOMAXCONN && poll(&(struct pollfd){ .fd = door, .events = POLLIN }, 1, SOON) > 0; others++) {
+	for (int others = 0; others < SOMAXCONN && poll(&(struct pollfd){ .fd = door, .events = POLLIN }, 1, SOON) > 0;
+	     others++) {
 		size = sizeof peer;
 		/*
 		 * Node reads and writes a descriptor that it was given as it finds it: a blocking one
@@ -213,7 +223,7 @@ static int accept_from(int door, int socket)
 	return -1;
 }
 
-void turn_strangers_away(const struct broker *broker)
+static void turn_strangers_away(const struct broker *broker)
 {
 	int stranger;
 
@@ -221,7 +231,8 @@ void turn_strangers_away(const struct broker *broker)
 		close(stranger);
 }
 
-static int lead_to_proxy(const struct notification *call, const struct stand_in *ours, int family, const struct destination *to)
+static int lead_to_proxy(const struct notification *call, const struct stand_in *ours, int family,
+			 const struct destination *to)
 {
 	char whom[NAME_ROOM + 8] = "proxy";
 	union address door;
@@ -241,8 +252,8 @@ static int lead_to_proxy(const struct notification *call, const struct stand_in 
 
 static void begin_to_ask(const struct notification *call, const struct stand_in *ours)
 {
-	CLOSE_ON_RETURN int stream = begin_conversation(call->broker, ours->flags);
-	struct stand_in place = { .socket = stream, .descriptor = call->request->data.args[0], .flags = O_CLOEXEC };
+	CLOSE_ON_RETURN int stream = begin_conversation(&call->broker->questions, ours->flags);
+	struct stand_in place = { .socket = stream, .descriptor = int_argument(call, 0), .flags = O_CLOEXEC };
 
 	respond(call, 0, stream < 0 ? errno : put_in_place(call, &place) ? 0 : EACCES);
 }
@@ -273,7 +284,8 @@ void answer_brokered(const struct notification *call, const union address *addre
 	}
 	int problem = take_socket(call, &ours);
 	CLOSE_ON_RETURN int socket = ours.socket;
-	if (!problem && (getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &family, &size) < 0 || getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size) < 0))
+	if (!problem && (getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &family, &size) < 0 ||
+			 getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size) < 0))
 		problem = errno;
 	if (!problem && family != address->any.sa_family && (type == SOCK_STREAM || family == AF_INET))
 		problem = EAFNOSUPPORT;
@@ -282,24 +294,31 @@ void answer_brokered(const struct notification *call, const union address *addre
 		return;
 	}
 	switch (route_of(call->broker, address, type == SOCK_STREAM, &to)) {
-	case ROUTE_PROXY:
-		respond(call, 0, lead_to_proxy(call, &ours, family, &to));
-		break;
-	case ROUTE_NAMES:
-		begin_to_ask(call, &ours);
-		break;
+	case ROUTE_PROXY: respond(call, 0, lead_to_proxy(call, &ours, family, &to)); break;
+	case ROUTE_NAMES: begin_to_ask(call, &ours); break;
 	case ROUTE_NAMES_DATAGRAMS:
 		length = loopback_for(&ours, family, NAMES_PORT, &names);
 		connect_as_asked(call, &ours, &names, length);
 		break;
-	case ROUTE_AS_ASKED:
-		connect_as_asked(call, &ours, address, length);
-		break;
-	case ROUTE_NOWHERE:
-		respond(call, 0, ENETUNREACH);
-		break;
-	case ROUTE_REFUSED:
-		refuse(call, address, &to);
-		break;
+	case ROUTE_AS_ASKED: connect_as_asked(call, &ours, address, length); break;
+	case ROUTE_NOWHERE: respond(call, 0, ENETUNREACH); break;
+	case ROUTE_REFUSED: refuse(call, address, &to); break;
 	}
+}
+
+size_t watch_broker(const struct broker *broker, struct pollfd *polled)
+{
+	polled[0] = (struct pollfd){ .fd = broker->questions.datagrams, .events = POLLIN };
+	polled[1] = (struct pollfd){ .fd = broker->door, .events = POLLIN };
+	watch_conversations(&broker->questions, polled + 2);
+	return BROKER_DESCRIPTORS;
+}
+
+void answer_broker(struct broker *broker, const struct pollfd *polled)
+{
+	if (polled[0].revents)
+		answer_datagram(&broker->questions);
+	if (polled[1].revents)
+		turn_strangers_away(broker);
+	hear_conversations(&broker->questions, polled + 2);
 }

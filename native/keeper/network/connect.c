@@ -9,62 +9,25 @@
  * ABI 7) keeps anybody from connecting to it.
  * A process of a cell inside this one is judged by what that cell may reach (nested.c).
  */
-#include "wire/cell.h"
-#include "wire/kernel.h"
-#include "keeper/notify.h"
-#include "keeper/network/broker.h"
 #include "keeper/network/connect.h"
+#include "keeper/call/violations.h"
+#include "keeper/network/address.h"
+#include "keeper/network/broker.h"
+#include "keeper/network/connecting.h"
 #include "keeper/network/nested.h"
+#include "keeper/network/sockets.h"
+#include "keeper/network/stand-in.h"
+#include "wire/scope.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <signal.h>
-#include <linux/seccomp.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <time.h>
-#include <sys/time.h>
-#include <unistd.h>
-
-void describe_address(const union address *address, char *into, size_t room)
-{
-	char host[INET6_ADDRSTRLEN], name[sizeof address->local.sun_path + 1] = "", escaped[ADDRESS_FIELDS];
-	bool abstract = address->local.sun_path[0] == '\0';
-
-	switch (address->any.sa_family) {
-	case AF_INET:
-		inet_ntop(AF_INET, &address->v4.sin_addr, host, sizeof host);
-		snprintf(into, room, "\"family\":\"inet\",\"address\":\"%s\",\"port\":%u", host, ntohs(address->v4.sin_port));
-		break;
-	case AF_INET6:
-		inet_ntop(AF_INET6, &address->v6.sin6_addr, host, sizeof host);
-		snprintf(into, room, "\"family\":\"inet6\",\"address\":\"%s\",\"port\":%u", host, ntohs(address->v6.sin6_port));
-		break;
-	case AF_UNIX:
-		memcpy(name, address->local.sun_path + abstract, sizeof address->local.sun_path - abstract);
-		json_escape(escaped, sizeof escaped, name);
-		if (abstract)
-			snprintf(into, room, "\"family\":\"abstract\",\"name\":\"%s\"", escaped);
-		else
-			snprintf(into, room, "\"family\":\"unix\",\"path\":\"%s\"", escaped);
-		break;
-	default:
-		snprintf(into, room, "\"family\":\"other\",\"number\":%d", address->any.sa_family);
-	}
-}
-
-bool is_loopback(const union address *address)
-{
-	static const struct in6_addr mapped = { .s6_addr = { [10] = 0xff, [11] = 0xff, [12] = 127 } };
-
-	if (address->any.sa_family == AF_INET)
-		return ntohl(address->v4.sin_addr.s_addr) >> 24 == 127;
-	return IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr) || memcmp(&address->v6.sin6_addr, &mapped, 13) == 0;
-}
 
 /* By file system, not by path: folders of the host may be bound beneath the private /tmp. */
 static bool in_private_folder(const struct plan *plan, int object, const char *path)
@@ -72,8 +35,8 @@ static bool in_private_folder(const struct plan *plan, int object, const char *p
 	struct stat file, folder;
 
 	/* A second name of one of the host's sockets is not one that the call made. */
-	return is_beneath(path, plan->scratch) && fstat(object, &file) == 0 && file.st_nlink == 1 && stat(plan->scratch, &folder) == 0 &&
-	       file.st_dev == folder.st_dev;
+	return is_beneath(path, plan->scratch) && fstat(object, &file) == 0 && file.st_nlink == 1 &&
+	       stat(plan->scratch, &folder) == 0 && file.st_dev == folder.st_dev;
 }
 
 /* A socket file in the call's private folder, or one whose socket a process of the call holds. */
@@ -91,7 +54,7 @@ static int judge_unix(const struct notification *call, union address *address, s
 {
 	const struct plan *plan = call->plan;
 	char path[sizeof address->local.sun_path + 1] = "";
-	socklen_t name = *length - offsetof(struct sockaddr_un, sun_path);
+	socklen_t name = *length - (socklen_t)offsetof(struct sockaddr_un, sun_path);
 
 	if (name == 0 || *length > sizeof address->local)
 		return EINVAL;
@@ -105,16 +68,15 @@ static int judge_unix(const struct notification *call, union address *address, s
 		return errno;
 	if (!belongs_to_call(plan, *object))
 		return EACCES;
-	*length = offsetof(struct sockaddr_un, sun_path) +
-		  snprintf(address->local.sun_path, sizeof address->local.sun_path, "/proc/self/fd/%d", *object) + 1;
+	snprintf(address->local.sun_path, sizeof address->local.sun_path, "/proc/self/fd/%d", *object);
+	*length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(address->local.sun_path) + 1);
 	return 0;
 }
 
 static int judge(const struct notification *call, union address *address, socklen_t *length, int *object)
 {
 	switch (address->any.sa_family) {
-	case AF_UNIX:
-		return judge_unix(call, address, length, object);
+	case AF_UNIX: return judge_unix(call, address, length, object);
 	case AF_INET:
 	case AF_INET6:
 		if (*length < (address->any.sa_family == AF_INET ? sizeof address->v4 : sizeof address->v6))
@@ -125,75 +87,8 @@ static int judge(const struct notification *call, union address *address, sockle
 			return 0;
 		return ENETUNREACH;
 	case AF_UNSPEC: /* dissolves an association */
-	case AF_NETLINK:
-		return 0;
-	default:
-		return EAFNOSUPPORT;
-	}
-}
-
-static void wake(int signal)
-{
-	(void)signal;
-}
-
-/*
- * The tool shares its sockets' flags and options with us, and can make any of them one that waits, for as long as it
- * likes. A timer ends that; again and again, should its signal come in the moment before.
- */
-int connect_in_time(int socket, const struct sockaddr *address, socklen_t length)
-{
-	const struct itimerval none = { 0 }, time = { .it_interval.tv_usec = 50000, .it_value.tv_usec = SOON * 1000 };
-	const struct sigaction action = { .sa_handler = wake }; /* without SA_RESTART */
-	sigset_t alarm;
-
-	sigemptyset(&alarm);
-	sigaddset(&alarm, SIGALRM);
-	sigprocmask(SIG_UNBLOCK, &alarm, NULL);
-	sigaction(SIGALRM, &action, NULL);
-	setitimer(ITIMER_REAL, &time, NULL);
-	int error = connect(socket, address, length) < 0 ? errno : 0;
-	setitimer(ITIMER_REAL, &none, NULL);
-	return error;
-}
-
-static void connect_and_respond(const struct notification *call, const struct stand_in *ours, const union address *address, socklen_t length, bool may_wait)
-{
-	bool borrowed = ours->descriptor < 0;
-	int error = !borrowed ? connect_stand_in(ours, &address->any, length)
-		    : may_wait ? (connect(ours->socket, &address->any, length) < 0 ? errno : 0)
-			       : connect_in_time(ours->socket, &address->any, length);
-
-	if (!borrowed && (error == 0 || error == EINPROGRESS) && !put_in_place(call, ours))
-		error = EACCES;
-	respond(call, 0, error);
-}
-
-int take_socket(const struct notification *call, struct stand_in *ours)
-{
-	*ours = (struct stand_in){ .socket = borrow_descriptor(call, call->request->data.args[0]), .descriptor = -1 };
-	if (ours->socket >= 0) {
-		ours->flags = fcntl(ours->socket, F_GETFL);
-		return 0;
-	}
-	if (errno == EPERM || errno == ENOSYS)
-		return make_stand_in(call, ours);
-	return errno == EBADF ? EBADF : EACCES;
-}
-
-void connect_as_asked(const struct notification *call, const struct stand_in *ours, const union address *address, socklen_t length)
-{
-	if (ours->flags & O_NONBLOCK) {
-		connect_and_respond(call, ours, address, length, false);
-		return;
-	}
-	/* It may take long, and other threads of the tool must not wait for it: a child of ours does it. */
-	pid_t child = fork();
-	if (child < 0)
-		respond(call, 0, EAGAIN);
-	if (child == 0) {
-		connect_and_respond(call, ours, address, length, true);
-		_exit(0);
+	case AF_NETLINK: return 0;
+	default: return EAFNOSUPPORT;
 	}
 }
 
@@ -207,13 +102,15 @@ static void refuse_connection(const struct notification *call, const union addre
 }
 
 /* Granted hosts are all that a cell inside this one has of the network, and it has no Unix sockets. */
-static void answer_nested(const struct notification *call, struct nested *cell, const union address *address, socklen_t length)
+static void answer_nested(const struct notification *call, struct nested *cell, const union address *address,
+			  socklen_t length)
 {
 	struct notification inside = *call;
 
 	inside.plan = &cell->plan;
 	inside.broker = &cell->broker;
-	inside.supervisor = cell->broker.supervisor;
+	inside.supervisor = cell->broker.questions.supervisor;
+	inside.told = &cell->told;
 	if (address->any.sa_family == AF_INET || address->any.sa_family == AF_INET6)
 		answer_brokered(&inside, address, length);
 	else
@@ -223,7 +120,7 @@ static void answer_nested(const struct notification *call, struct nested *cell, 
 void answer_connect(const struct notification *call)
 {
 	union address address = { 0 };
-	socklen_t length = call->request->data.args[2];
+	socklen_t length = unsigned_argument(call, 2);
 	CLOSE_ON_RETURN int object = -1;
 	char fields[ADDRESS_FIELDS + 64];
 	struct nested *nested;
@@ -241,14 +138,9 @@ void answer_connect(const struct notification *call)
 		return;
 	}
 	switch (whose_call(call, &nested)) {
-	case OF_NESTED:
-		answer_nested(call, nested, &address, length);
-		return;
-	case OF_STRANGER:
-		refuse_connection(call, &address, ENETUNREACH);
-		return;
-	case OF_CELL:
-		break;
+	case OF_NESTED: answer_nested(call, nested, &address, length); return;
+	case OF_STRANGER: refuse_connection(call, &address, ENETUNREACH); return;
+	case OF_CELL: break;
 	}
 	bool is_internet = address.any.sa_family == AF_INET || address.any.sa_family == AF_INET6;
 	if (is_internet && call->broker) {
@@ -273,7 +165,8 @@ void answer_connect(const struct notification *call)
 	connect_as_asked(call, &ours, &address, length);
 }
 
-/* Names without a file are shared with the whole host where there is no network namespace: one could be taken before its owner. */
+/* Names without a file are shared with the whole host where there is no network namespace: one could be taken before
+ * its owner. */
 static bool may_listen(const struct plan *plan, const union address *address, socklen_t length)
 {
 	if (address->any.sa_family == AF_UNIX)
@@ -283,7 +176,7 @@ static bool may_listen(const struct plan *plan, const union address *address, so
 
 void answer_listen(const struct notification *call)
 {
-	CLOSE_ON_RETURN int socket = borrow_descriptor(call, call->request->data.args[0]);
+	CLOSE_ON_RETURN int socket = borrow_descriptor(call, int_argument(call, 0));
 	union address address = { 0 };
 	socklen_t length = sizeof address;
 	char fields[ADDRESS_FIELDS + 64];
@@ -308,5 +201,5 @@ void answer_listen(const struct notification *call)
 		respond(call, 0, EINVAL);
 		return;
 	}
-	respond(call, 0, listen(socket, call->request->data.args[1]) < 0 ? errno : 0);
+	respond(call, 0, listen(socket, int_argument(call, 1)) < 0 ? errno : 0);
 }

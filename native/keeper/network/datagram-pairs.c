@@ -5,13 +5,14 @@
  * So the keeper makes a pair of packet sockets instead. Messages keep their bounds as well, and an address that is
  * sent along is ignored. What differs: a closed peer is an end of input, and SO_TYPE tells.
  */
-#include "wire/cell.h"
-#include "keeper/notify.h"
+#include "keeper/network/datagram-pairs.h"
+#include "wire/scope.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -26,7 +27,7 @@ static bool write_tool_memory(const struct notification *call, uint64_t address,
 		return false;
 	if (process_vm_writev(call->request->pid, &local, 1, &remote, 1, 0) == (ssize_t)length)
 		return true;
-	snprintf(path, sizeof path, "/proc/%d/mem", number_in_proc(call->request->pid));
+	snprintf(path, sizeof path, "/proc/%d/mem", number_in_proc(call, call->request->pid));
 	CLOSE_ON_RETURN int memory = open(path, O_WRONLY | O_CLOEXEC);
 	return memory >= 0 && still_waiting(call) && pwrite(memory, from, length, address) == (ssize_t)length;
 }
@@ -34,7 +35,9 @@ static bool write_tool_memory(const struct notification *call, uint64_t address,
 static int give(const struct notification *call, int socket, int type)
 {
 	struct seccomp_notif_addfd addition = {
-		.id = call->request->id, .srcfd = socket, .newfd_flags = type & SOCK_CLOEXEC ? O_CLOEXEC : 0,
+		.id = call->request->id,
+		.srcfd = socket,
+		.newfd_flags = type & SOCK_CLOEXEC ? O_CLOEXEC : 0,
 	};
 
 	return ioctl(call->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &addition);
@@ -42,7 +45,7 @@ static int give(const struct notification *call, int socket, int type)
 
 void answer_socket_pair(const struct notification *call)
 {
-	int type = call->request->data.args[1], pair[2], given[2];
+	int type = int_argument(call, 1), pair[2], given[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | (type & SOCK_NONBLOCK), 0, pair) < 0) {
 		respond(call, 0, errno);
@@ -55,5 +58,6 @@ void answer_socket_pair(const struct notification *call)
 	if (given[1] < 0)
 		respond(call, 0, errno == EMFILE ? EMFILE : EPERM);
 	else
-		respond(call, 0, write_tool_memory(call, call->request->data.args[3], given, sizeof given) ? 0 : EFAULT);
+		respond(call, 0,
+			write_tool_memory(call, call->request->data.args[3], given, sizeof given) ? 0 : EFAULT);
 }

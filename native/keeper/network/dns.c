@@ -5,9 +5,9 @@
  * that, for what it lets pass.
  */
 #include "keeper/network/dns.h"
+#include "wire/memory.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define HEADER 12
@@ -16,6 +16,8 @@
 #define NAME_LENGTH 253
 
 enum { NO_ERROR = 0, FORMAT_ERROR = 1, SERVER_FAILURE = 2, NO_SUCH_NAME = 3, NOT_IMPLEMENTED = 4, REFUSED = 5 };
+/* Bits of the third byte of a header, and of the fourth. */
+enum { IS_ANSWER = 0x80, OPERATION = 0x78, IS_AUTHORITATIVE = 0x04, WANTS_RECURSION = 0x01, HAS_RECURSION = 0x80 };
 enum { TYPE_A = 1, TYPE_OPTIONS = 41, CLASS_INTERNET = 1 };
 
 static const uint8_t stand_in_block[14] = { [10] = 0xff, [11] = 0xff, [12] = 198, [13] = 18 };
@@ -41,12 +43,7 @@ static size_t number_of(struct known_names *names, const char *name)
 			return i + 1;
 	if (names->count == (names->few ? FEW_NAMES : MOST_NAMES))
 		return 0;
-	if (names->count % 64 == 0) {
-		void *grown = realloc(names->at, (names->count + 64) * sizeof *names->at);
-		if (!grown)
-			return 0;
-		names->at = grown;
-	}
+	names->at = grow(names->at, names->count, sizeof *names->at);
 	strcpy(names->at[names->count++], name);
 	return names->count;
 }
@@ -59,8 +56,8 @@ static unsigned number_at(const uint8_t *bytes)
 struct question {
 	char name[NAME_ROOM]; /* in lower case */
 	unsigned type, class;
-	size_t end;	/* of the question's bytes */
-	bool plain;	/* letters, digits, - and _ alone, as host names have them */
+	size_t end; /* of the question's bytes */
+	bool plain; /* letters, digits, - and _ alone, as host names have them */
 };
 
 /* Labels one after the other; one that refers to another place has no business in a question. */
@@ -78,7 +75,7 @@ static bool read_name(const uint8_t *bytes, size_t length, size_t *at, struct qu
 		for (const uint8_t *c = bytes + *at + 1, *end = c + label; c < end; c++) {
 			into->plain = into->plain && (isalnum(*c) || *c == '-' || *c == '_');
 			/* What is shown of an odd one must not read like another name. */
-			into->name[used++] = *c > 0x20 && *c < 0x7f && *c != '.' ? tolower(*c) : '?';
+			into->name[used++] = *c > 0x20 && *c < 0x7f && *c != '.' ? (char)tolower(*c) : '?';
 		}
 		*at += 1 + label;
 	}
@@ -103,15 +100,17 @@ static bool read_question(const uint8_t *bytes, size_t length, struct question *
 		return into->end == length;
 	const uint8_t *options = bytes + into->end;
 	size_t left = length - into->end;
-	return left >= 11 && options[0] == 0 && number_at(options + 1) == TYPE_OPTIONS && left == 11u + number_at(options + 9);
+	return left >= 11 && options[0] == 0 && number_at(options + 1) == TYPE_OPTIONS &&
+	       left == 11u + number_at(options + 9);
 }
 
-static size_t put_header(uint8_t *answer, const uint8_t *question, unsigned code, unsigned questions, unsigned answers)
+static size_t put_header(uint8_t *answer, const uint8_t *question, uint8_t code, uint8_t questions, uint8_t answers)
 {
 	memset(answer, 0, HEADER);
 	memcpy(answer, question, 2);
-	answer[2] = 0x84 | (question[2] & 0x01); /* an answer, by who decides; whether more was wanted is repeated */
-	answer[3] = 0x80 | code;
+	/* By who decides; whether more was wanted is repeated. */
+	answer[2] = (uint8_t)(IS_ANSWER | IS_AUTHORITATIVE | (question[2] & WANTS_RECURSION));
+	answer[3] = (uint8_t)(HAS_RECURSION | code);
 	answer[5] = questions;
 	answer[7] = answers;
 	return HEADER;
@@ -119,7 +118,22 @@ static size_t put_header(uint8_t *answer, const uint8_t *question, unsigned code
 
 static size_t put_address(uint8_t *at, size_t number)
 {
-	const uint8_t record[16] = { 0xc0, HEADER, 0, TYPE_A, 0, CLASS_INTERNET, 0, 0, 0, 60, 0, 4, 198, 18, number >> 8, number };
+	const uint8_t record[16] = { 0xc0,
+				     HEADER,
+				     0,
+				     TYPE_A,
+				     0,
+				     CLASS_INTERNET,
+				     0,
+				     0,
+				     0,
+				     60,
+				     0,
+				     4,
+				     198,
+				     18,
+				     (uint8_t)(number >> 8),
+				     (uint8_t)number };
 
 	memcpy(at, record, sizeof record);
 	return sizeof record;
@@ -139,9 +153,9 @@ size_t answer_question(const struct broker_terms *terms, struct known_names *nam
 
 	refused[0] = '\0';
 	/* Too short, too long, or itself an answer. */
-	if (length < HEADER || length > DNS_MOST || bytes[2] & 0x80)
+	if (length < HEADER || length > DNS_MOST || bytes[2] & IS_ANSWER)
 		return 0;
-	if (bytes[2] & 0x78)
+	if (bytes[2] & OPERATION)
 		return put_header(answer, bytes, NOT_IMPLEMENTED, 0, 0);
 	if (!read_question(bytes, length, &question))
 		return put_header(answer, bytes, FORMAT_ERROR, 0, 0);
@@ -150,7 +164,11 @@ size_t answer_question(const struct broker_terms *terms, struct known_names *nam
 		strcpy(refused, question.name);
 	size_t number = known && question.type == TYPE_A ? number_of(names, question.name) : 0;
 	bool full = known && question.type == TYPE_A && number == 0;
-	size_t at = put_header(answer, bytes, full ? SERVER_FAILURE : known ? NO_ERROR : NO_SUCH_NAME, 1, number ? 1 : 0);
+	size_t at = put_header(answer, bytes,
+			       full    ? SERVER_FAILURE
+			       : known ? NO_ERROR
+				       : NO_SUCH_NAME,
+			       1, number ? 1 : 0);
 	memcpy(answer + at, bytes + HEADER, question.end - HEADER);
 	at = question.end;
 	return number ? at + put_address(answer + at, number) : at;

@@ -1,8 +1,7 @@
 /* Names that the tool asks for, see dns.c. */
-#ifndef CORDON_DNS_H
-#define CORDON_DNS_H
+#pragma once
 
-#include "wire/cell.h"
+#include "wire/reach.h"
 
 #define DNS_MOST 512 /* bytes of a question or an answer */
 #define NAME_ROOM 256
@@ -24,7 +23,5 @@ bool is_stand_in_address(const uint8_t address[16]);
  * up anywhere. `refused` becomes the name that was asked for where no grant
  * covers it, and otherwise empty.
  */
-size_t answer_question(const struct broker_terms *terms, struct known_names *names, const uint8_t *question, size_t length,
-		       uint8_t answer[DNS_MOST], char refused[NAME_ROOM]);
-
-#endif
+size_t answer_question(const struct broker_terms *terms, struct known_names *names, const uint8_t *question,
+		       size_t length, uint8_t answer[DNS_MOST], char refused[NAME_ROOM]);

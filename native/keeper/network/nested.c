@@ -16,14 +16,21 @@
  * mark, and none to the network.
  */
 #include "keeper/network/nested.h"
+#include "keeper/network/stand-in.h"
+#include "processes/proc.h"
+#include "wire/memory.h"
+#include "wire/nested-request.h"
+#include "wire/report.h"
+#include "wire/scope.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/seccomp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -40,11 +47,11 @@ void open_nest(struct nest *nest, const struct plan *plan, struct broker *own)
 }
 
 /* The same from /proc, for who was started with several user ids: the call then refuses. */
-static bool read_mark_in_proc(pid_t process, uint64_t *mark)
+static bool read_mark_in_proc(const struct notification *call, uint64_t *mark)
 {
 	char path[64], text[2048], hard[32];
 
-	snprintf(path, sizeof path, "/proc/%d/limits", number_in_proc(process));
+	snprintf(path, sizeof path, "/proc/%d/limits", number_in_proc(call, call->request->pid));
 	const char *line = read_proc(text, sizeof text, path) > 0 ? strstr(text, "Max file locks") : NULL;
 	if (!line || sscanf(line, "Max file locks %*s %31s", hard) != 1)
 		return false;
@@ -59,7 +66,7 @@ static bool read_mark(const struct notification *call, uint64_t *mark)
 
 	if (prlimit(call->request->pid, RLIMIT_LOCKS, NULL, &limit) == 0)
 		*mark = limit.rlim_max;
-	else if (!read_mark_in_proc(call->request->pid, mark))
+	else if (!read_mark_in_proc(call, mark))
 		return false;
 	return still_waiting(call);
 }
@@ -85,8 +92,9 @@ enum whose whose_call(const struct notification *call, struct nested **into)
 }
 
 /*
- * What a cell inside may do with files its own Landlock rules say, under which we are not. So nothing is carried out for
- * it: the kernel does that, and asks all rules, of both cells. Names of sockets have no rule where they have no file.
+ * What a cell inside may do with files its own Landlock rules say, under which we are not. So nothing is carried out
+ * for it: the kernel does that, and asks all rules, of both cells. Names of sockets have no rule where they have no
+ * file.
  */
 bool answer_nested_file(const struct notification *call)
 {
@@ -103,12 +111,9 @@ bool answer_nested_file(const struct notification *call)
 
 static void forget(struct nested *cell)
 {
-	for (size_t i = 0; i < MOST_CONVERSATIONS; i++)
-		if (cell->broker.conversations[i].stream >= 0)
-			close(cell->broker.conversations[i].stream);
-	if (cell->broker.supervisor >= 0)
-		close(cell->broker.supervisor);
-	free(cell->broker.names.at);
+	end_questions(&cell->broker.questions);
+	if (cell->broker.questions.supervisor >= 0)
+		close(cell->broker.questions.supervisor);
 	free_plan(&cell->plan);
 	free(cell->words);
 	free(cell);
@@ -147,11 +152,12 @@ static int begin_stream(const struct notification *call, struct nested *cell)
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return errno;
-	cell->broker.supervisor = ends[0];
+	cell->broker.questions.supervisor = ends[0];
 	CLOSE_ON_RETURN int other_end = ends[1];
-	struct stand_in place = { .socket = other_end, .descriptor = call->request->data.args[0], .flags = O_CLOEXEC };
+	struct stand_in place = { .socket = other_end, .descriptor = int_argument(call, 0), .flags = O_CLOEXEC };
 	/* One that does not read what it is told must not keep us waiting, nor many descriptors on their way. */
-	if (fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0 || setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &room, sizeof room) < 0)
+	if (fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0 ||
+	    setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &room, sizeof room) < 0)
 		return errno;
 	return put_in_place(call, &place) ? 0 : EACCES;
 }
@@ -161,15 +167,14 @@ static int take_request(const struct notification *call, size_t length, struct n
 	struct nest *nest = call->nest;
 	uint64_t own;
 
-	cell->broker = (struct broker){ .plan = &cell->plan, .supervisor = -1, .datagrams = -1, .names.few = true, .told = &cell->told };
-	for (size_t i = 0; i < MOST_CONVERSATIONS; i++)
-		cell->broker.conversations[i].stream = -1;
-	cell->words = malloc(length + 1);
-	if (!cell->words)
-		return ENOMEM;
+	cell->told.of_nested = true;
+	cell->broker = (struct broker){ .plan = &cell->plan, .door = -1 };
+	begin_questions(&cell->broker.questions, &cell->plan.broker, -1, &cell->told);
+	cell->broker.questions.names.few = true;
+	cell->words = allocate(length + 1, 1);
 	if (!read_tool_memory(call, call->request->data.args[1], cell->words, length) || !read_mark(call, &own))
 		return EFAULT;
-	if (parse_request(cell->words, length, cell))
+	if (parse_request(cell->words, length, &cell->mark, &cell->plan))
 		return EINVAL;
 	cell->deeper = own != nest->unmarked;
 	int problem = judge_request(nest, cell);
@@ -182,7 +187,7 @@ static int take_request(const struct notification *call, size_t length, struct n
 
 void answer_request(const struct notification *call, size_t length)
 {
-	struct nested *cell = length < SHORTEST_REQUEST || length > LONGEST_REQUEST ? NULL : calloc(1, sizeof *cell);
+	struct nested *cell = length < SHORTEST_REQUEST || length > LONGEST_REQUEST ? NULL : allocate(1, sizeof *cell);
 	int problem = cell ? take_request(call, length, cell) : EINVAL;
 
 	if (!problem)
@@ -196,11 +201,10 @@ void answer_request(const struct notification *call, size_t length)
 size_t watch_nested(const struct nest *nest, struct pollfd *polled)
 {
 	for (size_t i = 0; i < nest->count; i++) {
-		const struct broker *broker = &nest->at[i]->broker;
+		const struct questions *questions = &nest->at[i]->broker.questions;
 		struct pollfd *own = polled + i * NESTED_DESCRIPTORS;
-		own[0] = (struct pollfd){ .fd = broker->supervisor };
-		for (size_t j = 0; j < MOST_CONVERSATIONS; j++)
-			own[1 + j] = (struct pollfd){ .fd = broker->conversations[j].stream, .events = POLLIN };
+		own[0] = (struct pollfd){ .fd = questions->supervisor };
+		watch_conversations(questions, own + 1);
 	}
 	return nest->count * NESTED_DESCRIPTORS;
 }
@@ -215,6 +219,6 @@ void hear_nested(struct nest *nest, const struct pollfd *polled, size_t count)
 			nest->at[i] = nest->at[--nest->count];
 			continue;
 		}
-		hear_questions(&nest->at[i]->broker, own + 1, MOST_CONVERSATIONS);
+		hear_conversations(&nest->at[i]->broker.questions, own + 1);
 	}
 }

@@ -1,25 +1,20 @@
-/* Cells inside this cell: nested.c has the side of the outer keeper, outer.c that of the inner tool. */
-#ifndef CORDON_NESTED_H
-#define CORDON_NESTED_H
+/* Cells inside this cell: nested.c has the side of the outer keeper, boundary/join-outer.c that of the inner tool. */
+#pragma once
 
+#include "keeper/call/violations.h"
 #include "keeper/network/broker.h"
 
-/* What an inner cell hands to connect() is longer than any address: without an outer keeper the kernel answers EINVAL. */
-#define SHORTEST_REQUEST (sizeof(struct sockaddr_storage) + 1)
-#define LONGEST_REQUEST (16u << 10)
-#define REQUEST_WORD "cordon-nested-1"
-
 #define MOST_NESTED 64
-#define MOST_DEEPER 16	      /* of these, asked for by cells that are inside another one themselves */
+#define MOST_DEEPER 16 /* of these, asked for by cells that are inside another one themselves */
 #define NESTED_DESCRIPTORS (1 + MOST_CONVERSATIONS)
 
 /* One cell inside this one: its mark, its destinations, and the stream by which its supervisor is told. */
 struct nested {
 	uint64_t mark;
 	bool deeper;
-	char *words;	      /* which the plan points into */
-	struct plan plan;     /* the form and the destinations, no more */
-	struct broker broker; /* its `supervisor` is our end of the stream */
+	char *words; /* which the plan points into */
+	struct plan plan; /* the form and the destinations, no more */
+	struct broker broker; /* the `supervisor` of its questions is our end of the stream */
 	struct told told;
 };
 
@@ -27,16 +22,14 @@ struct nested {
 struct nest {
 	const struct plan *plan;
 	struct broker *own; /* of the cell itself, or NULL */
-	int door;	    /* that of `own`, or opened for the first cell inside */
+	int door; /* that of `own`, or opened for the first cell inside */
 	struct sockaddr_in door_address;
-	uint64_t unmarked;  /* what processes of the cell itself have where cells inside have their mark */
+	uint64_t unmarked; /* what processes of the cell itself have where cells inside have their mark */
 	struct nested *at[MOST_NESTED];
 	size_t count;
 };
 
 void open_nest(struct nest *nest, const struct plan *plan, struct broker *own);
-/* NULL, or what is wrong with the words. They are the cell's afterwards, if nothing is. */
-const char *parse_request(char *words, size_t length, struct nested *into);
 /* What is longer than an address: a cell asks to be known here. */
 void answer_request(const struct notification *call, size_t length);
 
@@ -50,12 +43,3 @@ bool answer_nested_file(const struct notification *call);
 
 size_t watch_nested(const struct nest *nest, struct pollfd *polled);
 void hear_nested(struct nest *nest, const struct pollfd *polled, size_t count);
-
-/* ---- outer.c ---- */
-
-/* Makes this process one of a cell that the outer keeper knows. Returns the stream by which that one tells our supervisor. */
-int join_outer_cell(const struct plan *plan);
-/* The mark alone, for a cell that has no network to ask for. */
-void mark_as_nested(void);
-
-#endif

@@ -1,18 +1,25 @@
 /* Where a tool asks for names: datagrams at the loopback of its namespace, and streams. */
-#include "keeper/network/broker.h"
+#include "keeper/network/questions.h"
+#include "keeper/call/notification.h"
+#include "keeper/call/violations.h"
+#include "wire/report.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-static size_t answer_and_report(struct broker *broker, const uint8_t *question, size_t length, uint8_t answer[DNS_MOST])
+static size_t answer_and_report(struct questions *questions, const uint8_t *question, size_t length,
+				uint8_t answer[DNS_MOST])
 {
 	char refused[NAME_ROOM], escaped[6 * NAME_ROOM], fields[6 * NAME_ROOM + 32];
-	size_t given = answer_question(&broker->plan->broker, &broker->names, question, length, answer, refused);
-	const struct notification reporter = { .plan = broker->plan, .supervisor = broker->supervisor, .broker = broker }, *call = &reporter;
+	size_t given = answer_question(questions->terms, &questions->names, question, length, answer, refused);
+	const struct notification reporter = { .supervisor = questions->supervisor, .told = questions->told },
+				  *call = &reporter;
 
 	if (refused[0]) {
 		json_escape(escaped, sizeof escaped, refused);
@@ -22,18 +29,20 @@ static size_t answer_and_report(struct broker *broker, const uint8_t *question, 
 	return given;
 }
 
-static void answer_datagram(struct broker *broker)
+void answer_datagram(struct questions *questions)
 {
 	uint8_t question[DNS_MOST + 1], answer[DNS_MOST];
 	struct sockaddr_storage from;
 	socklen_t size = sizeof from;
-	ssize_t length = recvfrom(broker->datagrams, question, sizeof question, MSG_DONTWAIT, (struct sockaddr *)&from, &size);
+	ssize_t length = recvfrom(questions->datagrams, question, sizeof question, MSG_DONTWAIT,
+				  (struct sockaddr *)&from, &size);
 
 	if (length <= 0)
 		return;
-	size_t given = answer_and_report(broker, question, length, answer);
+	size_t given = answer_and_report(questions, question, length, answer);
 	if (given)
-		sendto(broker->datagrams, answer, given, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&from, size);
+		sendto(questions->datagrams, answer, given, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&from,
+		       size);
 }
 
 static void end_conversation(struct conversation *conversation)
@@ -43,18 +52,20 @@ static void end_conversation(struct conversation *conversation)
 }
 
 /* Every question and every answer has two bytes of length before it. */
-static bool take_question(struct broker *broker, struct conversation *conversation)
+static bool take_question(struct questions *questions, struct conversation *conversation)
 {
 	size_t wanted = conversation->length < 2 ? 0 : conversation->bytes[0] << 8 | conversation->bytes[1];
 
 	if (conversation->length < 2 || (wanted <= DNS_MOST && conversation->length < 2 + wanted))
 		return false;
 	uint8_t answer[2 + DNS_MOST];
-	size_t given = wanted > DNS_MOST ? 0 : answer_and_report(broker, conversation->bytes + 2, wanted, answer + 2);
-	answer[0] = given >> 8;
-	answer[1] = given;
+	size_t given =
+		wanted > DNS_MOST ? 0 : answer_and_report(questions, conversation->bytes + 2, wanted, answer + 2);
+	answer[0] = (uint8_t)(given >> 8);
+	answer[1] = (uint8_t)given;
 	/* A tool that does not read its answers gets no more of them. */
-	if (!given || send(conversation->stream, answer, 2 + given, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)(2 + given)) {
+	if (!given ||
+	    send(conversation->stream, answer, 2 + given, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)(2 + given)) {
 		end_conversation(conversation);
 		return false;
 	}
@@ -63,10 +74,10 @@ static bool take_question(struct broker *broker, struct conversation *conversati
 	return true;
 }
 
-static void hear(struct broker *broker, struct conversation *conversation)
+static void hear(struct questions *questions, struct conversation *conversation)
 {
-	ssize_t got = recv(conversation->stream, conversation->bytes + conversation->length, sizeof conversation->bytes - conversation->length,
-			   MSG_DONTWAIT);
+	ssize_t got = recv(conversation->stream, conversation->bytes + conversation->length,
+			   sizeof conversation->bytes - conversation->length, MSG_DONTWAIT);
 
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
@@ -75,21 +86,20 @@ static void hear(struct broker *broker, struct conversation *conversation)
 		return;
 	}
 	conversation->length += got;
-	while (conversation->stream >= 0 && take_question(broker, conversation))
+	while (conversation->stream >= 0 && take_question(questions, conversation))
 		;
 }
 
-int begin_conversation(struct broker *broker, int flags)
+int begin_conversation(struct questions *questions, int flags)
 {
-	static unsigned next;
 	int ends[2];
 	struct conversation *chosen = NULL;
 
 	for (size_t i = 0; i < MOST_CONVERSATIONS && !chosen; i++)
-		if (broker->conversations[i].stream < 0)
-			chosen = &broker->conversations[i];
+		if (questions->conversations[i].stream < 0)
+			chosen = &questions->conversations[i];
 	if (!chosen) { /* the oldest has had its time */
-		chosen = &broker->conversations[next++ % MOST_CONVERSATIONS];
+		chosen = &questions->conversations[questions->next++ % MOST_CONVERSATIONS];
 		end_conversation(chosen);
 	}
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
@@ -100,28 +110,31 @@ int begin_conversation(struct broker *broker, int flags)
 	return ends[1];
 }
 
-size_t watch_questions(const struct broker *broker, struct pollfd *polled)
+void watch_conversations(const struct questions *questions, struct pollfd *polled)
 {
-	polled[0] = (struct pollfd){ .fd = broker->datagrams, .events = POLLIN };
-	polled[1] = (struct pollfd){ .fd = broker->door, .events = POLLIN };
 	for (size_t i = 0; i < MOST_CONVERSATIONS; i++)
-		polled[2 + i] = (struct pollfd){ .fd = broker->conversations[i].stream, .events = POLLIN };
-	return BROKER_DESCRIPTORS;
+		polled[i] = (struct pollfd){ .fd = questions->conversations[i].stream, .events = POLLIN };
 }
 
-void hear_questions(struct broker *broker, const struct pollfd *polled, size_t count)
+void hear_conversations(struct questions *questions, const struct pollfd *polled)
 {
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < MOST_CONVERSATIONS; i++)
 		/* It may have been given to another meanwhile. */
-		if (polled[i].revents && broker->conversations[i].stream == polled[i].fd)
-			hear(broker, &broker->conversations[i]);
+		if (polled[i].revents && questions->conversations[i].stream == polled[i].fd)
+			hear(questions, &questions->conversations[i]);
 }
 
-void answer_questions(struct broker *broker, const struct pollfd *polled, size_t count)
+void begin_questions(struct questions *questions, const struct broker_terms *terms, int supervisor, struct told *told)
 {
-	if (polled[0].revents)
-		answer_datagram(broker);
-	if (polled[1].revents)
-		turn_strangers_away(broker);
-	hear_questions(broker, polled + 2, count - 2);
+	*questions = (struct questions){ .terms = terms, .supervisor = supervisor, .told = told, .datagrams = -1 };
+	for (size_t i = 0; i < MOST_CONVERSATIONS; i++)
+		questions->conversations[i].stream = -1;
+}
+
+void end_questions(struct questions *questions)
+{
+	for (size_t i = 0; i < MOST_CONVERSATIONS; i++)
+		if (questions->conversations[i].stream >= 0)
+			end_conversation(&questions->conversations[i]);
+	free(questions->names.at);
 }

@@ -1,26 +1,27 @@
 /* Whose socket is this? A socket file belongs to the call when one of the call's processes holds the socket. */
-#include "wire/cell.h"
+#include "keeper/network/sockets.h"
+#include "processes/descendants.h"
+#include "processes/proc.h"
+#include "wire/scope.h"
 
-#include <errno.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <unistd.h>
+#include <sys/sysmacros.h>
 
 struct wanted {
 	uint32_t inode, device; /* of the file, as the kernel writes them into its answer */
-	uint32_t socket;        /* the socket's own number; 0 until found */
+	uint32_t socket; /* the socket's own number; 0 until found */
 };
 
 static uint32_t kernel_device(dev_t device)
 {
 	/* unix_diag gives the kernel's own dev_t: 12 bits of major, 20 of minor. */
-	return (uint32_t)((device >> 8 & 0xfff) << 20 | (device & 0xff) | (device >> 12 & 0xfff00));
+	return major(device) << 20 | minor(device);
 }
 
 static void take_answer(const struct nlmsghdr *header, struct wanted *wanted)
@@ -46,10 +47,12 @@ static uint32_t socket_bound_to(const struct stat *status)
 		struct nlmsghdr header;
 		struct unix_diag_req request;
 	} question = {
-		.header = { .nlmsg_len = sizeof question, .nlmsg_type = SOCK_DIAG_BY_FAMILY, .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP },
+		.header = { .nlmsg_len = sizeof question,
+			    .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+			    .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP },
 		.request = { .sdiag_family = AF_UNIX, .udiag_states = ~0u, .udiag_show = UDIAG_SHOW_VFS },
 	};
-	struct wanted wanted = { status->st_ino, kernel_device(status->st_dev), 0 };
+	struct wanted wanted = { (uint32_t)status->st_ino, kernel_device(status->st_dev), 0 };
 	CLOSE_ON_RETURN int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
 	char answers[16384] __attribute__((aligned(8)));
 
@@ -59,7 +62,8 @@ static uint32_t socket_bound_to(const struct stat *status)
 		ssize_t got = recv(fd, answers, sizeof answers, 0);
 		if (got <= 0)
 			return wanted.socket;
-		for (struct nlmsghdr *header = (struct nlmsghdr *)answers; NLMSG_OK(header, got); header = NLMSG_NEXT(header, got)) {
+		for (struct nlmsghdr *header = (struct nlmsghdr *)answers; NLMSG_OK(header, got);
+		     header = NLMSG_NEXT(header, got)) {
 			if (header->nlmsg_type == NLMSG_DONE || header->nlmsg_type == NLMSG_ERROR)
 				return wanted.socket;
 			take_answer(header, &wanted);

@@ -7,13 +7,14 @@
  * tool's. What that loses: options set before connect(), a source address, and
  * a registration with epoll that was made before.
  */
-#include "wire/cell.h"
-#include "keeper/notify.h"
 #include "keeper/network/stand-in.h"
+#include "processes/proc.h"
+#include "wire/scope.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,10 +28,13 @@ static const struct kind {
 	const char *name;
 	int family, type;
 } kinds[] = {
-	{ "TCP", AF_INET, SOCK_STREAM }, { "TCPv6", AF_INET6, SOCK_STREAM },
-	{ "UDP", AF_INET, SOCK_DGRAM }, { "UDPv6", AF_INET6, SOCK_DGRAM },
+	{ "TCP", AF_INET, SOCK_STREAM },
+	{ "TCPv6", AF_INET6, SOCK_STREAM },
+	{ "UDP", AF_INET, SOCK_DGRAM },
+	{ "UDPv6", AF_INET6, SOCK_DGRAM },
 	/* Before Linux 5.15 streams were called UNIX, too; connect() then tells by EPROTOTYPE. */
-	{ "UNIX-STREAM", AF_UNIX, SOCK_STREAM }, { "UNIX", AF_UNIX, SOCK_SEQPACKET },
+	{ "UNIX-STREAM", AF_UNIX, SOCK_STREAM },
+	{ "UNIX", AF_UNIX, SOCK_SEQPACKET },
 };
 
 static const struct kind *kind_of(const char *path)
@@ -74,7 +78,7 @@ static int state_of_stream(int process, const struct kind *kind, const char *pat
 	FILE *sockets = fopen(list, "re");
 	while (sockets && !found && fgets(line, sizeof line, sockets))
 		if (sscanf(line, "%*d: %*s %*s %x %*s %*s %*s %*d %*d %lu", &state, &inode) == 2 && inode == number)
-			found = state == 2 /* TCP_SYN_SENT */ ? EALREADY : EISCONN;
+			found = state == TCP_SYN_SENT ? EALREADY : EISCONN;
 	if (sockets)
 		fclose(sockets);
 	return found;
@@ -82,7 +86,7 @@ static int state_of_stream(int process, const struct kind *kind, const char *pat
 
 int make_stand_in(const struct notification *call, struct stand_in *made)
 {
-	int process = number_in_proc(call->request->pid), descriptor = call->request->data.args[0];
+	int process = number_in_proc(call, call->request->pid), descriptor = int_argument(call, 0);
 	char path[64];
 
 	snprintf(path, sizeof path, "/proc/%d/fd/%d", process, descriptor);
@@ -98,7 +102,8 @@ int make_stand_in(const struct notification *call, struct stand_in *made)
 	if (state)
 		return state;
 	made->is_seqpacket = kind->type == SOCK_SEQPACKET;
-	made->socket = socket(kind->family, kind->type | SOCK_CLOEXEC | (made->flags & O_NONBLOCK ? SOCK_NONBLOCK : 0), 0);
+	made->socket =
+		socket(kind->family, kind->type | SOCK_CLOEXEC | (made->flags & O_NONBLOCK ? SOCK_NONBLOCK : 0), 0);
 	return made->socket < 0 ? errno : 0;
 }
 
@@ -107,7 +112,8 @@ int connect_stand_in(const struct stand_in *made, const struct sockaddr *address
 	int error = connect(made->socket, address, length) < 0 ? errno : 0;
 
 	if (error == EPROTOTYPE && made->is_seqpacket) {
-		int stream = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | (made->flags & O_NONBLOCK ? SOCK_NONBLOCK : 0), 0);
+		int stream =
+			socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | (made->flags & O_NONBLOCK ? SOCK_NONBLOCK : 0), 0);
 		if (stream >= 0 && dup3(stream, made->socket, O_CLOEXEC) >= 0)
 			error = connect(made->socket, address, length) < 0 ? errno : 0;
 		close(stream);
@@ -135,7 +141,7 @@ bool put_in_place(const struct notification *call, const struct stand_in *made)
  */
 void answer_socket(const struct notification *call)
 {
-	int type = call->request->data.args[1];
+	int type = int_argument(call, 1);
 	CLOSE_ON_RETURN int socket_of_ours = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | (type & SOCK_NONBLOCK), 0);
 	struct seccomp_notif_addfd place = {
 		.id = call->request->id,

@@ -1,8 +1,7 @@
 /* Sockets that take the place of the tool's own, see stand-in.c. */
-#ifndef CORDON_STAND_IN_H
-#define CORDON_STAND_IN_H
+#pragma once
 
-#include "keeper/notify.h"
+#include "keeper/call/notification.h"
 
 #include <sys/socket.h>
 
@@ -16,5 +15,5 @@ struct stand_in {
 int make_stand_in(const struct notification *call, struct stand_in *made);
 int connect_stand_in(const struct stand_in *made, const struct sockaddr *address, socklen_t length);
 bool put_in_place(const struct notification *call, const struct stand_in *made);
-
-#endif
+/* socket() of the internet families, where its listen() could not be judged either. */
+void answer_socket(const struct notification *call);

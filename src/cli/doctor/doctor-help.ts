@@ -2,11 +2,11 @@ import type { CommandHelp } from '../help.js'
 
 export const DOCTOR_HELP: CommandHelp = {
   usage: 'cordon doctor [--json]',
-  summary: 'what this host can enforce, and how to get more',
+  summary: 'show what this host can enforce, and how to enable more',
   description: [
-    'Builds small cells to find out which boundaries this host holds and by which mechanisms, says',
-    'which form of the cell is chosen and why, and names the causes of what is missing.',
+    'Builds small cells to test which boundaries this host can enforce, and how. It says which form of the',
+    'cell Cordon uses and why, and explains what is missing.',
   ],
-  groups: [{ title: 'options', options: [{ name: 'json', help: 'the same as JSON on stdout' }] }],
-  notes: ['Exit status: 0 when this host can hold a cell, 1 when it cannot.'],
+  groups: [{ title: 'options', options: [{ name: 'json', help: 'print JSON' }] }],
+  notes: ['Exit status: 0 if this host can run cells, 1 if not.'],
 }

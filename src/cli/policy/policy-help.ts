@@ -2,29 +2,28 @@ import type { CommandHelp } from '../help.js'
 
 export const POLICY_HELP: CommandHelp = {
   usage: 'cordon policy list|show|resolve|check|test|compare [options] [NAME|FILE…]',
-  summary: 'policies that can be named: what they grant together, whether they are right',
+  summary: 'list, check, test and compare policies',
   description: [
-    'list names the policies that there are: those that came with Cordon, those of the project (.cordon/policies',
-    'here and above) and those of the user (~/.config/cordon/policies). show prints one as it is written. resolve',
-    'prints what several grant together, with the file and line of each. check reads them, with their examples and',
-    'without conflicts among those that are named; without a name, every one that there is, by itself. test tells',
-    'how each example comes out, or what becomes of a --request. compare A B says whether A allows anything that B does',
-    'not, with an example of each kind, and what B allows beyond A.',
+    'list names all policies: bundled with Cordon, of the project (.cordon/policies here and in parent folders) and',
+    'of the user (~/.config/cordon/policies). show prints one as written. resolve prints what several grant',
+    'together, with file and line. check reads the named policies, runs their examples and finds conflicts; without',
+    'a name it checks every policy on its own. test shows the result of each example, or of a --request.',
+    'compare A B shows an example of everything that A allows and B does not, and what B allows beyond A.',
   ],
   groups: [
     {
       title: 'options',
       options: [
-        { name: 'request', value: 'REQUEST', repeatable: true, help: 'test: whether "GET https://HOST/PATH" or "stream HOST:PORT" is allowed, by which line, with which credential' },
-        { name: 'rules', value: 'FILE', repeatable: true, help: 'rules that may say which projects are trusted, beside those of the machine and the user' },
-        { name: 'json', help: 'the same as JSON on stdout' },
+        { name: 'request', value: 'REQUEST', repeatable: true, help: 'test: is "GET https://HOST/PATH" or "stream HOST:PORT" allowed, by which line, with which credential' },
+        { name: 'rules', value: 'FILE', repeatable: true, help: 'another rule file that may list trusted_projects' },
+        { name: 'json', help: 'print JSON' },
       ],
     },
   ],
   notes: [
-    'A name that several sources have is written with its source: bundled:github, project:github, user:github.',
-    'A policy of a project that is not in trusted_projects of your rules can only narrow; named by its path, it grants.',
-    'Exit status: 0 when all is well, 1 when a policy is wrong, an example fails, two contradict each other, a',
-    '--request is not allowed or A goes beyond B, 2 when the command line cannot be understood or names a file that cannot be read.',
+    'If several sources have a name, add the source: bundled:github, project:github, user:github.',
+    'A project policy grants only if trusted_projects of your rules lists the project, or if you name its file.',
+    'Exit status: 0 success; 1 a policy is not valid, an example fails, policies conflict, a --request is denied,',
+    'or A allows more than B; 2 wrong usage, or a file cannot be read.',
   ],
 }

@@ -19,7 +19,7 @@ const describe = ({ host, port }: ReachedHost, problem: string): readonly string
     case 'upstream-unreachable':
       return [`${place} cannot be reached from here: see whether anybody answers there${isIP(host.replace(/^\[|\]$/g, '')) === 0 ? `, or say where it is: --resolve ${host}=ADDRESS` : ''}`]
     case 'upstream-broke':
-      return [`${place} broke the connection in the middle of an answer`]
+      return [`${place} closed the connection in the middle of a response`]
     case 'answer-malformed':
       return [`an answer of ${place} could not be read in exactly one way, and was not passed on; the request had been sent`]
     case 'proxy-untrusted':

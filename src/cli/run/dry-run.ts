@@ -1,12 +1,12 @@
 // `cordon run --dry-run`: what would be decided, by which rule of which file and line, and what would change it.
-import { createInvocation } from '../../gate/index.js'
+import { createSessionCount } from '../../gate/index.js'
 import type { PermissionDecision } from '../../gate/index.js'
 
 import type { CommandLine } from '../command-line.js'
 import { STDOUT, oneLine, paintFor, writeText } from '../text/console-text.js'
 import type { Paint } from '../text/console-text.js'
-import { openRunGate } from './decide-run.js'
-import type { RunServices } from './decide-run.js'
+import { openRunGate } from './run-gate.js'
+import type { RunServices } from './run-gate.js'
 import { describeRun } from './facts.js'
 import type { FactsFile } from './facts.js'
 import { EXIT_REFUSED } from '../failure.js'
@@ -18,7 +18,7 @@ const RUNS: ReadonlySet<PermissionDecision['decision']> = new Set(['allow', 'san
 /** Nothing is run, asked or recorded. The status is 0 where it would run without a question. */
 export const dryRun = async (services: RunServices, { facts: file, json }: { readonly facts: FactsFile | undefined; readonly json: boolean }, environment: CommandLine['environment']): Promise<number> => {
   const { gate, call } = openRunGate(services)
-  const { decision } = await gate.decide({ ...call, invocation: createInvocation({}) })
+  const { decision } = await gate.decide({ ...call, session: createSessionCount({}) })
   const status = RUNS.has(decision.decision) ? 0 : EXIT_REFUSED
   const facts = describeRun(services.order, { decision, state: gate.state() }, { kind: 'evaluated' }, status)
   file?.write(facts)

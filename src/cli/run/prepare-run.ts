@@ -10,7 +10,7 @@ import type { OwnFile } from '../../runtime/own-files/index.js'
 import { loadRuleFiles } from '../../runtime/rule-files/index.js'
 
 import type { CommandLine } from '../command-line.js'
-import type { RunServices } from './decide-run.js'
+import type { RunServices } from './run-gate.js'
 import { ownFilesOf } from '../settings/own-files.js'
 import { configFolderOf, stateFolderOf } from '../settings/own-folders.js'
 import type { RunOrder } from '../request/run-request.js'

@@ -9,7 +9,7 @@ import { createEventStream, decided, denied, recordArguments } from '../../runti
 import type { CommandLine } from '../command-line.js'
 import type { Decided } from './facts.js'
 import { auditPathOf } from '../settings/own-folders.js'
-import { recordSettingsOf } from './record-run.js'
+import { recordSettingsOf } from './perform-run.js'
 import { homeOf } from '../request/run-request.js'
 import { asWord } from '../text/shell-word.js'
 

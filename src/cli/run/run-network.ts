@@ -21,11 +21,10 @@ export interface NetworkOrder extends EgressOrder {
   readonly isNested: boolean
 }
 
-export const runWithNetwork = async ({ pins, authorities, secrets, environment, isNested }: NetworkOrder, boundary: Boundary, call: Pick<NetworkCall, 'callId' | 'record'>, run: (granted: GrantedNetwork) => Promise<CallResult>): Promise<CallResult> => {
+export const runWithNetwork = async ({ pins, authorities, secrets, environment, isNested }: NetworkOrder, boundary: Boundary, call: NetworkCall, run: (granted: GrantedNetwork) => Promise<CallResult>): Promise<CallResult> => {
   const networks = createCallNetworks(() => openNetwork({ authorities, isNested: () => isNested, secrets: { sources: secrets, host: secretHostOf(environment) } }), pins)
   try {
-    // Whoever typed the command has approved of it, and the log has it.
-    return await networks.during(boundary, { ...call, writeApproval: 'recorded' }, (input) => run({ ...networks.settingsFor(boundary), ...input, passed: withoutSecrets(environment, secrets.values()) }))
+    return await networks.during(boundary, call, (input) => run({ ...networks.settingsFor(boundary), ...input, passed: withoutSecrets(environment, secrets.values()) }))
   } finally {
     networks.close()
   }

@@ -15,7 +15,7 @@ import { typedStore } from './store-help.js'
 import { openStore, teamOf } from './store-options.js'
 
 /** What an action is given. */
-export interface CommandDesk {
+export interface CommandContext {
   readonly store: StoreAccess
   readonly team: () => Promise<string>
   readonly words: readonly string[]
@@ -35,11 +35,11 @@ export interface CommandDesk {
 export interface StoreCommand {
   readonly name: string
   readonly help: CommandHelp
-  readonly actions: Readonly<Record<string, (desk: CommandDesk) => Promise<number>>>
+  readonly actions: Readonly<Record<string, (context: CommandContext) => Promise<number>>>
   /** The action that makes a store where there is none. */
   readonly makesStore?: string
   /** Those that need no store. */
-  readonly apart?: Readonly<Record<string, (desk: Pick<CommandDesk, 'words' | 'wrong' | 'print'>) => Promise<number>>>
+  readonly apart?: Readonly<Record<string, (context: Pick<CommandContext, 'words' | 'wrong' | 'print'>) => Promise<number>>>
 }
 
 export const runStoreCommand = async ({ name, help, actions, makesStore, apart = {} }: StoreCommand, { given, environment }: CommandLine): Promise<number> => {

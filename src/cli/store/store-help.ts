@@ -1,14 +1,14 @@
-// What the help of all commands says that speak to a store. Apart from them: the list of commands does not wait for a store.
+// Help texts that all store commands share. They have their own file so that `cordon --help` does not load the store.
 import type { Arguments, Option } from '../arguments.js'
 import { visibleWord } from '../text/visible-text.js'
 
 export const STORE_OPTIONS: readonly Option[] = [
-  { name: 'store', value: 'DIR', meantBy: ['folder', 'dir'], help: 'an embedded store (otherwise: $CORDON_STORE, ~/.local/state/cordon/store)' },
-  { name: 'server', value: 'URL', meantBy: ['url', 'host'], help: 'a cordon serve: https://HOST:PORT, unix:PATH (otherwise: $CORDON_SERVER)' },
-  { name: 'token-file', value: 'FILE', help: 'a file of yours alone with its token (otherwise: $CORDON_TOKEN)' },
-  { name: 'database', value: 'URL', meantBy: ['db', 'postgres'], help: 'a PostgreSQL server (otherwise: $CORDON_DATABASE, which others do not see)' },
-  { name: 'as', value: 'NAME', meantBy: ['actor', 'user'], help: 'in whose name, for who has the store itself (otherwise: $CORDON_ACTOR, your login)' },
-  { name: 'team', value: 'NAME', help: 'the team (otherwise: $CORDON_TEAM, or the only one that you are in)' },
+  { name: 'store', value: 'DIR', meantBy: ['folder', 'dir'], help: 'an embedded store (default: $CORDON_STORE, ~/.local/state/cordon/store)' },
+  { name: 'server', value: 'URL', meantBy: ['url', 'host'], help: 'a cordon serve: https://HOST:PORT or unix:PATH (default: $CORDON_SERVER)' },
+  { name: 'token-file', value: 'FILE', help: 'a file with your token, readable only by you (default: $CORDON_TOKEN)' },
+  { name: 'database', value: 'URL', meantBy: ['db', 'postgres'], help: 'a PostgreSQL server (default: $CORDON_DATABASE, which hides the password)' },
+  { name: 'as', value: 'NAME', meantBy: ['actor', 'user'], help: 'act as this member, local store only (default: $CORDON_ACTOR, your login)' },
+  { name: 'team', value: 'NAME', help: 'the team (default: $CORDON_TEAM, or your only team)' },
 ]
 
 /** Those that say where it is; one of them at a time. */
@@ -23,9 +23,8 @@ export const typedStore = (values: Arguments['values']): readonly string[] =>
 
 const withoutPassword = (url: string): string => (/^[^:]*:\/\/[^@:]*:[^@]*@|[?&]\w*password=/i.test(url) ? 'URL' : url)
 
-export const JSON_OPTION: Option = { name: 'json', help: 'answers as JSON' }
+export const JSON_OPTION: Option = { name: 'json', help: 'print JSON' }
 
 export const EXIT_STATUS_NOTES: readonly string[] = [
-  'Exit status: 0 when it was done, 1 when the store refused it or cannot be reached, 2 when the command line cannot be',
-  'understood or names a file that cannot be read.',
+  'Exit status: 0 success; 1 the store refused or cannot be reached; 2 wrong usage, or a file cannot be read.',
 ]

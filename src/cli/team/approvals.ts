@@ -7,7 +7,7 @@ import { STDERR, STDOUT, jsonLine, paintFor, writeFully, writeText } from '../te
 import { isInteractive } from '../settings/interactive.js'
 import { idAmong, isFullId } from '../text/named-id.js'
 import { callerText, renderQuestion } from './question-text.js'
-import type { CommandDesk } from '../store/store-command.js'
+import type { CommandContext } from '../store/store-command.js'
 import { runStoreCommand } from '../store/store-command.js'
 import { renderSpan, renderTable } from '../text/table-text.js'
 import { openDialog } from '../settings/terminal-dialog.js'
@@ -40,28 +40,28 @@ const standingRowOf = ({ id, tool, toolVersion, agent, usesLeft, expiresAt, auth
   id, `${tool} ${String(toolVersion)}`, agent ?? 'any', String(usesLeft), `${expiresAt.slice(0, 16)}Z`, author, JSON.stringify(form), reason,
 ]
 
-const list = async (desk: CommandDesk): Promise<number> => {
-  const { store, team, print, switches } = desk
+const list = async (context: CommandContext): Promise<number> => {
+  const { store, team, print, switches } = context
   if (switches.has('standing')) {
     const standing = await store.ask('listStandingApprovals', { team: await team() })
     print(standing, (paint) => renderTable(STANDING_HEADS, standing.map(standingRowOf), paint, 'nothing is approved in advance; cordon approvals advance TOOL does that'))
     return 0
   }
-  const filter = filterOf(desk)
+  const filter = filterOf(context)
   const most = filter.most ?? PAGE
   // One more than is shown says whether there are more.
   const found = await store.ask('listQuestions', { team: await team(), ...filter, most: Math.min(most + 1, MOST) })
   const questions = found.slice(0, most)
   const last = questions.at(-1)
   print(questions, (paint) => renderQuestions(questions, paint))
-  if (found.length > most && last !== undefined) writeText(STDERR, `cordon: there are more; the next page: ${desk.again(['approvals list', ...['agent', 'tool', 'older', 'most'].flatMap((name) => desk.option(name) === undefined ? [] : [`--${name} ${desk.option(name) ?? ''}`]), `--after ${last.id}`].join(' '))}\n`)
+  if (found.length > most && last !== undefined) writeText(STDERR, `cordon: there are more; the next page: ${context.again(['approvals list', ...['agent', 'tool', 'older', 'most'].flatMap((name) => context.option(name) === undefined ? [] : [`--${name} ${context.option(name) ?? ''}`]), `--after ${last.id}`].join(' '))}\n`)
   return 0
 }
 
 const PAGE = 100
 
 /** What is asked for of the list, as the store has it. */
-const filterOf = ({ option, wrong }: CommandDesk) => {
+const filterOf = ({ option, wrong }: CommandContext) => {
   const [agent, tool, after, older, most] = [option('agent'), option('tool'), option('after'), option('older'), option('most')]
   const ms = older === undefined ? undefined : parseSpan(older)
   if (older !== undefined && ms === undefined) throw wrong(`--older needs a time such as 30m, 8h, 7d: ${older}`)
@@ -73,7 +73,7 @@ const filterOf = ({ option, wrong }: CommandDesk) => {
 }
 
 /** All that wait, page by page: one that is not on the first page is not gone. */
-const restOf = async (store: CommandDesk['store'], team: string, first: readonly Question[]): Promise<readonly Question[]> => {
+const restOf = async (store: CommandContext['store'], team: string, first: readonly Question[]): Promise<readonly Question[]> => {
   const all = [...first]
   for (let page = first; page.length >= MOST;) {
     page = await store.ask('listQuestions', { team, most: MOST, after: page.at(-1)?.id ?? '' })
@@ -86,7 +86,7 @@ const WAIT_MS = 25_000
 const MOST = 1000
 
 /** Until somebody ends it, or nobody reads any more. */
-const watch = async ({ store, team, switches, paint }: CommandDesk): Promise<number> => {
+const watch = async ({ store, team, switches, paint }: CommandContext): Promise<number> => {
   const of = await team()
   const open = new Map<string, Question>()
   let known: string | undefined
@@ -112,33 +112,33 @@ const lineOf = (event: 'asked' | 'closed', question: Question, isJson: boolean, 
   return `${paint(event === 'asked' ? 'yellow' : 'dim', event.padEnd(6))} ${visible([subjectId, tool === null ? 'a run' : `${tool} ${String(toolVersion)}`, egressClass ?? '', agent, why].join('  '))}\n`
 }
 
-const show = async (desk: CommandDesk): Promise<number> => {
-  const shown = await desk.store.ask('showQuestion', { id: await idOrFirst(desk) })
-  desk.print(shown, (paint) => renderQuestion(shown, paint))
+const show = async (context: CommandContext): Promise<number> => {
+  const shown = await context.store.ask('showQuestion', { id: await idOrFirst(context) })
+  context.print(shown, (paint) => renderQuestion(shown, paint))
   return 0
 }
 
-export const approve = async (desk: CommandDesk): Promise<number> => {
-  const { store, option, environment } = desk
-  const id = option('hash') === undefined ? await idOrFirst(desk) : await idOf(desk)
+export const approve = async (context: CommandContext): Promise<number> => {
+  const { store, option, environment } = context
+  const id = option('hash') === undefined ? await idOrFirst(context) : await idOf(context)
   const reason = option('reason')
   const more = reason === undefined ? {} : { reason }
   const given = option('hash')
-  if (given !== undefined && !/^sha256:[0-9a-f]{64}$/.test(given)) throw desk.wrong(`--hash is the whole hash that ${desk.again(`approvals show ${id}`)} prints, sha256: and 64 digits, not ${given}`)
-  if (given !== undefined) return told(desk, id, await store.ask('approve', { id, shownHash: given, ...more }))
+  if (given !== undefined && !/^sha256:[0-9a-f]{64}$/.test(given)) throw context.wrong(`--hash is the whole hash that ${context.again(`approvals show ${id}`)} prints, sha256: and 64 digits, not ${given}`)
+  if (given !== undefined) return told(context, id, await store.ask('approve', { id, shownHash: given, ...more }))
   const shown = await store.ask('showQuestion', { id })
-  if (!isInteractive()) throw desk.wrong('there is no terminal to ask at', `look at it: ${desk.again(`approvals show ${id}`)}; then name the hash that it printed: ${desk.again(`approvals approve ${id} --hash HASH`)}`)
+  if (!isInteractive()) throw context.wrong('there is no terminal to ask at', `look at it: ${context.again(`approvals show ${id}`)}; then name the hash that it printed: ${context.again(`approvals approve ${id} --hash HASH`)}`)
   const dialog = openDialog()
   try {
     dialog.say(`${paintFor(STDERR, environment)('bold', 'cordon: may this run?')}\n${renderQuestion(shown, paintFor(STDERR, environment))}`)
     if (!(await saysYes(dialog))) {
-      dialog.say(`not approved; nothing was decided (${desk.again(`approvals reject ${id} --reason TEXT`)} says no)\n`)
+      dialog.say(`not approved; nothing was decided (${context.again(`approvals reject ${id} --reason TEXT`)} says no)\n`)
       return 1
     }
   } finally {
     dialog.close()
   }
-  return told(desk, id, await store.ask('approve', { id, shownHash: shown.question.argumentsHash, ...more }))
+  return told(context, id, await store.ask('approve', { id, shownHash: shown.question.argumentsHash, ...more }))
 }
 
 /** Only what is one of the two counts. */
@@ -150,14 +150,14 @@ const saysYes = async (dialog: Pick<ReturnType<typeof openDialog>, 'ask' | 'say'
   }
 }
 
-export const reject = async (desk: CommandDesk): Promise<number> => {
-  const reason = desk.option('reason')
-  if (reason === undefined) throw desk.wrong('there is no reason', 'say why: --reason TEXT; the agent reads it')
-  const id = await idOf(desk)
-  return told(desk, id, await desk.store.ask('reject', { id, reason }))
+export const reject = async (context: CommandContext): Promise<number> => {
+  const reason = context.option('reason')
+  if (reason === undefined) throw context.wrong('there is no reason', 'say why: --reason TEXT; the agent reads it')
+  const id = await idOf(context)
+  return told(context, id, await context.store.ask('reject', { id, reason }))
 }
 
-const told = ({ print }: CommandDesk, id: string, { status }: { readonly status: string }): number => {
+const told = ({ print }: CommandContext, id: string, { status }: { readonly status: string }): number => {
   print({ id, status }, (paint) => `${paint(status === 'approved' ? 'green' : 'yellow', status)} ${id}${status === 'pending' ? ' (more people have to say yes)' : ''}\n`)
   return 0
 }
@@ -165,8 +165,8 @@ const told = ({ print }: CommandDesk, id: string, { status }: { readonly status:
 const MOST_USES = 1_000_000
 const EXAMPLE_FORM = '{"type":"object","properties":{"file":{"const":"report.txt"}},"required":["file"],"additionalProperties":false}'
 
-const advance = async (desk: CommandDesk): Promise<number> => {
-  const { store, words, option, team, print, wrong } = desk
+const advance = async (context: CommandContext): Promise<number> => {
+  const { store, words, option, team, print, wrong } = context
   const [tool, ...rest] = words
   const [form, reason, agent] = [option('arguments'), option('reason'), option('agent')]
   if (tool === undefined || rest.length > 0) throw wrong('name one tool')
@@ -178,7 +178,7 @@ const advance = async (desk: CommandDesk): Promise<number> => {
   return 0
 }
 
-const schemaOf = (text: string, wrong: CommandDesk['wrong']): Readonly<Record<string, unknown>> => {
+const schemaOf = (text: string, wrong: CommandContext['wrong']): Readonly<Record<string, unknown>> => {
   const form = parsedForm(text)
   if (typeof form !== 'object' || form === null || Array.isArray(form)) throw wrong(`--arguments is a JSON Schema, such as ${EXAMPLE_FORM}, not ${text}`)
   return form as Readonly<Record<string, unknown>>
@@ -192,13 +192,13 @@ const parsedForm = (text: string): unknown => {
   }
 }
 
-const secondsOf = (text: string, wrong: CommandDesk['wrong']): number => {
+const secondsOf = (text: string, wrong: CommandContext['wrong']): number => {
   const ms = parseSpan(text)
   if (ms === undefined || ms < 1000) throw wrong(`--for needs a time such as 30m, 8h, 7d: ${text}`)
   return Math.floor(ms / 1000)
 }
 
-const revoke = async ({ store, words, team, wrong, print }: CommandDesk): Promise<number> => {
+const revoke = async ({ store, words, team, wrong, print }: CommandContext): Promise<number> => {
   const [word, ...rest] = words
   if (word === undefined || rest.length > 0) throw wrong('no standing approval is named, or more than one', 'name one by its id: cordon approvals list --standing has them')
   const id = isFullId(word) ? word : idAmong(word, (await store.ask('listStandingApprovals', { team: await team() })).map((each) => [each.id]), { what: 'standing approval', listedBy: 'cordon approvals list --standing', wrong })
@@ -208,20 +208,20 @@ const revoke = async ({ store, words, team, wrong, print }: CommandDesk): Promis
 }
 
 /** Without a word, the first question of the list whose caller still waits for the answer. */
-const idOrFirst = async (desk: CommandDesk): Promise<string> => {
-  if (desk.words.length > 0) return idOf(desk)
-  const of = await desk.team()
-  const questions = await restOf(desk.store, of, await desk.store.ask('listQuestions', { team: of, most: MOST }))
+const idOrFirst = async (context: CommandContext): Promise<string> => {
+  if (context.words.length > 0) return idOf(context)
+  const of = await context.team()
+  const questions = await restOf(context.store, of, await context.store.ask('listQuestions', { team: of, most: MOST }))
   const first = questions.find(({ callerGoneSince }) => callerGoneSince === null)
   if (first !== undefined) return first.subjectId
   const [dead] = questions
-  if (dead === undefined) throw desk.wrong('nobody waits for an approval', `wait for a question: ${desk.again('approvals watch')}`)
-  throw desk.wrong(`no caller waits for an answer: the process that asked about ${dead.subjectId} is ${callerText(dead) ?? 'gone'}`,
-    `cancel the call: ${desk.again(`calls cancel ${dead.subjectId}`)}; if another process resumes it, approve it by its id: ${desk.again(`approvals approve ${dead.subjectId}`)}`)
+  if (dead === undefined) throw context.wrong('nobody waits for an approval', `wait for a question: ${context.again('approvals watch')}`)
+  throw context.wrong(`no caller waits for an answer: the process that asked about ${dead.subjectId} is ${callerText(dead) ?? 'gone'}`,
+    `cancel the call: ${context.again(`calls cancel ${dead.subjectId}`)}; if another process resumes it, approve it by its id: ${context.again(`approvals approve ${dead.subjectId}`)}`)
 }
 
 /** The id that a word means, among those that are open. */
-const idOf = async ({ store, words, team, wrong }: CommandDesk): Promise<string> => {
+const idOf = async ({ store, words, team, wrong }: CommandContext): Promise<string> => {
   const [word, ...rest] = words
   if (word === undefined || rest.length > 0) throw wrong('no question is named, or more than one', 'name one by its id, or by the id of its call: cordon approvals list has them')
   if (isFullId(word)) return word

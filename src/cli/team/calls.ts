@@ -7,7 +7,7 @@ import type { CancelledCall } from './cancel-calls.js'
 import type { CommandLine } from '../command-line.js'
 import type { Paint } from '../text/console-text.js'
 import { idAmong, isFullId } from '../text/named-id.js'
-import type { CommandDesk } from '../store/store-command.js'
+import type { CommandContext } from '../store/store-command.js'
 import { runStoreCommand } from '../store/store-command.js'
 import { renderFacts, renderHash, renderQuoted, renderSpan, renderTable } from '../text/table-text.js'
 import { parseSpan } from '../text/time-words.js'
@@ -31,7 +31,7 @@ const stateOf = ({ status, isCancelRequested }: Pick<Call, 'status' | 'isCancelR
 const whoOf = ({ agent, invokedBy }: Pick<Call, 'agent' | 'invokedBy'>): string => (agent === invokedBy ? agent : `${agent}, asked for by ${invokedBy}`)
 const tookOf = ({ startedAt, completedAt }: Pick<Call, 'startedAt' | 'completedAt'>): string => (startedAt === null || completedAt === null ? '' : renderDuration(Math.max(0, Date.parse(completedAt) - Date.parse(startedAt))))
 
-const list = async ({ store, team, option, print, wrong }: CommandDesk): Promise<number> => {
+const list = async ({ store, team, option, print, wrong }: CommandContext): Promise<number> => {
   const [state, limit] = [option('state'), option('limit')]
   const status = INVOCATION_STATES.find((each) => each === state)
   if (state !== undefined && status === undefined) throw wrong(`--state is one of ${INVOCATION_STATES.join(', ')}, not ${state}`)
@@ -46,11 +46,11 @@ const list = async ({ store, team, option, print, wrong }: CommandDesk): Promise
   return 0
 }
 
-const show = async (desk: CommandDesk): Promise<number> => {
-  const [word, ...rest] = desk.words
-  if (word === undefined || rest.length > 0) throw desk.wrong('no call is named, or more than one', 'name one by its id: cordon calls list has them')
-  const call = await desk.store.ask('findInvocation', { id: await callIdOf(desk, word) })
-  desk.print(call, (paint) => renderCall(call, paint, desk.again(`why ${call.id}`)))
+const show = async (context: CommandContext): Promise<number> => {
+  const [word, ...rest] = context.words
+  if (word === undefined || rest.length > 0) throw context.wrong('no call is named, or more than one', 'name one by its id: cordon calls list has them')
+  const call = await context.store.ask('findInvocation', { id: await callIdOf(context, word) })
+  context.print(call, (paint) => renderCall(call, paint, context.again(`why ${call.id}`)))
   return 0
 }
 
@@ -81,14 +81,14 @@ const shortened = (text: string): string => (text.length <= MOST_LETTERS ? text 
 
 const WAIT_MS = 30_000
 
-const cancel = async (desk: CommandDesk): Promise<number> => {
-  const { store, words, option, wrong, print } = desk
+const cancel = async (context: CommandContext): Promise<number> => {
+  const { store, words, option, wrong, print } = context
   if (words.length === 0) throw wrong('no call is named', 'name calls by their ids: cordon calls list has them')
   const wait = option('wait')
   const waitMs = wait === undefined ? WAIT_MS : parseSpan(wait)
   if (waitMs === undefined) throw wrong(`--wait needs a time such as 10s or 2m: ${wait ?? ''}`)
   const ids: string[] = []
-  for (const word of words) ids.push(await callIdOf(desk, word))
+  for (const word of words) ids.push(await callIdOf(context, word))
   const cancelled = await cancelCalls(store, [...new Set(ids)], { reason: option('reason'), waitMs })
   print(cancelled, (paint) => cancelled.map((call) => `${describeCancelled(call, paint)}\n`).join(''))
   return cancelled.every(({ status, wasOver }) => status !== 'running' && !wasOver) ? 0 : EXIT_NOT_DONE
@@ -103,5 +103,5 @@ export const describeCancelled = ({ id, status, wasOver }: CancelledCall, paint:
 }
 
 /** The id that a word means, among the last calls of the team. */
-export const callIdOf = async ({ store, team, wrong }: Pick<CommandDesk, 'store' | 'team' | 'wrong'>, word: string): Promise<string> =>
+export const callIdOf = async ({ store, team, wrong }: Pick<CommandContext, 'store' | 'team' | 'wrong'>, word: string): Promise<string> =>
   isFullId(word) ? word : idAmong(word, (await store.ask('listInvocations', { team: await team(), most: MOST })).map(({ id }) => [id]), { what: 'call', listedBy: 'cordon calls list', wrong })

@@ -3,22 +3,22 @@ import { EXIT_STATUS_NOTES, JSON_OPTION, STORE_OPTIONS } from '../store/store-he
 
 export const CREDENTIALS_HELP: CommandHelp = {
   usage: 'cordon credentials key FILE | list | put NAME | remove NAME [options]',
-  summary: 'credentials that a team keeps in its store, sealed, for its runners',
+  summary: 'store sealed credentials of a team for its runners',
   description: [
-    'key makes a key in a new file. put reads a value from stdin, seals it here with that key, and keeps what came of it in',
-    'the store, which cannot read it. A runner that has the key (cordon runner --key FILE --secret ID=store:TEAM/NAME) opens',
-    'it while it runs a call of a tool that was registered with this credential, and puts it into requests; the tool never',
-    'sees it. Who stored and who used it is in the record.',
+    'key creates a key in a new file. put reads a value from stdin, seals it here with that key and stores the sealed',
+    'value, which the store cannot read. A runner with the key (cordon runner --key FILE --secret ID=store:TEAM/NAME)',
+    'opens it while it runs a call of a tool that is registered with this credential, and adds it to requests. The tool',
+    'never sees it. The log records who stored and who used it.',
   ],
   groups: [
     {
       title: 'options',
       options: [
-        { name: 'key', value: 'FILE', help: 'the key (put; otherwise: $CORDON_KEY_FILE)' },
+        { name: 'key', value: 'FILE', help: 'the key (default: $CORDON_KEY_FILE) (put)' },
         JSON_OPTION,
       ],
     },
-    { title: 'the store', options: STORE_OPTIONS },
+    { title: 'store', options: STORE_OPTIONS },
   ],
   notes: EXIT_STATUS_NOTES,
 }

@@ -7,7 +7,7 @@ import type { CommandLine } from '../command-line.js'
 import { oneLine } from '../text/console-text.js'
 import { CREDENTIALS_HELP } from './credentials-help.js'
 import { sealingKeyOf } from '../store/sealing-key.js'
-import type { CommandDesk } from '../store/store-command.js'
+import type { CommandContext } from '../store/store-command.js'
 import { runStoreCommand } from '../store/store-command.js'
 import { renderTable } from '../text/table-text.js'
 
@@ -15,7 +15,7 @@ export const credentials = (line: CommandLine): Promise<number> => runStoreComma
 
 const STDIN = 0
 
-const key = ({ words, wrong, print }: Pick<CommandDesk, 'words' | 'wrong' | 'print'>): Promise<number> => {
+const key = ({ words, wrong, print }: Pick<CommandContext, 'words' | 'wrong' | 'print'>): Promise<number> => {
   const [file, ...rest] = words
   if (file === undefined || rest.length > 0) throw wrong('name one new file')
   try {
@@ -27,13 +27,13 @@ const key = ({ words, wrong, print }: Pick<CommandDesk, 'words' | 'wrong' | 'pri
   return Promise.resolve(0)
 }
 
-const list = async ({ store, team, print }: CommandDesk): Promise<number> => {
+const list = async ({ store, team, print }: CommandContext): Promise<number> => {
   const all = await store.ask('listCredentials', { team: await team() })
   print(all, (paint) => renderTable(['NAME', 'KEY', 'BY', 'SINCE'], all.map(({ ref, keyId, storedBy, storedAt }) => [ref, keyId, storedBy, storedAt.slice(0, 10)]), paint, 'there are no credentials'))
   return 0
 }
 
-const put = async ({ store, team, words, option, environment, wrong, print }: CommandDesk): Promise<number> => {
+const put = async ({ store, team, words, option, environment, wrong, print }: CommandContext): Promise<number> => {
   const ref = oneName(words, wrong)
   const sealingKey = sealingKeyOf(option('key'), environment)
   if (sealingKey === undefined) throw wrong('no key is named', 'name the key: --key FILE, or CORDON_KEY_FILE; cordon credentials key FILE makes one')
@@ -46,14 +46,14 @@ const put = async ({ store, team, words, option, environment, wrong, print }: Co
   return 0
 }
 
-const remove = async ({ store, team, words, wrong, print }: CommandDesk): Promise<number> => {
+const remove = async ({ store, team, words, wrong, print }: CommandContext): Promise<number> => {
   const ref = oneName(words, wrong)
   await store.ask('removeCredential', { team: await team(), ref })
   print({ ref, status: 'removed' }, () => `removed ${ref}\n`)
   return 0
 }
 
-const oneName = ([ref, ...rest]: readonly string[], wrong: CommandDesk['wrong']): string => {
+const oneName = ([ref, ...rest]: readonly string[], wrong: CommandContext['wrong']): string => {
   if (ref === undefined || rest.length > 0) throw wrong('name one credential')
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(ref)) throw wrong(`"${ref}" is no name of a credential: letters, digits, and . _ - after the first`)
   return ref

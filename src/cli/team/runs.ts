@@ -9,7 +9,7 @@ import { readGivenDocument } from '../text/given-document.js'
 import { idAmong, isFullId } from '../text/named-id.js'
 import { voterOf } from './question-text.js'
 import { RUNS_HELP } from './runs-help.js'
-import type { CommandDesk } from '../store/store-command.js'
+import type { CommandContext } from '../store/store-command.js'
 import { runStoreCommand } from '../store/store-command.js'
 import { renderFacts, renderHash, renderQuoted, renderSpan, renderTable } from '../text/table-text.js'
 import { parseSpan } from '../text/time-words.js'
@@ -17,7 +17,7 @@ import { visible } from '../text/visible-text.js'
 
 export const runs = (line: CommandLine): Promise<number> => runStoreCommand({ name: 'runs', help: RUNS_HELP, actions: { start, list, show, approve, reject, cancel } }, line)
 
-const start = async ({ store, words, option, team, print, wrong }: CommandDesk): Promise<number> => {
+const start = async ({ store, words, option, team, print, wrong }: CommandContext): Promise<number> => {
   const [name, ...rest] = words
   const [path, needed, span] = [option('plan'), option('needed'), option('for')]
   if (name === undefined || rest.length > 0) throw wrong('name one run')
@@ -42,7 +42,7 @@ type Run = AnswerOf<'listRuns'>[number]
 
 const rowOf = ({ id, name, status, startedBy, createdAt, expiresAt }: Run): readonly string[] => [id, name, status, startedBy, renderSpan(Date.now() - Date.parse(createdAt)), expiresAt.slice(0, 16)]
 
-const list = async ({ store, team, option, print, wrong }: CommandDesk): Promise<number> => {
+const list = async ({ store, team, option, print, wrong }: CommandContext): Promise<number> => {
   const wanted = option('status')
   const status = RUN_STATES.find((each) => each === wanted)
   if (wanted !== undefined && status === undefined) throw wrong(`--status is one of ${RUN_STATES.join(', ')}`)
@@ -51,9 +51,9 @@ const list = async ({ store, team, option, print, wrong }: CommandDesk): Promise
   return 0
 }
 
-const show = async (desk: CommandDesk): Promise<number> => {
-  const shown = await desk.store.ask('showRun', { id: await idOf(desk) })
-  desk.print(shown, (paint) => renderRun(shown, paint))
+const show = async (context: CommandContext): Promise<number> => {
+  const shown = await context.store.ask('showRun', { id: await idOf(context) })
+  context.print(shown, (paint) => renderRun(shown, paint))
   return 0
 }
 
@@ -73,18 +73,18 @@ const renderRun = ({ run, planText, question, votes, calls }: AnswerOf<'showRun'
     renderTable(['CALL', 'TOOL', 'STEP', 'AGENT', 'STATE'], calls.map(({ id, tool, step, agent, status }) => [id, tool, step ?? '', agent, status]), paint, '  no calls were made for it that you may see'),
   ].join('\n')
 
-const cancel = async (desk: CommandDesk): Promise<number> => {
-  const id = await idOf(desk)
-  const reason = desk.option('reason')
-  const { status } = await desk.store.ask('cancelRun', { id, ...(reason === undefined ? {} : { reason }) })
-  desk.print({ id, status }, () => `${status} ${id}\n`)
+const cancel = async (context: CommandContext): Promise<number> => {
+  const id = await idOf(context)
+  const reason = context.option('reason')
+  const { status } = await context.store.ask('cancelRun', { id, ...(reason === undefined ? {} : { reason }) })
+  context.print({ id, status }, () => `${status} ${id}\n`)
   return 0
 }
 
 const MOST = 1000
 
 /** The id that a word means, among the last runs of the team. */
-const idOf = async ({ store, words, team, wrong }: CommandDesk): Promise<string> => {
+const idOf = async ({ store, words, team, wrong }: CommandContext): Promise<string> => {
   const [word, ...rest] = words
   if (word === undefined || rest.length > 0) throw wrong('no run is named, or more than one', 'name one by its id: cordon runs list has them')
   return isFullId(word) ? word : idAmong(word, (await store.ask('listRuns', { team: await team(), most: MOST })).map(({ id }) => [id]), { what: 'run', listedBy: 'cordon runs list', wrong })

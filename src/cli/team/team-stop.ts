@@ -8,12 +8,12 @@ import { describeCancelled, renderCalls } from './calls.js'
 import { cancelCalls } from './cancel-calls.js'
 import type { CancelledCall, Cancelling } from './cancel-calls.js'
 import type { Paint } from '../text/console-text.js'
-import type { CommandDesk } from '../store/store-command.js'
+import type { CommandContext } from '../store/store-command.js'
 import { parseSpan } from '../text/time-words.js'
 import { visible } from '../text/visible-text.js'
 
 /** Which part of a team; all of it unless one is named. */
-export const scopeOf = ({ option, wrong }: CommandDesk): { readonly scope: 'all' | 'agent' | 'tool' | 'profile'; readonly subject: string } => {
+export const scopeOf = ({ option, wrong }: CommandContext): { readonly scope: 'all' | 'agent' | 'tool' | 'profile'; readonly subject: string } => {
   const named = (['agent', 'tool', 'profile'] as const).flatMap((scope) => {
     const subject = option(scope)
     return subject === undefined ? [] : [{ scope, subject }]
@@ -22,18 +22,18 @@ export const scopeOf = ({ option, wrong }: CommandDesk): { readonly scope: 'all'
   return named[0] ?? { scope: 'all', subject: '' }
 }
 
-export const stop = (desk: CommandDesk): Promise<number> => stopAs(desk, 'kill')
-export const pause = (desk: CommandDesk): Promise<number> => stopAs(desk, 'pause')
+export const stop = (context: CommandContext): Promise<number> => stopAs(context, 'kill')
+export const pause = (context: CommandContext): Promise<number> => stopAs(context, 'pause')
 
-const stopAs = async (desk: CommandDesk, state: 'kill' | 'pause'): Promise<number> => {
-  const { store, option, switches, print, wrong } = desk
+const stopAs = async (context: CommandContext, state: 'kill' | 'pause'): Promise<number> => {
+  const { store, option, switches, print, wrong } = context
   const [reason, wait] = [option('reason'), option('wait')]
   if (reason === undefined) throw wrong('there is no reason', 'say why: --reason TEXT')
   if (state === 'pause' && switches.has('cancel')) throw wrong('pause lets running calls go on', 'end them: cordon team stop --cancel')
   const waitMs = wait === undefined ? CANCEL_MS : parseSpan(wait)
   if (waitMs === undefined) throw wrong(`--wait needs a time such as 10s or 2m: ${wait ?? ''}`)
-  const what = scopeOf(desk)
-  const of = await desk.team()
+  const what = scopeOf(context)
+  const of = await context.team()
   await store.ask('stop', { team: of, ...what, state, reason })
   const said = (paint: Paint): string => `${paint('red', state === 'kill' ? 'stopped' : 'paused')}: ${visible(`${what.scope} ${what.subject}`.trim())}\n`
   const running = () => store.ask('listInvocations', { team: of, status: 'running', most: MOST_RUNNING, ...(what.scope === 'all' ? {} : { [what.scope]: what.subject }) })
@@ -52,7 +52,7 @@ const stopAs = async (desk: CommandDesk, state: 'kill' | 'pause'): Promise<numbe
     said(paint),
     `${left.length === 1 ? 'one call still runs' : `${String(left.length)}${left.length === MOST_RUNNING ? ' or more' : ''} calls still run`}, which this does not end:\n`,
     renderCalls(left, paint, ''),
-    `to end ${left.length === 1 ? 'it' : 'them'}: ${desk.again(`calls cancel ${left.map(({ id }) => id).join(' ')}`)}\n`,
+    `to end ${left.length === 1 ? 'it' : 'them'}: ${context.again(`calls cancel ${left.map(({ id }) => id).join(' ')}`)}\n`,
   ].join('')))
   return 0
 }
@@ -86,9 +86,9 @@ const cancelAll = async (store: StoreAccess, running: () => Promise<readonly { r
   return { ended: [...ended.values()], problems: [...problems.values()] }
 }
 
-export const resume = async (desk: CommandDesk): Promise<number> => {
-  const what = scopeOf(desk)
-  await desk.store.ask('resume', { team: await desk.team(), ...what })
-  desk.print({ ...what, state: 'resumed' }, (paint) => `${paint('green', 'resumed')}: ${visible(`${what.scope} ${what.subject}`.trim())}\n`)
+export const resume = async (context: CommandContext): Promise<number> => {
+  const what = scopeOf(context)
+  await context.store.ask('resume', { team: await context.team(), ...what })
+  context.print({ ...what, state: 'resumed' }, (paint) => `${paint('green', 'resumed')}: ${visible(`${what.scope} ${what.subject}`.trim())}\n`)
   return 0
 }

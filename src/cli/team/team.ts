@@ -1,5 +1,5 @@
 import type { CommandLine } from '../command-line.js'
-import type { CommandDesk } from '../store/store-command.js'
+import type { CommandContext } from '../store/store-command.js'
 import { runStoreCommand } from '../store/store-command.js'
 import { renderSpan, renderTable, renderWindow } from '../text/table-text.js'
 import { TEAM_HELP } from './team-help.js'
@@ -8,9 +8,9 @@ import { parseSpan } from '../text/time-words.js'
 import { visible } from '../text/visible-text.js'
 
 export const team = (line: CommandLine): Promise<number> =>
-  runStoreCommand({ name: 'team', help: TEAM_HELP, makesStore: 'create', actions: { create, show, add: (desk) => change(desk, 'addMember'), remove: (desk) => change(desk, 'removeMember'), stop, pause, resume, profile, budget, limit } }, line)
+  runStoreCommand({ name: 'team', help: TEAM_HELP, makesStore: 'create', actions: { create, show, add: (context) => change(context, 'addMember'), remove: (context) => change(context, 'removeMember'), stop, pause, resume, profile, budget, limit } }, line)
 
-const create = async ({ store, words, wrong, print }: CommandDesk): Promise<number> => {
+const create = async ({ store, words, wrong, print }: CommandContext): Promise<number> => {
   const [name, ...rest] = words
   if (name === undefined || rest.length > 0) throw wrong('name one team')
   const { actor } = await store.ask('whoAmI', {})
@@ -19,7 +19,7 @@ const create = async ({ store, words, wrong, print }: CommandDesk): Promise<numb
   return 0
 }
 
-const show = async ({ store, team: teamOf, print }: CommandDesk): Promise<number> => {
+const show = async ({ store, team: teamOf, print }: CommandContext): Promise<number> => {
   const of = { team: await teamOf() }
   const [members, stops, profiles, budgets, limits] = [await store.ask('listMembers', of), await store.ask('listStops', of), await store.ask('listProfiles', of), await store.ask('listBudgets', of), await store.ask('listLimits', of)]
   print({ ...of, members, stops, profiles, budgets, limits }, (paint) =>
@@ -38,7 +38,7 @@ const usedOf = (used: number | null, most: number | null): string => (most === n
 
 const KINDS = ['admin', 'operator', 'agent', 'runner'] as const
 
-const change = async ({ store, words, team: teamOf, wrong, print }: CommandDesk, how: 'addMember' | 'removeMember'): Promise<number> => {
+const change = async ({ store, words, team: teamOf, wrong, print }: CommandContext, how: 'addMember' | 'removeMember'): Promise<number> => {
   const [actor, ...named] = words
   const kinds = named.map((word) => KINDS.find((kind) => kind === word))
   const wanted = kinds.filter((kind) => kind !== undefined)
@@ -49,7 +49,7 @@ const change = async ({ store, words, team: teamOf, wrong, print }: CommandDesk,
   return 0
 }
 
-const profile = async ({ store, words, values, switches, team: teamOf, wrong, print }: CommandDesk): Promise<number> => {
+const profile = async ({ store, words, values, switches, team: teamOf, wrong, print }: CommandContext): Promise<number> => {
   const [name, ...rest] = words
   if (name === undefined || rest.length > 0) throw wrong('name one profile')
   const [allow, deny, groups, asked] = [values.get('allow'), values.get('deny'), values.get('group'), values.get('ask-about')]
@@ -61,41 +61,41 @@ const profile = async ({ store, words, values, switches, team: teamOf, wrong, pr
   return 0
 }
 
-const budget = async (desk: CommandDesk): Promise<number> => {
-  const { scope, subject } = scopeOf(desk)
-  if (scope === 'all' || scope === 'tool') throw desk.wrong('a budget is of one --agent or one --profile')
-  const [calls, cost, ms] = [desk.option('calls'), desk.option('cost'), parseSpan(desk.option('per') ?? '')]
-  if (ms === undefined || ms < 1000) throw desk.wrong('the budget has no span', 'say in which one: --per 1h, --per 1d')
+const budget = async (context: CommandContext): Promise<number> => {
+  const { scope, subject } = scopeOf(context)
+  if (scope === 'all' || scope === 'tool') throw context.wrong('a budget is of one --agent or one --profile')
+  const [calls, cost, ms] = [context.option('calls'), context.option('cost'), parseSpan(context.option('per') ?? '')]
+  if (ms === undefined || ms < 1000) throw context.wrong('the budget has no span', 'say in which one: --per 1h, --per 1d')
   const seconds = Math.floor(ms / 1000)
-  if (desk.switches.has('off')) {
-    await desk.store.ask('removeBudget', { team: await desk.team(), scope, subject, seconds })
-    desk.print({ scope, subject, seconds, status: 'removed' }, (paint) => `${paint('green', 'removed')} the budget of ${scope} ${visible(subject)} per ${renderWindow(seconds)}\n`)
+  if (context.switches.has('off')) {
+    await context.store.ask('removeBudget', { team: await context.team(), scope, subject, seconds })
+    context.print({ scope, subject, seconds, status: 'removed' }, (paint) => `${paint('green', 'removed')} the budget of ${scope} ${visible(subject)} per ${renderWindow(seconds)}\n`)
     return 0
   }
-  if (calls === undefined && cost === undefined) throw desk.wrong('the budget has no limit', 'say how many: --calls N or --cost N; or remove it: --off')
-  const [maxCalls, maxCost] = [amountOf('calls', calls, desk), amountOf('cost', cost, desk)]
-  if (maxCalls !== undefined && !Number.isInteger(maxCalls)) throw desk.wrong(`--calls needs a whole number: ${calls ?? ''}`)
+  if (calls === undefined && cost === undefined) throw context.wrong('the budget has no limit', 'say how many: --calls N or --cost N; or remove it: --off')
+  const [maxCalls, maxCost] = [amountOf('calls', calls, context), amountOf('cost', cost, context)]
+  if (maxCalls !== undefined && !Number.isInteger(maxCalls)) throw context.wrong(`--calls needs a whole number: ${calls ?? ''}`)
   const wanted = { scope, subject, seconds, ...(maxCalls === undefined ? {} : { maxCalls }), ...(maxCost === undefined ? {} : { maxCost }) }
-  await desk.store.ask('setBudget', { team: await desk.team(), ...wanted })
+  await context.store.ask('setBudget', { team: await context.team(), ...wanted })
   const limits = [...(maxCalls === undefined ? [] : [`${String(maxCalls)} calls`]), ...(maxCost === undefined ? [] : [`a cost of ${String(maxCost)}`])]
-  desk.print(wanted, (paint) => `${paint('green', 'set')} the budget of ${scope} ${visible(subject)}: ${limits.join(' and ')} per ${renderWindow(seconds)}\n`)
+  context.print(wanted, (paint) => `${paint('green', 'set')} the budget of ${scope} ${visible(subject)}: ${limits.join(' and ')} per ${renderWindow(seconds)}\n`)
   return 0
 }
 
-const limit = async (desk: CommandDesk): Promise<number> => {
-  const [agent, text] = [desk.option('agent'), desk.option('waiting')]
-  const isOff = desk.switches.has('off')
-  if ((text === undefined) === !isOff) throw desk.wrong('the limit is missing, or given twice', 'say how many questions may wait: --waiting N; or remove the limit: --off')
-  const waiting = amountOf('waiting', text, desk)
-  if (waiting !== undefined && !Number.isInteger(waiting)) throw desk.wrong(`--waiting needs a whole number: ${text ?? ''}`)
+const limit = async (context: CommandContext): Promise<number> => {
+  const [agent, text] = [context.option('agent'), context.option('waiting')]
+  const isOff = context.switches.has('off')
+  if ((text === undefined) === !isOff) throw context.wrong('the limit is missing, or given twice', 'say how many questions may wait: --waiting N; or remove the limit: --off')
+  const waiting = amountOf('waiting', text, context)
+  if (waiting !== undefined && !Number.isInteger(waiting)) throw context.wrong(`--waiting needs a whole number: ${text ?? ''}`)
   const wanted = { ...(agent === undefined ? {} : { agent }), ...(waiting === undefined ? {} : { waiting }) }
-  await desk.store.ask('limitWaiting', { team: await desk.team(), ...wanted })
+  await context.store.ask('limitWaiting', { team: await context.team(), ...wanted })
   const whose = agent === undefined ? 'every agent' : `agent ${visible(agent)}`
-  desk.print(wanted, (paint) => (waiting === undefined ? `${paint('green', 'removed')} the limit of ${whose}\n` : `${paint('green', 'set')} the limit of ${whose}: ${String(waiting)} questions that wait\n`))
+  context.print(wanted, (paint) => (waiting === undefined ? `${paint('green', 'removed')} the limit of ${whose}\n` : `${paint('green', 'set')} the limit of ${whose}: ${String(waiting)} questions that wait\n`))
   return 0
 }
 
-const amountOf = (name: string, text: string | undefined, { wrong }: Pick<CommandDesk, 'wrong'>): number | undefined => {
+const amountOf = (name: string, text: string | undefined, { wrong }: Pick<CommandContext, 'wrong'>): number | undefined => {
   if (text === undefined) return undefined
   const amount = Number(text)
   if (text.trim() === '' || !Number.isFinite(amount) || amount < 0) throw wrong(`--${name} needs a number, at least 0: ${text}`)

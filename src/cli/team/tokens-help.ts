@@ -3,22 +3,22 @@ import { EXIT_STATUS_NOTES, JSON_OPTION, STORE_OPTIONS } from '../store/store-he
 
 export const TOKENS_HELP: CommandHelp = {
   usage: 'cordon tokens list | create MEMBER | revoke ID [options]',
-  summary: 'what programs show to cordon serve to be known as a member',
+  summary: 'create, list and revoke access tokens for cordon serve',
   description: [
-    'create makes a token that speaks for a member of the team, and for what they are in this team alone. It is printed',
-    'once: the store keeps its hash. revoke takes one back at once; so does taking its member out of the team.',
+    'create makes a token for a member of the team, with the rights of that member in this team. It is printed once,',
+    'because the store keeps only its hash. revoke ends a token at once; so does removing its member from the team.',
   ],
   groups: [
     {
       title: 'options',
       options: [
         { name: 'label', value: 'TEXT', meantBy: ['name', 'description'], help: 'what it is for (create)' },
-        { name: 'days', value: 'N', help: 'how long it is valid: up to 365 (create; otherwise: 90)' },
-        { name: 'out', value: 'FILE', meantBy: ['output', 'file'], help: 'writes it to a new file that only you can read, instead of printing it (create)' },
+        { name: 'days', value: 'N', help: 'days until it expires, up to 365 (default: 90) (create)' },
+        { name: 'out', value: 'FILE', meantBy: ['output', 'file'], help: 'write it to a new file that only you can read, instead of printing it (create)' },
         JSON_OPTION,
       ],
     },
-    { title: 'the store', options: STORE_OPTIONS },
+    { title: 'store', options: STORE_OPTIONS },
   ],
   notes: EXIT_STATUS_NOTES,
 }

@@ -5,7 +5,7 @@ import { fail } from '../../errors/index.js'
 import type { CommandLine } from '../command-line.js'
 import { STDERR, oneLine, writeText } from '../text/console-text.js'
 import { idAmong, isFullId } from '../text/named-id.js'
-import type { CommandDesk } from '../store/store-command.js'
+import type { CommandContext } from '../store/store-command.js'
 import { runStoreCommand } from '../store/store-command.js'
 import { renderTable } from '../text/table-text.js'
 import { parseDays } from '../text/time-words.js'
@@ -13,7 +13,7 @@ import { TOKENS_HELP } from './tokens-help.js'
 
 export const tokens = (line: CommandLine): Promise<number> => runStoreCommand({ name: 'tokens', help: TOKENS_HELP, actions: { list, create, revoke } }, line)
 
-const list = async ({ store, team, print }: CommandDesk): Promise<number> => {
+const list = async ({ store, team, print }: CommandContext): Promise<number> => {
   const all = await store.ask('listTokens', { team: await team() })
   const day = (time: string | null): string => time?.slice(0, 10) ?? 'never'
   const stateOf = ({ revokedAt, expiresAt }: { readonly revokedAt: string | null; readonly expiresAt: string }): string => (revokedAt !== null ? 'revoked' : Date.parse(expiresAt) <= Date.now() ? 'expired' : `until ${day(expiresAt)}`)
@@ -21,7 +21,7 @@ const list = async ({ store, team, print }: CommandDesk): Promise<number> => {
   return 0
 }
 
-const create = async ({ store, team, words, option, wrong, print }: CommandDesk): Promise<number> => {
+const create = async ({ store, team, words, option, wrong, print }: CommandContext): Promise<number> => {
   const [actor, ...rest] = words
   if (actor === undefined || rest.length > 0) throw wrong('name one member')
   const [label, days, file] = [option('label'), option('days'), option('out')]
@@ -42,13 +42,13 @@ const create = async ({ store, team, words, option, wrong, print }: CommandDesk)
   return 0
 }
 
-const daysOf = (text: string, wrong: CommandDesk['wrong']): number => {
+const daysOf = (text: string, wrong: CommandContext['wrong']): number => {
   const days = parseDays(text)
   if (days === undefined) throw wrong(`--days needs a number of days, such as 90d: ${text}`)
   return days
 }
 
-const revoke = async ({ store, words, team, wrong, print }: CommandDesk): Promise<number> => {
+const revoke = async ({ store, words, team, wrong, print }: CommandContext): Promise<number> => {
   const [word, ...rest] = words
   if (word === undefined || rest.length > 0) throw wrong('no token is named, or more than one', 'name one by its id: cordon tokens list has them')
   const id = isFullId(word) ? word : idAmong(word, (await store.ask('listTokens', { team: await team() })).map((each) => [each.id]), { what: 'token', listedBy: 'cordon tokens list', wrong })

@@ -2,7 +2,7 @@ import type { AnswerOf } from '../../store/index.js'
 
 import type { CommandLine } from '../command-line.js'
 import { renderBoundary } from './question-text.js'
-import type { CommandDesk } from '../store/store-command.js'
+import type { CommandContext } from '../store/store-command.js'
 import { runStoreCommand } from '../store/store-command.js'
 import { renderFacts, renderQuoted, renderTable } from '../text/table-text.js'
 import { readToolFile } from '../store/tool-file.js'
@@ -10,9 +10,9 @@ import { TOOLS_HELP } from './tools-help.js'
 import { visible } from '../text/visible-text.js'
 
 export const tools = (line: CommandLine): Promise<number> =>
-  runStoreCommand({ name: 'tools', help: TOOLS_HELP, actions: { list, register, show, assign, revoke, enable: (desk) => setStatus(desk, 'active'), disable: (desk) => setStatus(desk, 'disabled') } }, line)
+  runStoreCommand({ name: 'tools', help: TOOLS_HELP, actions: { list, register, show, assign, revoke, enable: (context) => setStatus(context, 'active'), disable: (context) => setStatus(context, 'disabled') } }, line)
 
-const list = async ({ store, team, print }: CommandDesk): Promise<number> => {
+const list = async ({ store, team, print }: CommandContext): Promise<number> => {
   const of = { team: await team() }
   const [all, assignments] = [await store.ask('listTools', of), await store.ask('listAssignments', of)]
   const agentsOf = (key: string): string => assignments.filter(({ tool, isAllowed }) => tool === key && isAllowed).map(({ agent, profile }) => (profile === null ? agent : `${agent} (${profile})`)).join(', ')
@@ -30,7 +30,7 @@ type Tool = AnswerOf<'showTool'>
 
 const approvalOf = ({ requiresApproval, approvalsNeeded }: Tool): string => (requiresApproval ? `by ${String(approvalsNeeded)}` : 'none')
 
-const register = async ({ store, team, words, values, wrong, print }: CommandDesk): Promise<number> => {
+const register = async ({ store, team, words, values, wrong, print }: CommandContext): Promise<number> => {
   if (words.length === 0) throw wrong('name a file with a tool in it')
   // All are read before the first is registered.
   const files = words.flatMap((path) => readToolFile(path))
@@ -46,10 +46,10 @@ const register = async ({ store, team, words, values, wrong, print }: CommandDes
   return 0
 }
 
-const show = async (desk: CommandDesk): Promise<number> => {
-  const [key] = wordsOf(desk, ['TOOL'])
-  const tool = await desk.store.ask('showTool', { team: await desk.team(), tool: key })
-  desk.print(tool, (paint) =>
+const show = async (context: CommandContext): Promise<number> => {
+  const [key] = wordsOf(context, ['TOOL'])
+  const tool = await context.store.ask('showTool', { team: await context.team(), tool: key })
+  context.print(tool, (paint) =>
     [
       ...renderFacts([['tool', `${tool.key}, version ${String(tool.version)}, ${tool.status}`], ['name', tool.name], ['says', tool.description], ['group', tool.category], ['class', tool.egressClass], ['approval', approvalOf(tool)]], paint),
       `  ${paint('dim', 'input')}`,
@@ -61,30 +61,30 @@ const show = async (desk: CommandDesk): Promise<number> => {
   return 0
 }
 
-const assign = async (desk: CommandDesk): Promise<number> => {
-  const [tool, agent] = wordsOf(desk, ['TOOL', 'AGENT'])
-  const profile = desk.option('profile')
-  await desk.store.ask('assignTool', { team: await desk.team(), tool, agent, ...(profile === undefined ? {} : { profile }) })
-  desk.print({ tool, agent, profile: profile ?? null, status: 'assigned' }, (paint) => `${paint('green', 'assigned')} ${visible(tool)} to ${visible(agent)}\n`)
+const assign = async (context: CommandContext): Promise<number> => {
+  const [tool, agent] = wordsOf(context, ['TOOL', 'AGENT'])
+  const profile = context.option('profile')
+  await context.store.ask('assignTool', { team: await context.team(), tool, agent, ...(profile === undefined ? {} : { profile }) })
+  context.print({ tool, agent, profile: profile ?? null, status: 'assigned' }, (paint) => `${paint('green', 'assigned')} ${visible(tool)} to ${visible(agent)}\n`)
   return 0
 }
 
-const revoke = async (desk: CommandDesk): Promise<number> => {
-  const [tool, agent] = wordsOf(desk, ['TOOL', 'AGENT'])
-  await desk.store.ask('revokeTool', { team: await desk.team(), tool, agent })
-  desk.print({ tool, agent, status: 'revoked' }, () => `revoked ${visible(tool)} from ${visible(agent)}\n`)
+const revoke = async (context: CommandContext): Promise<number> => {
+  const [tool, agent] = wordsOf(context, ['TOOL', 'AGENT'])
+  await context.store.ask('revokeTool', { team: await context.team(), tool, agent })
+  context.print({ tool, agent, status: 'revoked' }, () => `revoked ${visible(tool)} from ${visible(agent)}\n`)
   return 0
 }
 
-const setStatus = async (desk: CommandDesk, status: 'active' | 'disabled'): Promise<number> => {
-  const [tool] = wordsOf(desk, ['TOOL'])
-  await desk.store.ask('setToolStatus', { team: await desk.team(), tool, status })
-  desk.print({ tool, status }, () => `${visible(tool)} is ${status}\n`)
+const setStatus = async (context: CommandContext, status: 'active' | 'disabled'): Promise<number> => {
+  const [tool] = wordsOf(context, ['TOOL'])
+  await context.store.ask('setToolStatus', { team: await context.team(), tool, status })
+  context.print({ tool, status }, () => `${visible(tool)} is ${status}\n`)
   return 0
 }
 
 /** Exactly as many words as there are names for them. */
-const wordsOf = <const Names extends readonly string[]>({ words, wrong }: CommandDesk, names: Names): { readonly [Each in keyof Names]: string } => {
+const wordsOf = <const Names extends readonly string[]>({ words, wrong }: CommandContext, names: Names): { readonly [Each in keyof Names]: string } => {
   if (words.length !== names.length) throw wrong(`say ${names.join(' and ')}`)
   return words as unknown as { readonly [Each in keyof Names]: string }
 }

@@ -3,10 +3,10 @@ import type { CordonError } from '../../errors/index.js'
 import { invalid, itemsOf, mappingOf, rootNode, textOf } from '../../policy/index.js'
 import type { PolicyNode } from '../../policy/index.js'
 
-import type { InvocationState } from './invocation-state.js'
-import { completedOf, startedOf } from './invocation-state.js'
+import type { SessionCountState } from './session-count-state.js'
+import { completedOf, startedOf } from './session-count-state.js'
 
-/** When and how often a tool may run within one invocation. An absent limit is not set. */
+/** When and how often a tool may run within one session. An absent limit is not set. */
 export interface Constraints {
   readonly maxInvocations?: number
   /** Every one of these must have completed before. */
@@ -40,7 +40,7 @@ const parseFlag = (node: PolicyNode): boolean => {
 }
 
 /** Why the constraints of a tool deny a call now, if they do. */
-export const constraintDenial = (tool: string, { forbidden, maxInvocations, onlyAfter }: Constraints, state: InvocationState): CordonError | undefined => {
+export const constraintDenial = (tool: string, { forbidden, maxInvocations, onlyAfter }: Constraints, state: SessionCountState): CordonError | undefined => {
   if (forbidden) return fail('tool-forbidden', { tool })
   if (maxInvocations !== undefined && startedOf(state, tool) >= maxInvocations) return fail('tool-exhausted', { tool, limit: maxInvocations })
   const missing = onlyAfter.filter((name) => completedOf(state, name) === 0)

@@ -66,7 +66,7 @@ const isDirectlyInRoot = (grants: readonly PathPattern[], path: AbsolutePath): b
 
 /**
  * Whether a write grant names a protected object: the name stands literally in the grant, and the
- * grant up to there matches the object. `.git/hooks/**` and `src/package.json` name one, `src/**` does not.
+ * grant up to there matches the object. `.git/hooks/**` and `app/package.json` name one, `app/**` does not.
  */
 export const isNamedBy = (write: readonly PathPattern[], entry: ProtectedName, path: AbsolutePath): boolean => {
   const wanted = entry.name.split('/')

@@ -1,53 +1,55 @@
-import type { Evaluation, Gate, Mode } from '../../gate/index.js'
 import type { CordonError } from '../../errors/index.js'
+import type { Evaluation, Gate, GateTool, JsonValue, PermissionDecision } from '../../gate/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 
-import type { Outcome } from '../call-outcome.js'
 import type { ApprovalSettings } from '../approvals.js'
 import type { EventStream } from '../events/event-stream.js'
 import type { RecordSettings } from '../events/recorded-arguments.js'
-import type { Executor } from './execute.js'
+import type { NetworkCall } from '../network/call-networks.js'
 import type { RegisteredCalls } from '../registry/registered-calls.js'
-import type { RegisteredTool } from '../tools/registered-tool.js'
-import type { CallFacts, CallUsage, Execution } from '../result/tool-result.js'
-import type { ToolDefinition } from '../tools/tools.js'
+import type { Execution, ToolOutput } from '../result/tool-result.js'
+import type { BoundTool } from '../tools/bound-tool.js'
 
-/** What every call of one runtime uses. */
-export interface CallServices {
-  readonly gate: Gate
-  readonly events: EventStream
-  readonly tools: ReadonlyMap<string, RegisteredTool>
-  /** A tool as this runtime would know it, with what it holds apart from every tool. */
-  readonly register: (definition: ToolDefinition) => RegisteredTool
-  /** Folders that no call is given in addition, whoever would approve it. */
-  readonly withheld: readonly AbsolutePath[]
-  readonly executor: Executor
-  readonly approval: ApprovalSettings | undefined
-  /** Where calls are in the books of a team. */
-  readonly registered: RegisteredCalls | undefined
-  readonly record: RecordSettings
-  readonly mode: Mode
-  readonly sessionId: string
-  readonly newId: () => string
-  /** Where a call comes in: the caller's span becomes the parent of its own. */
-  readonly begin: (callId: string) => void
+/** What the steps of a call need to know of a tool. Its runner knows more. */
+export interface CallTool {
+  readonly gate: GateTool
+  readonly cwd: AbsolutePath
 }
 
-const usageOf = (usage: Execution['usage']): CallUsage | null =>
-  usage === null ? null : { wall_ms: usage.wallMs, cpu_ms: usage.cpuMs, max_rss_bytes: usage.maxResidentBytes, peak_memory_bytes: usage.peakMemoryBytes ?? null }
+/** What every call of one runtime uses. */
+export interface CallServices<Tool extends CallTool = BoundTool> {
+  readonly gate: Gate
+  readonly events: EventStream
+  readonly tools: ReadonlyMap<string, Tool>
+  readonly runner: ToolRunner<Tool>
+  readonly approval: ApprovalSettings | undefined
+  /** Undefined where no registry keeps the calls. */
+  readonly registeredCalls: RegisteredCalls | undefined
+  readonly record: RecordSettings
+  readonly now: () => number
+  /** Called when a call comes in: the caller's span becomes the parent of the call's span. */
+  readonly begin: (callId: string) => void
+  /** The decision that replaces a permit where the call could not start; undefined where the permit stands. */
+  readonly revise?: (decision: PermissionDecision, error: CordonError) => PermissionDecision | undefined
+}
 
-export const factsOf = ({ gate, sessionId }: CallServices, { decision }: Evaluation, outcome: Outcome | undefined, error: CordonError | undefined): CallFacts => ({
-  call_id: decision.call_id,
-  session_id: sessionId,
-  tool: decision.tool,
-  permission_state: gate.state(),
-  permission_decision: decision,
-  sandbox_profile: outcome?.profile ?? null,
-  violations: outcome?.violations ?? [],
-  egress: outcome?.egress ?? null,
-  ...(outcome?.bareRequests === undefined || outcome.bareRequests.length === 0 ? {} : { bare_requests: outcome.bareRequests }),
-  usage: usageOf(outcome?.usage ?? null),
-  error: error === undefined ? null : { code: error.code, message: error.message, fix: error.fix ?? null },
-  printed: outcome?.printed ?? '',
-  ...(outcome?.registered === undefined ? {} : { registered: outcome.registered }),
-})
+/** Runs calls that have shown their permit. */
+export interface ToolRunner<Tool extends CallTool> {
+  /** The process that a call starts, if it starts one. */
+  readonly processOf: (tool: Tool, inputs: Evaluation['inputs']) => { readonly program: string; readonly words: readonly string[] } | undefined
+  readonly run: (tool: Tool, call: PermittedCall) => Promise<Execution>
+}
+
+export interface PermittedCall {
+  /** The copy that was judged, whatever the caller did to its own object since. */
+  readonly input: JsonValue
+  /** Of a process tool: the words that the gate has judged. */
+  readonly command: readonly string[] | undefined
+  readonly signal: AbortSignal | undefined
+  readonly onProgress: (value: JsonValue) => void
+  readonly onOutput: ((chunk: ToolOutput) => void) | undefined
+  /** Called when the cell is ready. Where it rejects, the process is not started. */
+  readonly beforeStart: () => Promise<void>
+  /** The name of the call on the network, and whether somebody approved it. */
+  readonly network: NetworkCall
+}

@@ -7,11 +7,11 @@ import { isReadable, isWithinPath, isWritable, parentOf, parseAbsolutePath, wide
 import type { AbsolutePath, Boundary, Limits, MoreGrants } from '../../policy/index.js'
 import type { Violation } from '../../sandbox/index.js'
 
-import type { RegisteredTool } from '../tools/registered-tool.js'
+import type { BoundTool } from '../tools/bound-tool.js'
 import type { ToolDefinition } from '../tools/tools.js'
 
 export interface WiderTool {
-  readonly tool: RegisteredTool
+  readonly tool: BoundTool
   /** What is added, in words for the one who is asked. */
   readonly added: readonly string[]
 }
@@ -20,18 +20,18 @@ export interface WiderTool {
 const MOST_ADDED = 32
 
 export interface Widener {
-  readonly register: (definition: ToolDefinition) => RegisteredTool
+  readonly bind: (definition: ToolDefinition) => BoundTool
   /** Folders that no call is given, whoever would approve it: those of the audit log. */
   readonly withheld: readonly AbsolutePath[]
 }
 
 /** Undefined where no wider policy would help, or none may be asked for: protected names and connections stay refused. */
-export const widerTool = (tool: RegisteredTool, violations: readonly Violation[], { register, withheld }: Widener): WiderTool | undefined => {
+export const widerTool = (tool: BoundTool, violations: readonly Violation[], { bind, withheld }: Widener): WiderTool | undefined => {
   const more = without(withheld, grantsFor(violations, tool.gate.boundary))
   const added = wordsFor(more)
   if (added.length === 0 || added.length > MOST_ADDED) return undefined
   try {
-    const wider = { ...register({ ...tool.definition, policy: widenPolicy(tool.definition.policy, more) }), isWidened: true }
+    const wider = { ...bind({ ...tool.definition, policy: widenPolicy(tool.definition.policy, more) }), isWidened: true }
     return helps(more, wider.gate.boundary) ? { tool: wider, added } : undefined
   } catch (error) {
     // What was refused may not be granted at all, such as the audit log.

@@ -12,7 +12,7 @@ export interface BareRequests {
 
 const MOST = 5
 
-/** A tool decides how long a path is, and these lines go into books that are bounded. */
+/** A tool decides how long a path is, and the registry bounds the size of these lines. */
 const LONGEST_PATH = 200
 const shortened = (path: string): string => (path.length <= LONGEST_PATH ? path : `${path.slice(0, LONGEST_PATH)}…`)
 

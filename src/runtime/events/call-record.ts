@@ -1,5 +1,5 @@
 // The entries of a call, in their order: a runtime and `cordon run` tell the same story.
-import type { Evaluation, PermissionDecision } from '../../gate/index.js'
+import type { Evaluation, PermissionDecision, PermissionState } from '../../gate/index.js'
 import { MOST_VIOLATIONS_TOLD, describeViolation } from '../../sandbox/index.js'
 import type { SandboxProfile, Usage, Violation } from '../../sandbox/index.js'
 
@@ -26,6 +26,16 @@ export const denied = ({ decision }: Evaluated): EventDraft => {
 }
 
 export const called = ({ decision }: Evaluated, recorded: RecordedArguments): EventDraft => ({ type: 'tool.called', ...idsOf(decision), arguments: recorded, risk: decision.risk, policy_hash: decision.policy_hash })
+
+/** A rule or an approval that holds for longer than one call. */
+export interface PolicyChange {
+  readonly change: 'approval' | 'rules'
+  readonly because: string
+}
+
+export const policyChanged = ({ call_id, tool, policy_hash }: PermissionDecision, { change, because }: PolicyChange, permission_state: PermissionState): EventDraft => ({
+  ...{ type: 'policy.changed', call_id, change, because, tool, policy_hash, permission_state },
+})
 
 export interface StartedProcess {
   readonly program: string

@@ -1,4 +1,4 @@
-/** What the books are told of a new call besides its input. */
+/** What a new call tells the registry besides its input. */
 export interface AskedWith {
   /** The run of the team that the call belongs to; it must be approved and open. */
   readonly run?: string

@@ -7,7 +7,7 @@ export type EndedRun = Pick<Outcome, 'status' | 'output' | 'error' | 'usage' | '
 
 const MOST_VIOLATIONS = 20
 
-/** What the books get to know of a run: what came of it, what it used, and what held it. */
+/** What the registry learns about a call: its result, its usage, and the mechanisms that enforced its boundary. */
 export const completionOf = ({ status, output, error, profile, violations, durationMs, bareRequests = [], ...run }: EndedRun): Completion => ({
   status: status === 'ok' ? 'completed' : 'failed',
   ...(output === undefined ? {} : { output }),

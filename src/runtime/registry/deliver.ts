@@ -5,7 +5,7 @@ import { isFinal } from '../../store/index.js'
 import type { Completion } from '../../store/index.js'
 
 import { whileUnavailable } from './away.js'
-import type { CallStore, SeenCall } from './call-store.js'
+import type { RegistryAccess, SeenCall } from './registry-access.js'
 
 /** It was understood, and is not taken: again would be the same. */
 const NOT_TAKEN: ReadonlySet<string> = new Set(['store-state', 'request-too-large', 'request-invalid'])
@@ -20,7 +20,7 @@ const CUT_OFF = { tries: 5, forMs: 60_000 }
  * call is failed, and says why. Something on the way to a server may cut off what is too large for it, without a word: a
  * large result that is never answered, by a server that answers everything else, is not taken either.
  */
-export const deliverCompletion = ({ complete, find }: Pick<CallStore, 'complete' | 'find'>, claimed: SeenCall, completion: Completion, enough: AbortSignal, cutOff = CUT_OFF): Promise<void> => {
+export const deliverCompletion = ({ complete, find }: Pick<RegistryAccess, 'complete' | 'find'>, claimed: SeenCall, completion: Completion, enough: AbortSignal, cutOff = CUT_OFF): Promise<void> => {
   let unanswered = { tries: 0, since: 0 }
   const isCutOff = async (error: CordonError): Promise<boolean> => {
     const { tries, since } = unanswered

@@ -10,7 +10,7 @@ import type { CallHandlers, Outcome } from '../call-outcome.js'
 import { PROGRESS_LIMITS } from '../result/result-limits.js'
 import type { ToolStatus } from '../result/tool-result.js'
 
-import type { CallStore, SeenCall } from './call-store.js'
+import type { RegistryAccess, SeenCall } from './registry-access.js'
 
 export type RemoteListening = Pick<CallHandlers, 'signal' | 'onProgress' | 'onOutput'>
 
@@ -20,15 +20,15 @@ export type Elsewhere = Pick<Outcome, 'status' | 'output' | 'error' | 'durationM
 const ENDING_MS = 10_000
 
 /** `leaving`: this process goes; the call goes on. */
-export const waitElsewhere = async (store: CallStore, id: string, { signal, onProgress, onOutput }: RemoteListening, leaving: AbortSignal): Promise<SeenCall> => {
-  const stop = store.follow(id, tellTo(onProgress, onOutput))
+export const waitElsewhere = async (access: RegistryAccess, id: string, { signal, onProgress, onOutput }: RemoteListening, leaving: AbortSignal): Promise<SeenCall> => {
+  const stop = access.follow(id, tellTo(onProgress, onOutput))
   const until = ({ status }: SeenCall) => isFinal(status)
   try {
-    return await store.wait(id, until, signal === undefined ? leaving : AbortSignal.any([signal, leaving]))
+    return await access.wait(id, until, signal === undefined ? leaving : AbortSignal.any([signal, leaving]))
   } catch (error) {
     if (signal?.aborted !== true || leaving.aborted) throw error
-    await store.cancel(id, 'its caller cancelled it').catch(() => undefined)
-    return await store.wait(id, until, AbortSignal.any([leaving, AbortSignal.timeout(ENDING_MS)])).catch((_: unknown) => {
+    await access.cancel(id, 'its caller cancelled it').catch(() => undefined)
+    return await access.wait(id, until, AbortSignal.any([leaving, AbortSignal.timeout(ENDING_MS)])).catch((_: unknown) => {
       throw fail('cancelled', {}, error)
     })
   } finally {
@@ -51,7 +51,7 @@ const progressOf = (content: string): unknown => {
 
 const STATUSES: ReadonlySet<unknown> = new Set<ToolStatus>(['failed', 'violated', 'timeout', 'cancelled', 'not_started'])
 
-/** What the books say of an ended call, as what came of it here. */
+/** Turns the ended call of the registry into an outcome of this runtime. */
 export const outcomeOf = (invocation: SeenCall): Elsewhere => {
   const { id, status, output, runner, usage } = invocation
   const duration = usage?.['duration_ms']

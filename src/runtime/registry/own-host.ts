@@ -3,7 +3,7 @@ import { fail } from '../../errors/index.js'
 import type { Completion } from '../../store/index.js'
 
 import { isAway, whileUnavailable } from './away.js'
-import type { CallStore, SeenCall } from './call-store.js'
+import type { RegistryAccess, SeenCall } from './registry-access.js'
 import { watchClaim } from './claim-watch.js'
 import { deliverCompletion } from './deliver.js'
 import { createLease, keepLease } from './lease.js'
@@ -31,29 +31,29 @@ const NOT_BEGUN: Completion = { status: 'failed', error: 'it was not begun: the 
 /** So many heartbeats in a lease, at least: one that is missed does not end anything. */
 const BEATS = 6
 
-export const openHost = async (store: CallStore, { heartbeatMs, silentMs }: HostTimes): Promise<OwnHost> => {
-  const lost = () => fail('runner-lost', { runner: store.runner, seconds: Math.round(silentMs / 1_000) })
-  const lease = createLease(store.heartbeat, silentMs)
+export const openHost = async (access: RegistryAccess, { heartbeatMs, silentMs }: HostTimes): Promise<OwnHost> => {
+  const lost = () => fail('runner-lost', { runner: access.runner, seconds: Math.round(silentMs / 1_000) })
+  const lease = createLease(access.heartbeat, silentMs)
   // Once more, for what is wrong with it.
-  if (!(await lease.renew())) await store.heartbeat()
+  if (!(await lease.renew())) await access.heartbeat()
   const taken = new Map<string, AbortController>()
   const beat = keepLease(lease, Math.min(heartbeatMs, silentMs / BEATS), () => {
     for (const ended of taken.values()) ended.abort(lost())
   })
   beat.unref()
-  const upkeep = store.keepUp === undefined ? undefined : startUpkeep(store.keepUp, Math.min(UPKEEP_MS, silentMs))
+  const upkeep = access.keepUp === undefined ? undefined : startUpkeep(access.keepUp, Math.min(UPKEEP_MS, silentMs))
   const leaving = new AbortController()
 
   const ours = async (id: string): Promise<SeenCall | undefined> => {
-    const now = await store.find(id)
-    return now.status === 'running' && now.runner === store.runner ? now : undefined
+    const now = await access.find(id)
+    return now.status === 'running' && now.runner === access.runner ? now : undefined
   }
   /** Of an attempt before this one only the answer may be lost: then it is ours already. */
-  const claim = async (id: string): Promise<SeenCall | undefined> => (await store.claim(id)) ?? (await ours(id))
+  const claim = async (id: string): Promise<SeenCall | undefined> => (await access.claim(id)) ?? (await ours(id))
   /** Nobody takes a call from a process that is heard, so what it does not run must not stay its own. */
   const giveBack = async (id: string): Promise<void> => {
     const claimed = await whileUnavailable(() => ours(id), leaving.signal)
-    if (claimed !== undefined) await deliverCompletion(store, claimed, NOT_BEGUN, leaving.signal)
+    if (claimed !== undefined) await deliverCompletion(access, claimed, NOT_BEGUN, leaving.signal)
   }
   const inTheBackground = (id: string, work: Promise<unknown>): void => {
     void work.catch(() => undefined).finally(() => taken.delete(id))
@@ -74,16 +74,16 @@ export const openHost = async (store: CallStore, { heartbeatMs, silentMs }: Host
         return undefined
       }
       const over = new AbortController()
-      watchClaim(claimed, (until, signal) => store.wait(id, until, signal), ended, over.signal)
+      watchClaim(claimed, (until, signal) => access.wait(id, until, signal), ended, over.signal)
       return {
         complete: async (completion) => {
           over.abort()
           try {
-            await deliverCompletion(store, claimed, completion, AbortSignal.timeout(COMPLETE_MS))
+            await deliverCompletion(access, claimed, completion, AbortSignal.timeout(COMPLETE_MS))
             taken.delete(id)
           } catch (error) {
-            // Its caller waits no longer; what came of it still belongs into the books.
-            inTheBackground(id, isAway(error) ? deliverCompletion(store, claimed, completion, leaving.signal) : Promise.resolve())
+            // Its caller no longer waits. The registry still gets the result.
+            inTheBackground(id, isAway(error) ? deliverCompletion(access, claimed, completion, leaving.signal) : Promise.resolve())
             throw error
           }
         },

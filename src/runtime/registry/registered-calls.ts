@@ -1,4 +1,4 @@
-// Calls of a runtime in the books of a team. The gate asks by a hook, people answer through the store, and a run is
+// Calls of a runtime in the registry of a team. The gate asks by a hook, people answer through the registry, and a run is
 // claimed before it begins and completed when it has ended.
 import { CordonError } from '../../errors/index.js'
 import type { ApprovalAnswer, Hook, HookAnswer, HookEvent, JsonValue } from '../../gate/index.js'
@@ -6,7 +6,7 @@ import type { ApprovalAnswer, Hook, HookAnswer, HookEvent, JsonValue } from '../
 import type { ApprovalRequest, Approve } from '../approvals.js'
 import type { CallHandlers } from '../call-outcome.js'
 
-import type { CallLedger, LedgerDecision, LedgerEntry, LedgerWait } from './call-ledger.js'
+import type { CallRegistry, RegistryDecision, RegistryEntry, RegistryWait } from './call-registry.js'
 import { completionOf } from './completion.js'
 import type { EndedRun } from './completion.js'
 import { outcomeOf } from './elsewhere.js'
@@ -37,8 +37,8 @@ export interface RegisteredCalls {
 }
 
 interface Expected extends Pick<CallHandlers, 'resume' | 'askedWith' | 'onInvocation'> {
-  entry: LedgerEntry | undefined
-  decision: LedgerDecision | undefined
+  entry: RegistryEntry | undefined
+  decision: RegistryDecision | undefined
   hasStarted: boolean
   refusal: CordonError | undefined
 }
@@ -50,21 +50,21 @@ const NOBODY: ApprovalAnswer = { kind: 'deny', by: 'nobody', reason: 'the regist
 const isYes = (answer: unknown): boolean =>
   typeof answer === 'object' && answer !== null && 'kind' in answer && (answer.kind === 'approve_once' || answer.kind === 'approve_for_scope')
 
-export const registeredCalls = (ledger: CallLedger): RegisteredCalls => {
+export const createRegisteredCalls = (registry: CallRegistry): RegisteredCalls => {
   const calls = new Map<string, Expected>()
 
   /** What the registry says, or why it does not take the call. */
-  const askFor = async (call: Expected, tool: string, input: JsonValue): Promise<LedgerDecision | LedgerWait> => {
+  const askFor = async (call: Expected, tool: string, input: JsonValue): Promise<RegistryDecision | RegistryWait> => {
     // Asked again: the input was edited, and what was asked for before is not what will run.
     await call.entry?.withdraw()
     try {
-      call.entry = await ledger.ask({ tool, input, ...(call.resume === undefined ? {} : { resume: call.resume }), ...(call.askedWith === undefined ? {} : { askedWith: call.askedWith }) })
+      call.entry = await registry.ask({ tool, input, ...(call.resume === undefined ? {} : { resume: call.resume }), ...(call.askedWith === undefined ? {} : { askedWith: call.askedWith }) })
       call.onInvocation(call.entry.id)
     } catch (error) {
       if (!(error instanceof CordonError)) throw error
       call.refusal = error
       // The model reads this. What the error says of the host is in the facts.
-      return { kind: 'denied', by: 'the store', reason: error.agentMessage }
+      return { kind: 'denied', by: 'the registry', reason: error.agentMessage }
     }
     const now = await call.entry.now()
     if (now.kind !== 'waiting') call.decision = now
@@ -82,9 +82,9 @@ export const registeredCalls = (ledger: CallLedger): RegisteredCalls => {
   }
 
   /** Waits for those who are asked through the registry. */
-  const waitFor = async (call: Expected & { readonly entry: LedgerEntry }, signal: AbortSignal): Promise<ApprovalAnswer> => {
+  const waitFor = async (call: Expected & { readonly entry: RegistryEntry }, signal: AbortSignal): Promise<ApprovalAnswer> => {
     call.decision = await call.entry.decision(signal)
-    return call.decision.kind === 'approved' ? { kind: 'approve_once', by: call.decision.by ?? 'the store' } : { kind: 'deny', by: call.decision.by, reason: call.decision.reason }
+    return call.decision.kind === 'approved' ? { kind: 'approve_once', by: call.decision.by ?? 'the registry' } : { kind: 'deny', by: call.decision.by, reason: call.decision.reason }
   }
 
   /** Rules of this runtime ask, and the registry was not asked yet: it is asked when nobody here can say no any more. */
@@ -100,10 +100,10 @@ export const registeredCalls = (ledger: CallLedger): RegisteredCalls => {
     return here ?? (said.by === null ? NOBODY : { kind: 'approve_once', by: said.by })
   }
 
-  const started = (callId: string): Expected & { readonly entry: LedgerEntry } => {
+  const started = (callId: string): Expected & { readonly entry: RegistryEntry } => {
     const call = calls.get(callId)
-    if (call?.entry === undefined) throw new Error(`the call ${callId} is not in the books`)
-    return call as Expected & { readonly entry: LedgerEntry }
+    if (call?.entry === undefined) throw new Error(`the call ${callId} is not in the registry`)
+    return call as Expected & { readonly entry: RegistryEntry }
   }
 
   return {
@@ -111,7 +111,7 @@ export const registeredCalls = (ledger: CallLedger): RegisteredCalls => {
     isAsked: (callId) => calls.get(callId)?.entry !== undefined,
     isElsewhere: (callId) => {
       const decision = calls.get(callId)?.decision
-      return ledger.execution === 'runners' || (decision?.kind === 'approved' && decision.hasEnded)
+      return registry.execution === 'runners' || (decision?.kind === 'approved' && decision.hasEnded)
     },
     expect: (callId, { resume, askedWith, onInvocation }) => {
       calls.set(callId, { resume, askedWith, onInvocation, entry: undefined, decision: undefined, hasStarted: false, refusal: undefined })

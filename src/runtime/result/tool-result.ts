@@ -44,7 +44,7 @@ export interface CallFacts {
   readonly error: { readonly code: string; readonly message: string; readonly fix: string | null } | null
   /** What a function tool printed. */
   readonly printed: string
-  /** Where calls are in the books of a team: which one it is there, and who ran it. */
+  /** For calls of a registry: the id of the call there, and the runner that ran it. */
   readonly registered?: RegisteredFacts
   /** In the mode on_failure: the attempt before this one, which met its boundary. */
   readonly first_attempt?: CallFacts
@@ -79,6 +79,8 @@ export interface Execution {
   readonly status: Exclude<ToolStatus, 'denied'>
   readonly output: JsonValue | undefined
   readonly error: CordonError | undefined
+  /** For the record, of an ending that is no error of Cordon. */
+  readonly reason?: string
   readonly profile: SandboxProfile | InProcessProfile
   readonly violations: readonly Violation[]
   readonly usage: Usage | null

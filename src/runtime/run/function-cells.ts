@@ -21,7 +21,7 @@ import { moduleFiles, packageSettings } from '../tools/module-files.js'
 import type { CallNetworks, NetworkCall } from '../network/call-networks.js'
 import { processEndingOf } from '../events/process-ending.js'
 import type { ProcessEnding } from '../events/process-ending.js'
-import type { RegisteredTool } from '../tools/registered-tool.js'
+import type { BoundTool } from '../tools/bound-tool.js'
 import { resultLimitsOf } from '../result/result-limits.js'
 import type { FunctionCall } from './run-in-process.js'
 import type { Execution } from '../result/tool-result.js'
@@ -29,7 +29,7 @@ import type { ToolDefinition } from '../tools/tools.js'
 
 /** Runs function tools, each call in a Node process of its own in a cell of its own. */
 export interface FunctionCells {
-  readonly run: (tool: RegisteredTool, definition: FunctionDefinition, call: FunctionCall & { readonly beforeStart: () => Promise<void> }, network: NetworkCall) => Promise<Execution>
+  readonly run: (tool: BoundTool, definition: FunctionDefinition, call: FunctionCall & { readonly beforeStart: () => Promise<void> }, network: NetworkCall) => Promise<Execution>
 }
 
 type FunctionDefinition = Extract<ToolDefinition, { kind: 'function' }>
@@ -50,7 +50,7 @@ interface Prepared {
 export const createFunctionCells = (sandbox: () => Promise<Sandbox>, hostEnvironment: Readonly<Record<string, string>>, networks: CallNetworks): FunctionCells => {
   const prepared = new Map<string, Prepared>()
 
-  const prepare = async ({ gate, cwd, observe, isWidened }: RegisteredTool, { name, from }: FunctionDefinition): Promise<Prepared> => {
+  const prepare = async ({ gate, cwd, observe, isWidened }: BoundTool, { name, from }: FunctionDefinition): Promise<Prepared> => {
     const ready = await sandbox()
     const known = isWidened ? undefined : prepared.get(name)
     if (known !== undefined) return known
@@ -113,7 +113,7 @@ const alsoReading = (boundary: Boundary, paths: readonly string[]): Boundary => 
   read: [...boundary.read, ...paths.map((path) => literalPattern(path as AbsolutePath))],
 })
 
-const describeFunction = (tool: RegisteredTool, { name, from }: FunctionDefinition, result: CallResult, reply: FunctionReply, input: JsonValue, said: number): Execution => {
+const describeFunction = (tool: BoundTool, { name, from }: FunctionDefinition, result: CallResult, reply: FunctionReply, input: JsonValue, said: number): Execution => {
   const { profile, violations, usage } = result
   const advised = { workspace: tool.workspace, ownFiles: tool.ownFiles, words: [...(from.kind === 'function' ? [String(from.run)] : []), ...textsIn(input)] }
   const fix = (met: readonly Violation[]): string => (from.kind === 'function' && met.some(isOfPackage) ? IMPORT_ADVICE : policyAdvice(met, advised))

@@ -4,13 +4,13 @@ import type { JsonValue } from '../../gate/index.js'
 import type { CallResult, CellSettings, Pool, Sandbox } from '../../sandbox/index.js'
 
 import type { CallNetworks, NetworkCall } from '../network/call-networks.js'
-import type { RegisteredTool } from '../tools/registered-tool.js'
+import type { BoundTool } from '../tools/bound-tool.js'
 import type { ToolOutput } from '../result/tool-result.js'
 import type { ToolDefinition } from '../tools/tools.js'
 
 /** Runs process tools, and keeps the next cell of each ready once it is known which program that is. */
 export interface ProcessCells {
-  readonly run: (tool: RegisteredTool, definition: ProcessDefinition, call: ProcessCall) => Promise<CallResult>
+  readonly run: (tool: BoundTool, definition: ProcessDefinition, call: ProcessCall) => Promise<CallResult>
 }
 
 export interface ProcessCall {
@@ -28,7 +28,7 @@ export const createProcessCells = (sandbox: () => Promise<Sandbox>, hostEnvironm
   const pools = new Map<string, { readonly program: string; readonly pool: Pool }>()
 
   /** The first call learns the program, the next ones find its cells ready. A tool that runs another each time gets none. */
-  const poolFor = (ready: Sandbox, { gate }: RegisteredTool, program: string, settings: CellSettings): Pool | undefined => {
+  const poolFor = (ready: Sandbox, { gate }: BoundTool, program: string, settings: CellSettings): Pool | undefined => {
     const known = pools.get(gate.name)
     if (known?.program === program) return known.pool
     known?.pool.close()

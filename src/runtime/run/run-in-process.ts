@@ -5,7 +5,7 @@ import type { JsonLimits, JsonValue, Snapshot } from '../../gate/index.js'
 
 import { toolFailed } from '../result/agent-words.js'
 import { nextTurn } from '../result/in-turns.js'
-import type { RegisteredTool } from '../tools/registered-tool.js'
+import type { BoundTool } from '../tools/bound-tool.js'
 import { PROGRESS_LIMITS, resultLimitsOf } from '../result/result-limits.js'
 import type { InProcessProfile } from '../../sandbox/index.js'
 import type { Execution } from '../result/tool-result.js'
@@ -22,7 +22,7 @@ export interface FunctionCall {
  * is aborted and nobody waits for it any longer.
  */
 export const runInProcess = async (
-  { gate, cwd }: RegisteredTool,
+  { gate, cwd }: BoundTool,
   { name, run, policy, result }: Extract<ToolDefinition, { kind: 'in-process' }>,
   { input, signal, onProgress }: FunctionCall,
 ): Promise<Execution> => {
@@ -65,7 +65,7 @@ export const runInProcess = async (
 }
 
 /** The reach of the agent's own process: whatever its user may do. */
-const profileOf = ({ argumentGate, boundary: { limits } }: RegisteredTool['gate'], cwd: string): InProcessProfile => ({
+const profileOf = ({ argumentGate, boundary: { limits } }: BoundTool['gate'], cwd: string): InProcessProfile => ({
   mode: 'none',
   backend: 'none',
   cwd,

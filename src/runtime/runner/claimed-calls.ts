@@ -1,8 +1,8 @@
-// The books as a runner sees them: every call was decided and claimed before, and what comes of it goes back with its fence.
+// The registry as a runner sees it: each call was decided and claimed before. Its result goes back with the fence of the claim.
 import { fail } from '../../errors/index.js'
 import type { Completion, Invocation } from '../../store/index.js'
 
-import type { CallLedger } from '../registry/index.js'
+import type { CallRegistry } from '../registry/index.js'
 
 /** A call that this runner has taken. */
 export interface ClaimedCall {
@@ -12,7 +12,7 @@ export interface ClaimedCall {
   readonly complete: (completion: Completion) => Promise<void>
 }
 
-export interface ClaimedCalls extends CallLedger {
+export interface ClaimedCalls extends CallRegistry {
   readonly add: (call: ClaimedCall) => void
   readonly remove: (id: string) => void
 }

@@ -1,5 +1,5 @@
 import { HOOK_POINTS, MODES, RULE_SOURCES } from '../../gate/index.js'
-import type { InvocationBudget } from '../../gate/index.js'
+import type { SessionBudget } from '../../gate/index.js'
 import { FORMS } from '../../sandbox/index.js'
 import type { SandboxOptions } from '../../sandbox/index.js'
 
@@ -10,7 +10,7 @@ import { EVENT_TYPES } from '../events/event-types.js'
 import type { EventContext } from '../events/event.js'
 import type { RecordSettings } from '../events/recorded-arguments.js'
 import type { AskedWith } from '../registry/asked-with.js'
-import type { OwnDatabase, ServedBooks } from '../registry/call-store.js'
+import type { OwnDatabase, ServedRegistry } from '../registry/registry-access.js'
 import { aCount, aFunction, aText, checked, mappingWith, optionPlace, unshown } from '../option-checks.js'
 import type { ShapesOf } from '../option-checks.js'
 import { ruleOption } from './rule-sets.js'
@@ -52,7 +52,7 @@ const AUDIT: ShapesOf<AuditSettings> = {
 
 const RECORD: ShapesOf<RecordSettings> = { arguments: oneOf('hash', 'redacted'), egressEntries: aCount('entries'), redact: aFunction('a function of a text that gives the text to keep') }
 
-const BUDGET: ShapesOf<InvocationBudget> = { toolCalls: aCount('calls'), sameToolInARow: aCount('calls'), argumentBytes: aCount('bytes'), duration: milliseconds }
+const BUDGET: ShapesOf<SessionBudget> = { toolCalls: aCount('calls'), sameToolInARow: aCount('calls'), argumentBytes: aCount('bytes'), duration: milliseconds }
 
 // Whether the key is good and the text is whole is said with a code of its own.
 const STATE: ShapesOf<StateSettings> = { key: checked(() => undefined), resume: such('what exportState() gave', (value) => typeof value === 'string') }
@@ -103,7 +103,7 @@ const EGRESS: ShapesOf<EgressOptions> = {
   pins: named(list(aText('an IP address', PINS), { expected: 'a list of addresses', fix: PINS }), 'a mapping of names to lists of addresses', PINS),
 }
 
-const LEDGER_NAMES = {
+const REGISTRY_NAMES = {
   owner: aText('the name of a team'),
   agent: aText('the name of who calls'),
   runner: aText('the name by which this process takes its calls'),
@@ -116,21 +116,21 @@ const LEDGER_NAMES = {
 const OWN_DATABASE: ShapesOf<OwnDatabase> = {
   engine: such('a database', (value) => typeof value === 'object' && value !== null && 'transaction' in value, { fix: 'open one with openPostgres({ url }) or openPglite({ folder }) of cordon/store' }),
   speaks: oneOf('login', 'gateway'),
-  ...LEDGER_NAMES,
+  ...REGISTRY_NAMES,
 }
 
-const SERVED_BOOKS: ShapesOf<ServedBooks> = {
+const SERVED_REGISTRY: ShapesOf<ServedRegistry> = {
   server: aText('the address of cordon serve', 'write it like server: "https://cordon.example.org:7070" or "unix:/path/of/socket"'),
   token: unshown(aText('a token'), 'a token', 'cordon tokens create makes one'),
   authorities: list(aText('certificates in PEM'), { expected: 'a list of certificates in PEM', fix: 'write it like authorities: [readFileSync("ca.pem", "utf8")]' }),
-  ...LEDGER_NAMES,
+  ...REGISTRY_NAMES,
 }
 
 const ownDatabase = mappingWith({ options: OWN_DATABASE, required: ['engine', 'owner', 'agent', 'runner', 'speaks'], expected: 'a mapping', fix: 'write it like registry: { engine, owner: "team", agent: "agent-1", runner: "host-1", speaks: "login" }' })
-const servedBooks = mappingWith({ options: SERVED_BOOKS, required: ['server', 'owner', 'agent', 'runner'], expected: 'a mapping', fix: 'write it like registry: { server: "unix:/path/of/socket", owner: "team", agent: "agent-1", runner: "host-1" }' })
-const registry: Shape<OwnDatabase | ServedBooks> = checked((value, place) => {
+const servedRegistry = mappingWith({ options: SERVED_REGISTRY, required: ['server', 'owner', 'agent', 'runner'], expected: 'a mapping', fix: 'write it like registry: { server: "unix:/path/of/socket", owner: "team", agent: "agent-1", runner: "host-1" }' })
+const registry: Shape<OwnDatabase | ServedRegistry> = checked((value, place) => {
   const isServed = typeof value === 'object' && value !== null && 'server' in value
-  ;(isServed ? servedBooks : ownDatabase).read(value, place)
+  ;(isServed ? servedRegistry : ownDatabase).read(value, place)
 })
 
 const environment: Shape<Readonly<Record<string, string | undefined>>> = checked((value, place) => {

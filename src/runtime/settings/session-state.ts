@@ -1,8 +1,8 @@
 // What a runtime has to remember when its host is started anew: how often tools ran in which session, what
 // was approved for it, and which approvals are used. It leaves the process sealed by a key of the host.
 import { CordonError, fail } from '../../errors/index.js'
-import { openText, parseGrant, parseInvocationState, sealText } from '../../gate/index.js'
-import type { ApprovalGrant, InvocationState } from '../../gate/index.js'
+import { openText, parseGrant, parseSessionCountState, sealText } from '../../gate/index.js'
+import type { ApprovalGrant, SessionCountState } from '../../gate/index.js'
 import { invalid, itemsOf, mappingOf, rootNode, textOf } from '../../policy/index.js'
 import type { PolicyNode } from '../../policy/index.js'
 
@@ -18,7 +18,7 @@ export interface SessionState {
 
 export interface NamedSession {
   readonly name: string
-  readonly invocation: InvocationState
+  readonly invocation: SessionCountState
   readonly approvals: readonly ApprovalGrant[]
 }
 
@@ -83,7 +83,7 @@ const parseState = (value: unknown): SessionState => {
 const parseSession = (node: PolicyNode): NamedSession => {
   const given = mappingOf(node, ['name', 'invocation', 'approvals'])
   const part = (key: keyof typeof given): PolicyNode => given[key] ?? missing(node, key)
-  return { name: textOf(part('name'), 'a name'), invocation: parseInvocationState(part('invocation').value, SOURCE), approvals: grantsOf(part('approvals')) }
+  return { name: textOf(part('name'), 'a name'), invocation: parseSessionCountState(part('invocation').value, SOURCE), approvals: grantsOf(part('approvals')) }
 }
 
 const grantsOf = (node: PolicyNode): readonly ApprovalGrant[] => itemsOf(node, 'a list of approvals').map(({ value }) => parseGrant(value, SOURCE))

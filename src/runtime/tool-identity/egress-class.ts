@@ -5,7 +5,7 @@ import { homedir } from 'node:os'
 import { EGRESS_CLASSES, parseAbsolutePath } from '../../policy/index.js'
 import type { EgressClass } from '../../policy/index.js'
 
-import { registerTool } from '../tools/registered-tool.js'
+import { bindTool } from '../tools/bound-tool.js'
 import type { ToolDefinition } from '../tools/tools.js'
 
 /** As the options of a runtime have them. */
@@ -16,7 +16,7 @@ export interface Places {
 
 /** In the registry: what writes files outside of its private scratch folder is of the class write, unless its policy names a class. */
 export const egressClassOf = (definition: ToolDefinition, { workspace, home }: Places): EgressClass => {
-  const { boundary } = registerTool(definition, { workspace: parseAbsolutePath(workspace, 'workspace'), home: parseAbsolutePath(home ?? homedir(), 'home') }).gate
+  const { boundary } = bindTool(definition, { workspace: parseAbsolutePath(workspace, 'workspace'), home: parseAbsolutePath(home ?? homedir(), 'home') }).gate
   return boundary.egressClass.derived && boundary.write.some(({ negated }) => !negated) ? 'write' : boundary.egressClass.level
 }
 

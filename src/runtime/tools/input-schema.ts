@@ -11,7 +11,14 @@ const MAX_ISSUES = 5
 const require = createRequire(import.meta.url)
 
 /** Loaded with the first schema: it takes a sixth of all the time that a runtime takes to load. */
-const newChecker = (): Ajv.Ajv2020 => new (require('ajv/dist/2020.js') as typeof Ajv).Ajv2020({ allErrors: false, strict: false, validateFormats: false, ownProperties: true, keywords: [MARK_KEYWORD] })
+const newChecker = (more: Ajv.Options = {}): Ajv.Ajv2020 =>
+  new (require('ajv/dist/2020.js') as typeof Ajv).Ajv2020({ allErrors: false, strict: false, validateFormats: false, ownProperties: true, keywords: [MARK_KEYWORD], ...more })
+
+/** Checks the schemas themselves. One for all: it compiles the schema of schemas, which takes longer than any tool's own. */
+const checkerOfSchemas = (() => {
+  let kept: Ajv.Ajv2020 | undefined
+  return (): Ajv.Ajv2020 => (kept ??= newChecker())
+})()
 
 /** Checks input by a JSON Schema. Nothing is coerced or filled in: what was checked is what runs. */
 export const parserOfJsonSchema = (tool: string, schema: JsonSchema): ParseInput => {
@@ -24,9 +31,10 @@ export const parserOfJsonSchema = (tool: string, schema: JsonSchema): ParseInput
 }
 
 const compiled = (tool: string, schema: JsonSchema) => {
-  const checker = newChecker()
   try {
-    return checker.compile(schema)
+    void checkerOfSchemas().validateSchema(schema, true)
+    // One for each tool: two tools may give the same $id to different schemas.
+    return newChecker({ validateSchema: false }).compile(schema)
   } catch (cause) {
     throw fail('schema-invalid', { tool, problem: cause instanceof Error ? cause.message : String(cause) }, cause)
   }

@@ -11,7 +11,7 @@ export interface BegunRequest {
 }
 
 /**
- * What a call begins with goes on at the same time: the scout looks into its write roots, the pool for a cell that
+ * What a call begins with goes on at the same time: the watcher looks into its write roots, the pool for a cell that
  * stands ready, and where there is none a launcher enters its namespaces. When one of these fails the call is
  * refused, and nobody else will end the others.
  */

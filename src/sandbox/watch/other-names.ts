@@ -7,44 +7,44 @@ import { isWithinPath } from '../../policy/index.js'
 import type { CarvedOut } from '../grants/carve-outs.js'
 import { placeAt, statusOf } from '../grants/object-at.js'
 import type { Place } from '../grants/object-at.js'
-import type { Scout } from './watcher.js'
+import type { Watcher } from './watcher.js'
 
 export interface OtherNames {
   /** Other names in the write roots of files that are sealed. `links`: as long as that is the same, so is the answer. */
-  readonly of: (scout: Scout, links: string, roots: readonly AbsolutePath[], sealed: readonly Place[]) => Promise<readonly Place[]>
+  readonly of: (watcher: Watcher, links: string, roots: readonly AbsolutePath[], sealed: readonly Place[]) => Promise<readonly Place[]>
   /** Refuses a call that could get at what its policy carves out by another name of it. */
-  readonly refuse: (scout: Scout, links: string, roots: readonly AbsolutePath[], carved: CarvedOut, sealed: readonly Place[]) => Promise<void>
+  readonly refuse: (watcher: Watcher, links: string, roots: readonly AbsolutePath[], carved: CarvedOut, sealed: readonly Place[]) => Promise<void>
 }
 
 const MOST_REMEMBERED = 256
 
 export const createOtherNames = (): OtherNames => {
-  const byScout = new WeakMap<Scout, Map<string, readonly AbsolutePath[]>>()
-  const ask = async (scout: Scout, links: string, roots: readonly AbsolutePath[], sealed: readonly AbsolutePath[]): Promise<readonly AbsolutePath[]> => {
-    const remembered = byScout.get(scout) ?? new Map<string, readonly AbsolutePath[]>()
-    byScout.set(scout, remembered)
+  const byWatcher = new WeakMap<Watcher, Map<string, readonly AbsolutePath[]>>()
+  const ask = async (watcher: Watcher, links: string, roots: readonly AbsolutePath[], sealed: readonly AbsolutePath[]): Promise<readonly AbsolutePath[]> => {
+    const remembered = byWatcher.get(watcher) ?? new Map<string, readonly AbsolutePath[]>()
+    byWatcher.set(watcher, remembered)
     const key = [links, ...roots, '', ...sealed].join('\0')
     const known = remembered.get(key)
     if (known !== undefined) return known
-    const names = (await scout.otherNames(roots, sealed, [])).map(({ path }) => path)
+    const names = (await watcher.otherNames(roots, sealed, [])).map(({ path }) => path)
     if (remembered.size >= MOST_REMEMBERED) remembered.clear()
     remembered.set(key, names)
     return names
   }
   return {
-    of: async (scout, links, roots, sealed) => {
+    of: async (watcher, links, roots, sealed) => {
       if (sealed.length === 0) return []
-      const names = await ask(scout, links, roots, sealed.map(({ path }) => path))
+      const names = await ask(watcher, links, roots, sealed.map(({ path }) => path))
       return names.flatMap(placeAt)
     },
-    refuse: async (scout, links, roots, carved, sealed) => {
+    refuse: async (watcher, links, roots, carved, sealed) => {
       const out = [...carved.paths, ...sealed.map(({ path }) => path)]
       const inRoots = carved.paths.filter((path) => isIn(path, roots))
       const readable = carved.readable.filter((path) => !isIn(path, roots))
       const hidden = carved.hidden.filter((path) => (readable.length > 0 || !isIn(path, roots)) && mayHaveOtherNames(path))
-      const names = inRoots.length === 0 ? [] : await ask(scout, links, roots, inRoots)
+      const names = inRoots.length === 0 ? [] : await ask(watcher, links, roots, inRoots)
       // Nobody watches what is only read, so that this is looked up for each call.
-      const readNames = hidden.length === 0 ? [] : await scout.otherNames(roots, hidden, readable)
+      const readNames = hidden.length === 0 ? [] : await watcher.otherNames(roots, hidden, readable)
       const open = [...names, ...readNames.map(({ path }) => path)].find((name) => !isIn(name, out))
       if (open !== undefined) throw fail('plan-rejected', { problem: `${open} is another name (a hard link) of a file that the policy takes out; carve it out as well, or remove it` })
     },

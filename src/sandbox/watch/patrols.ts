@@ -9,7 +9,7 @@ import { objectAt, placeAt } from '../grants/object-at.js'
 import type { Place } from '../grants/object-at.js'
 import { createOtherNames } from './other-names.js'
 import { refuseUngrantable } from '../grants/resolve-grant.js'
-import type { FoundName, Patrol, Scout } from './watcher.js'
+import type { FoundName, Patrol, Watcher } from './watcher.js'
 import { refuseTooManySeals } from './too-many-seals.js'
 import type { Violation } from '../result/violations.js'
 
@@ -45,12 +45,12 @@ export const NO_PATROL: CallPatrol = {
   giveUp: () => Promise.resolve(),
 }
 
-export const beginPatrol = async (scout: Scout, boundary: Boundary, onAppearance: () => void): Promise<CallPatrol> => {
+export const beginPatrol = async (watcher: Watcher, boundary: Boundary, onAppearance: () => void): Promise<CallPatrol> => {
   const real = realBoundary(boundary)
-  // Before the scout walks what is refused anyway: the whole file system, for one.
+  // Before the watcher walks what is refused anyway: the whole file system, for one.
   for (const { negated, kind, base, text } of real.write) if (!negated && kind !== 'pattern') refuseUngrantable(base, 'write', text)
   const folders = writeFolders(real)
-  const begun = await Promise.allSettled(folders.map((root) => scout.begin(root, real, onAppearance)))
+  const begun = await Promise.allSettled(folders.map((root) => watcher.begin(root, real, onAppearance)))
   const patrols = begun.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
   const failed = begun.find((each) => each.status === 'rejected')
   if (failed !== undefined) {
@@ -84,14 +84,14 @@ export const beginPatrol = async (scout: Scout, boundary: Boundary, onAppearance
     const found = patrols.flatMap((patrol) => patrol.found)
     const { places: redirected, missing } = redirectedIn(found)
     const named = toSeal(found, redirected)
-    const others = await otherNames.of(scout, links, [...folders, ...files], named)
+    const others = await otherNames.of(watcher, links, [...folders, ...files], named)
     const sealed = others.length === 0 ? named : withoutRepeats([...named, ...others])
     refuseTooManySeals(sealed, folders)
     const hold = async (carved: CarvedOut) => {
-      if (carved.paths.length > 0) await otherNames.refuse(scout, links, [...folders, ...files], carved, sealed)
-      // The scout knows the protected names, and what their links lead to; the rest it must be told.
+      if (carved.paths.length > 0) await otherNames.refuse(watcher, links, [...folders, ...files], carved, sealed)
+      // The watcher knows the protected names, and what their links lead to; the rest it must be told.
       const names = [...carved.paths, ...[...redirected, ...others].map(({ path }) => path), ...missingElsewhere(real, folders)]
-      if (names.length > 0) held = await scout.hold(names, onAppearance)
+      if (names.length > 0) held = await watcher.hold(names, onAppearance)
     }
     const go = (closed: readonly AbsolutePath[]) => {
       for (const patrol of patrols) patrol.go(closed, missing)
@@ -115,7 +115,7 @@ const attempt = <Value>(compute: () => Value): Value | CordonError => {
   }
 }
 
-/** Carved out, not there yet, and in no write root, where the scout has an eye on it anyway. */
+/** Carved out, not there yet, and in no write root, where the watcher has an eye on it anyway. */
 const missingElsewhere = ({ read, write }: Boundary, folders: readonly AbsolutePath[]): readonly AbsolutePath[] =>
   [...read, ...write]
     .filter(({ negated, kind, base }) => negated && kind !== 'pattern' && !isBelow(folders, base) && objectAt(base) === undefined)
@@ -138,7 +138,7 @@ const writeFiles = (boundary: Boundary, folders: readonly AbsolutePath[]): reado
     .filter(({ negated, kind, base }) => !negated && kind !== 'pattern' && !isBelow(folders, base) && placeAt(base).some(({ object }) => object === 'file'))
     .map(({ base }) => base)
 
-/** A link cannot be sealed by a mount; the scout puts it back when it was changed. */
+/** A link cannot be sealed by a mount; the watcher puts it back when it was changed. */
 const sealable = (boundary: Boundary, { path, object }: FoundName): readonly Place[] => {
   const isNamedItself = boundary.write.some(({ negated, kind, base }) => !negated && kind !== 'pattern' && base === path)
   if (object === 'link' || isNamedItself) return []

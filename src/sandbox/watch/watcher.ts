@@ -6,8 +6,8 @@ import type { AbsolutePath, Boundary, PathPattern, ProtectedName } from '../../p
 import { PROTECTED_NAMES, isNamedBy, isWithinPath } from '../../policy/index.js'
 
 import { bytesOfName, textOfName } from '../grants/file-names.js'
-import { FROM_SCOUT, TO_SCOUT, createFrameReader, encodeFrame } from '../frames.js'
-import type { FrameToScout } from '../frames.js'
+import { FROM_WATCHER, TO_WATCHER, createFrameReader, encodeFrame } from '../frames.js'
+import type { FrameToWatcher } from '../frames.js'
 import { objectAt } from '../grants/object-at.js'
 import type { ObjectKind } from '../grants/object-at.js'
 import { quotedWord } from '../grants/quoted-word.js'
@@ -40,7 +40,7 @@ export interface PatrolEnd {
 }
 
 /** Knows every write root in use: which protected names exist in it, and which appear. */
-export interface Scout {
+export interface Watcher {
   readonly begin: (root: AbsolutePath, boundary: Pick<Boundary, 'read' | 'write'>, onAppearance: () => void) => Promise<Patrol>
   /** Watches single names that a call must not get at when somebody replaces or makes them. */
   readonly hold: (names: readonly AbsolutePath[], onReplacement: () => void) => Promise<Pick<Patrol, 'end'>>
@@ -66,7 +66,7 @@ export const DEED_LETTERS = { m: 'set-aside', b: 'put-back', l: 'left', u: 'unse
 const isDeed = (letter: string): letter is keyof typeof DEED_LETTERS => letter in DEED_LETTERS
 
 const violationOf = (path: string, letter: string, aside: string): Violation => {
-  if (!isDeed(letter)) return bug(`the scout did ${JSON.stringify(letter)}, which nobody knows`)
+  if (!isDeed(letter)) return bug(`the watcher did ${JSON.stringify(letter)}, which nobody knows`)
   const deed = DEED_LETTERS[letter]
   if (deed === 'replaced') return { kind: 'unsealed', path }
   return deed === 'set-aside' ? { kind: 'protected', deed, path, aside, restore: restoring(path, aside) } : { kind: 'protected', deed, path }
@@ -75,8 +75,8 @@ const violationOf = (path: string, letter: string, aside: string): Violation => 
 /** Not over what its user has made there since. */
 const restoring = (path: string, aside: string): string => `mv -nT -- ${quotedWord(aside)} ${quotedWord(path)}`
 
-export const startScout = (launcher: string): Scout => {
-  const child = spawn(launcher, ['scout'], { stdio: ['ignore', 'ignore', 'ignore', 'pipe'], env: {} })
+export const startWatcher = (launcher: string): Watcher => {
+  const child = spawn(launcher, ['watcher'], { stdio: ['ignore', 'ignore', 'ignore', 'pipe'], env: {} })
   const line = child.stdio[3] as Socket
   const asides = new Map<number, { readonly list: Violation[]; readonly onAppearance: () => void }>()
   const answers: { readonly resolve: (words: readonly string[]) => void; readonly reject: (error: Error) => void }[] = []
@@ -88,9 +88,9 @@ export const startScout = (launcher: string): Scout => {
     gone = true
     for (const { reject } of answers.splice(0)) reject(fail('launcher-died', { how }))
   }
-  const read = createFrameReader(FROM_SCOUT, (kind, payload) => {
+  const read = createFrameReader(FROM_WATCHER, (kind, payload) => {
     const words = textOfName(payload).split('\0').slice(0, -1)
-    if (kind !== FROM_SCOUT.aside) {
+    if (kind !== FROM_WATCHER.aside) {
       answers.shift()?.resolve(words)
       return
     }
@@ -109,13 +109,13 @@ export const startScout = (launcher: string): Scout => {
   })
   line.on('error', () => undefined)
   line.on('close', () => {
-    end('the scout ended')
+    end('the watcher ended')
   })
   child.once('error', (error) => {
     end(error.message)
   })
-  const ask = async (kind: FrameToScout, words: readonly string[]): Promise<readonly string[]> => {
-    if (gone) throw fail('launcher-died', { how: 'the scout ended' })
+  const ask = async (kind: FrameToWatcher, words: readonly string[]): Promise<readonly string[]> => {
+    if (gone) throw fail('launcher-died', { how: 'the watcher ended' })
     return new Promise((resolve, reject) => {
       answers.push({ resolve, reject })
       if (answers.length === 1) keepAlive(true)
@@ -131,10 +131,10 @@ export const startScout = (launcher: string): Scout => {
   }
   child.unref()
   line.unref()
-  line.write(encodeFrame(TO_SCOUT.names, wordsOf(PROTECTED_NAMES.map((entry) => `${letterOf(entry)}${entry.name}`))))
+  line.write(encodeFrame(TO_WATCHER.names, wordsOf(PROTECTED_NAMES.map((entry) => `${letterOf(entry)}${entry.name}`))))
 
   /** Asks it to watch something for a call, by a number of its own. It answers with words, or with `!` and why it cannot. */
-  const order = async (kind: FrameToScout, subject: string, words: readonly string[], onAppearance: () => void): Promise<OrderedWatch> => {
+  const order = async (kind: FrameToWatcher, subject: string, words: readonly string[], onAppearance: () => void): Promise<OrderedWatch> => {
     lastNumber += 1
     const number = lastNumber
     const list: Violation[] = []
@@ -144,10 +144,10 @@ export const startScout = (launcher: string): Scout => {
     if (first.startsWith('!')) asides.delete(number)
     if (first.startsWith('!')) throw fail('plan-rejected', { problem: `${subject}: ${first.slice(1)}` })
     const go = (words: readonly string[]) => {
-      if (!gone) line.write(encodeFrame(TO_SCOUT.go, wordsOf([String(number), ...words])))
+      if (!gone) line.write(encodeFrame(TO_WATCHER.go, wordsOf([String(number), ...words])))
     }
     const end = async (use: 'used' | 'unused') => {
-      const [, grown, ...found] = await ask(TO_SCOUT.end, use === 'used' ? [String(number)] : [String(number), use])
+      const [, grown, ...found] = await ask(TO_WATCHER.end, use === 'used' ? [String(number)] : [String(number), use])
       asides.delete(number)
       return { violations: list, found: grown === undefined ? undefined : found.map(foundName) }
     }
@@ -157,7 +157,7 @@ export const startScout = (launcher: string): Scout => {
   return {
     begin: async (root, boundary, onAppearance) => {
       const words = [root, ...exemptions(root, boundary.write), ...missingCarveOuts(root, boundary)]
-      const { answer, go, end } = await order(TO_SCOUT.begin, `the write root ${root} cannot be looked into`, words, onAppearance)
+      const { answer, go, end } = await order(TO_WATCHER.begin, `the write root ${root} cannot be looked into`, words, onAppearance)
       const [links = '', ...found] = answer
       const below = (letter: string, paths: readonly AbsolutePath[]) => paths.filter((path) => isWithinPath(path, root)).map((path) => `${letter}${path.slice(root.length + 1)}`)
       return {
@@ -170,12 +170,12 @@ export const startScout = (launcher: string): Scout => {
       }
     },
     otherNames: async (roots, sealed, readable) => {
-      const words = await ask(TO_SCOUT.linked, ['0', ...roots.map((path) => `r${path}`), ...readable.map((path) => `R${path}`), ...sealed.map((path) => `s${path}`)])
+      const words = await ask(TO_WATCHER.otherNames, ['0', ...roots.map((path) => `r${path}`), ...readable.map((path) => `R${path}`), ...sealed.map((path) => `s${path}`)])
       const unseen = words.find((word) => word.startsWith('!'))
       if (unseen !== undefined) throw fail('plan-rejected', { problem: `a file that the policy takes out has another name (a hard link), and ${unseen.slice(1)} holds too many folders to look for it; grant smaller folders` })
       return words.map(foundName)
     },
-    hold: async (names, onReplacement) => order(TO_SCOUT.hold, 'what is carved out cannot be watched', names, onReplacement),
+    hold: async (names, onReplacement) => order(TO_WATCHER.hold, 'what is carved out cannot be watched', names, onReplacement),
     isAlive: () => !gone,
     close: () => {
       line.destroy()

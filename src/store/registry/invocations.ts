@@ -31,7 +31,7 @@ export const invokeTool = async ({ query }: Pick<Session, 'query'>, { toolId, ag
   return row?.id ?? ''
 }
 
-/** What a refusal names as its cause (sql/0006), and what becomes an entry of the record. */
+/** The causes of a refusal (`sql/0006_invoking.sql`) that the audit log records. */
 const CAUSES: ReadonlySet<unknown> = new Set(['assignment', 'profile', 'schema', 'budget', 'kill_switch', 'waiting'])
 
 /** The error took back everything that was written with it; that it was refused is on the record nevertheless. */

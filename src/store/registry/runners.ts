@@ -44,7 +44,7 @@ export const keepUp = async ({ query }: Pick<Session, 'query'>, forgottenMs = LE
   return row ?? { expired: 0, recovered: 0 }
 }
 
-/** Calls that are this runner's by the books. One that it does not know of was claimed when the connection broke. */
+/** Calls that the registry lists as claimed by this runner. One that the runner does not know was claimed when the connection broke. */
 export const findClaimed = ({ query }: Pick<Session, 'query'>, runner: string, olderMs: number): Promise<readonly Invocation[]> =>
   query(`select ${INVOCATION_COLUMNS} from agents.tool_invocations where status = 'running' and runner_id = (select r.id from agents.runners r where r.name = $1 and r.actor = agents.fn_actor() and r.team = agents.fn_team()) and started_at < clock_timestamp() - $2::interval`, [runner, `${String(olderMs)} milliseconds`])
 

@@ -29,7 +29,7 @@ def in_child(act):
         except (OSError, ValueError): os._exit(0)
     return os.waitpid(pid, 0)[1] != 0
 
-# What the launcher of a cell says to the outer keeper, see native/boundary/outer.c.
+# What the launcher of a cell says to the outer keeper, see native/wire/nested-request.c.
 def ask(number, *destinations):
     words = b'\0'.join([b'cordon-nested-1', str(number).encode(), b'3128', *destinations, b'end']) + b'\0' + bytes(200)
     s = socket.socket()

@@ -1,0 +1,7 @@
+/* seccomp: the table of syscalls.h as a BPF program. */
+#pragma once
+
+#include "wire/plan.h"
+
+/* Returns the notification descriptor, or -1 when the plan traps nothing. */
+int apply_seccomp(const struct plan *plan);

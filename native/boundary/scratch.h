@@ -1,0 +1,8 @@
+/* The private temporary folder of a cell without a mount namespace. */
+#pragma once
+
+#include "wire/plan.h"
+
+void make_scratch(const struct plan *plan);
+void remove_scratch(const struct plan *plan);
+uint64_t scratch_in_use(const struct plan *plan);

@@ -1,0 +1,179 @@
+/*
+ * Which opens the boundary refused. Watching only: the kernel decides, or opening.c
+ * where the keeper opens for the tool. What seems refused from here is told to the host, which
+ * works out from the policy and its own view of the files whether it was.
+ */
+#include "keeper/files/observe.h"
+#include "keeper/files/kept.h"
+#include "keeper/files/opening.h"
+#include "wire/hash.h"
+#include "wire/packets.h"
+#include "wire/report.h"
+#include "wire/scope.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/seccomp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Programs ask for the same missing files over and over (locales, library paths). */
+static bool worth_telling(struct attempts *known, const char *path, enum attempt attempt)
+{
+	return is_first_sight(known->told[attempt], &known->count[attempt], MOST_ATTEMPTS,
+			      hash_bytes(HASH_OF_NOTHING, path, strlen(path)));
+}
+
+void report_attempt(const struct notification *call, const char *path, enum attempt attempt, bool withheld)
+{
+	static const char *const names[ATTEMPTS] = {
+		[TO_READ] = "read", [TO_WRITE] = "write", [TO_MAKE] = "make", [TO_MAKE_NEW] = "new"
+	};
+	char line[3900], escaped[3600];
+
+	if (!still_waiting(call) || !worth_telling(call->attempts, path, attempt))
+		return;
+	json_escape(escaped, sizeof escaped, path);
+	snprintf(line, sizeof line, "{\"event\":\"open\",\"path\":\"%s\",\"access\":\"%s\",\"withheld\":%s}", escaped,
+		 names[attempt], withheld ? "true" : "false");
+	send_packet(call->supervisor, PACKET_EVENT, 0, line, -1);
+}
+
+/*
+ * The tool's path as the keeper can ask for it, in one call. Whether the process
+ * is still the same is asked before anything is told of it, and not here: most
+ * paths are as they should be.
+ */
+bool path_for_keeper(const struct notification *call, int at, const char *path, char *into, size_t room)
+{
+	if (path[0] == '/')
+		return snprintf(into, room, "%s", path) < (int)room;
+	int process = number_in_proc(call, call->request->pid);
+	if (at == AT_FDCWD)
+		return snprintf(into, room, "/proc/%d/cwd/%s", process, path) < (int)room;
+	return snprintf(into, room, "/proc/%d/fd/%d/%s", process, at, path) < (int)room;
+}
+
+static bool absolute_path(const struct notification *call, int at, const char *path, char *into, size_t room)
+{
+	if (path[0] == '/')
+		return snprintf(into, room, "%s", path) < (int)room;
+	CLOSE_ON_RETURN int folder = open_tool_directory(call, at);
+	char base[PATH_MAX];
+
+	if (folder < 0 || !path_of_descriptor(folder, base, sizeof base))
+		return false;
+	return snprintf(into, room, "%s/%s", base, path) < (int)room;
+}
+
+/* Whether a rule of Landlock, or the keeper (kept.c), gives this right to what the path names. False also where it
+ * names nothing. */
+static bool is_ruled(const struct plan *plan, const char *path, unsigned access, bool *exists)
+{
+	char real[PATH_MAX];
+	CLOSE_ON_RETURN int object = open(path, O_PATH | O_CLOEXEC);
+
+	*exists = object >= 0 && path_of_descriptor(object, real, sizeof real);
+	if (*exists && is_kept(plan, real))
+		return access == ACCESS_WRITE ? may_write(plan, real) : may_read(plan, real);
+	for (size_t i = 0; *exists && i < plan->rule_count; i++)
+		if (plan->rules[i].access & access && is_beneath(real, plan->rules[i].path))
+			return true;
+	return false;
+}
+
+/*
+ * With a root of its own the cell lacks what was withheld, and the rest is mounted
+ * read-only (EACCES would be an ordinary permission). Elsewhere everything is
+ * there, and only the rules say what may be written.
+ */
+enum holding holding_of(const struct plan *plan, const char *path, unsigned right)
+{
+	bool exists;
+
+	if (plan->form == FORM_LANDLOCK)
+		return is_ruled(plan, path, right, &exists) ? FREE : exists ? HELD : MISSING;
+	if (access(path, right == ACCESS_WRITE ? W_OK : R_OK) == 0)
+		return FREE;
+	if (errno == EROFS || (right == ACCESS_READ && errno != ENOENT && errno != ENOTDIR))
+		return HELD;
+	return errno == ENOENT || errno == ENOTDIR ? MISSING : FREE;
+}
+
+enum holding holding_of_folder(const struct plan *plan, const char *path)
+{
+	char folder[2 * PATH_MAX];
+	const char *slash = strrchr(path, '/');
+
+	snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+	return holding_of(plan, folder, ACCESS_WRITE);
+}
+
+static struct opening opening_of(const struct notification *call)
+{
+	const struct seccomp_data *data = &call->request->data;
+
+	if (data->nr == SYS_openat)
+		return (struct opening){ int_argument(call, 0), data->args[1], int_argument(call, 2),
+					 unsigned_argument(call, 3) };
+#ifdef SYS_creat
+	if (data->nr == SYS_creat)
+		return (struct opening){ AT_FDCWD, data->args[0], O_CREAT | O_WRONLY | O_TRUNC,
+					 unsigned_argument(call, 1) };
+#endif
+	return (struct opening){ AT_FDCWD, data->args[0], int_argument(call, 1), unsigned_argument(call, 2) };
+}
+
+static bool is_there(const char *path, int flags)
+{
+	struct stat status;
+
+	return flags & O_NOFOLLOW && lstat(path, &status) == 0;
+}
+
+static void look_at_opening(const struct notification *call, const struct opening *opening)
+{
+	const struct plan *plan = call->plan;
+	int flags = opening->flags;
+	bool changes = (flags & O_ACCMODE) != O_RDONLY || flags & O_TRUNC;
+	char path[PATH_MAX], seen[2 * PATH_MAX], absolute[2 * PATH_MAX];
+
+	/* A descriptor that grants nothing (O_PATH) is refused by no rule. */
+	if ((flags & O_PATH && plan->form == FORM_LANDLOCK) ||
+	    (!changes && !(flags & O_CREAT) && !(plan->traps & (TRAP_READ | TRAP_OPEN))))
+		return;
+	if (!read_tool_string(call, opening->pointer, path, sizeof path) ||
+	    !path_for_keeper(call, opening->at, path, seen, sizeof seen))
+		return;
+	enum holding holding = holding_of(plan, seen, changes ? ACCESS_WRITE : ACCESS_READ);
+	enum attempt attempt = changes ? TO_WRITE : TO_READ;
+	bool withheld = holding == MISSING;
+	if (holding == FREE || (holding == HELD && (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)))
+		return;
+	if (holding == MISSING && flags & O_CREAT) {
+		enum holding folder = holding_of_folder(plan, seen);
+		if (folder == FREE)
+			return;
+		attempt = flags & O_EXCL ? TO_MAKE_NEW : TO_MAKE;
+		withheld = folder == MISSING;
+	}
+	/* Nothing is hidden in the `landlock` form: what is missing here is missing. */
+	if (withheld && plan->form == FORM_LANDLOCK)
+		return;
+	if (is_there(seen, flags) || !absolute_path(call, opening->at, path, absolute, sizeof absolute))
+		return;
+	report_attempt(call, absolute, attempt, withheld);
+}
+
+void answer_open(const struct notification *call)
+{
+	struct opening opening = opening_of(call);
+
+	look_at_opening(call, &opening);
+	if (!carry_out_open(call, &opening))
+		let_through(call);
+}

@@ -1,0 +1,17 @@
+/* Terminals that the tool makes, where Landlock alone holds the cell. */
+#pragma once
+
+#include "keeper/call/notification.h"
+
+/* The machine has some thousand for all. */
+#define MOST_TERMINALS 64
+
+/* The other sides, as objects (O_PATH): a number is given out again, an object is not. */
+struct terminals {
+	int sides[MOST_TERMINALS];
+	size_t count;
+};
+
+/* False, and unanswered, when it is no terminal of the tool's own. */
+bool open_terminal_for(const struct notification *call, int object, int flags);
+void answer_ioctl(const struct notification *call);

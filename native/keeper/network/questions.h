@@ -1,0 +1,37 @@
+/* Where a tool asks for names: datagrams at the loopback of its namespace, and streams. */
+#pragma once
+
+#include "keeper/network/dns.h"
+
+#include <poll.h>
+
+struct told; /* keeper/call/violations.h */
+
+#define MOST_CONVERSATIONS 16
+
+/* Names asked for over a stream. */
+struct conversation {
+	int stream; /* -1: none */
+	size_t length;
+	uint8_t bytes[2 + DNS_MOST];
+};
+
+struct questions {
+	const struct broker_terms *terms;
+	int supervisor; /* who is told of names that are refused */
+	struct told *told;
+	int datagrams; /* where names are asked for, or -1 */
+	struct known_names names;
+	struct conversation conversations[MOST_CONVERSATIONS];
+	unsigned next; /* the conversation that ends when there are too many */
+};
+
+/* No questions yet. */
+void begin_questions(struct questions *questions, const struct broker_terms *terms, int supervisor, struct told *told);
+void end_questions(struct questions *questions);
+void answer_datagram(struct questions *questions);
+/* Room for MOST_CONVERSATIONS. */
+void watch_conversations(const struct questions *questions, struct pollfd *polled);
+void hear_conversations(struct questions *questions, const struct pollfd *polled);
+/* One end of a new conversation, for the tool; -1 with errno. */
+int begin_conversation(struct questions *questions, int flags);

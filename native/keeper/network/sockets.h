@@ -1,0 +1,7 @@
+/* Whose socket is this? */
+#pragma once
+
+#include <stdbool.h>
+
+/* Whether a process below this one holds the socket that is bound to the file. */
+bool is_own_socket(int file);

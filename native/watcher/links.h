@@ -1,0 +1,12 @@
+/* Protected names that are links. */
+#pragma once
+
+#include "watcher/watch-order.h"
+
+#include <stdio.h>
+
+/* Whether the link that was at `path` before is there now (also: put back). */
+bool link_is_unchanged(struct territory *territory, const char *path);
+
+/* All that is protected for this call, as kind and path each. What does not exist yet is added to the order's words. */
+void list_guarded(FILE *list, struct watch_order *order, const struct names *names);

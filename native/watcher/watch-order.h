@@ -1,0 +1,37 @@
+/* The order to watch a write root for one call: what its policy says about names that appear there. */
+#pragma once
+
+#include "watcher/territory/names.h"
+#include "watcher/territory/territory.h"
+
+struct watch_order {
+	unsigned long number;
+	struct territory *territory;
+	uint64_t since; /* what was found in later turns appeared during the call */
+	uint64_t made, lost; /* of several_names, when it began */
+	size_t linked_files_before; /* the length of linked_files, when it began */
+	bool running; /* before that, nothing that happens is the tool's doing */
+	char **words; /* of the policy: exemptions and carve-outs */
+	size_t word_count;
+	struct watch_order *next;
+};
+
+void add_word(struct watch_order *order, const char *word);
+/* Named by the policy itself. */
+bool is_exempt(const struct watch_order *order, const char *path);
+/* Carved out by the policy before it existed. */
+bool is_carved_out(const struct watch_order *order, const char *path);
+/* There before the call, and no link: sealed in its cell. If it was replaced, then by somebody else. */
+bool was_sealed(const struct watch_order *order, const char *path);
+/* In a folder that is sealed for this call, or in which the tool can make nothing: whatever appears there is somebody
+ * else's. */
+bool is_out_of_reach(const struct watch_order *order, const char *path);
+bool is_sealed_object(const struct watch_order *order, const char *path);
+/* The very object that was sealed for this call under another name: its user moved it. */
+bool was_sealed_elsewhere(const struct watch_order *order, const struct found *found);
+/* Whether something that is sealed for this call is at this path, or in the folder there. */
+bool has_seal_in(const struct watch_order *order, const char *path);
+/* Protected, and to be taken away at once; the rest of a new repository is looked at when the call has ended. */
+bool must_not_appear(const struct names *names, const struct watch_order *order, const char *path, char kind);
+/* A link that was there before the call, protected or on the way from one that is. */
+bool is_guarded_link(const struct watch_order *order, const char *path);

@@ -1,0 +1,36 @@
+/* Packets between the processes of a cell; a descriptor may travel along (SCM_RIGHTS). */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Packets on the socket pair between the supervisor and the cell. */
+enum packet_kind {
+	PACKET_LISTENER = 'L',
+	PACKET_GO = 'G',
+	PACKET_EXIT = 'X',
+	PACKET_TERMINAL = 'T',
+	PACKET_STOPPED = 'Z',
+	PACKET_SCRATCH = 'S',
+	PACKET_CLOCK = 'P',
+	PACKET_MEMORY_FILE = 'M',
+	PACKET_EVENT = 'V',
+	PACKET_CONNECTION = 'N',
+	PACKET_OUTER = 'O'
+};
+
+struct packet {
+	char kind;
+	int value;
+	char text[4000];
+};
+
+#define PACKET_HEADER offsetof(struct packet, text)
+
+/* False when the other side is gone. */
+bool offer_packet(int fd, char kind, int value, const char *text, int descriptor);
+/* Ends this process then. */
+void send_packet(int fd, char kind, int value, const char *text, int descriptor);
+/* Bytes received, 0 at the end, -1 with errno. */
+ssize_t receive_packet(int fd, struct packet *packet, int *descriptor, pid_t *sender);

@@ -1,0 +1,13 @@
+/* Reading frames, see frames.h. */
+#pragma once
+
+#include "wire/frames.h"
+
+struct frame {
+	enum frame_kind kind;
+	uint32_t length;
+	char *payload; /* always NUL-terminated behind `length` */
+};
+
+bool read_frame(int host, struct frame *into);
+bool read_fully(int fd, void *bytes, size_t length);

@@ -1,0 +1,97 @@
+import { fail } from '../errors/index.js'
+import { nearestKey } from '../policy/index.js'
+
+import { APPROVALS_HELP } from './team/approvals-help.js'
+import { parseArguments } from './arguments.js'
+import { CALLS_HELP } from './team/calls-help.js'
+import type { CommandLine } from './command-line.js'
+import type { CommandHelp } from './help.js'
+import { renderHelp, renderList } from './help.js'
+import { STDOUT, writeText } from './text/console-text.js'
+import { CREDENTIALS_HELP } from './team/credentials-help.js'
+import { DEMO_HELP } from './demo/demo-help.js'
+import { DOCTOR_HELP } from './doctor/doctor-help.js'
+import { reportFailure } from './failure.js'
+import { LOG_HELP } from './log/log-help.js'
+import { POLICY_HELP } from './policy/policy-help.js'
+import { RUNNER_HELP } from './team/runner-help.js'
+import { RUN_HELP } from './request/run-options.js'
+import { RUNS_HELP } from './team/runs-help.js'
+import { SERVE_HELP } from './team/serve-help.js'
+import { TEAM_HELP } from './team/team-help.js'
+import { TOKENS_HELP } from './team/tokens-help.js'
+import { TOOLS_HELP } from './team/tools-help.js'
+import { version } from './text/version.js'
+import { WHY_HELP } from './log/why-help.js'
+
+interface Command {
+  readonly help: CommandHelp
+  /** Loaded when it is used: `cordon run` should not wait for the others. */
+  readonly load: () => Promise<(line: CommandLine) => Promise<number>>
+  /** Takes its words as they are: it has commands of its own, and its own exit status for what it does not understand. */
+  readonly takesWords?: true
+}
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  run: { help: RUN_HELP, load: async () => (await import('./run/run.js')).run },
+  doctor: { help: DOCTOR_HELP, load: async () => (await import('./doctor/doctor.js')).doctor },
+  policy: { help: POLICY_HELP, takesWords: true, load: async () => (await import('./policy/policy.js')).policy },
+  log: { help: LOG_HELP, takesWords: true, load: async () => (await import('./log/log.js')).log },
+  why: { help: WHY_HELP, takesWords: true, load: async () => (await import('./log/why.js')).why },
+  serve: { help: SERVE_HELP, takesWords: true, load: async () => (await import('./team/serve.js')).serve },
+  approvals: { help: APPROVALS_HELP, takesWords: true, load: async () => (await import('./team/approvals.js')).approvals },
+  tools: { help: TOOLS_HELP, takesWords: true, load: async () => (await import('./team/tools.js')).tools },
+  calls: { help: CALLS_HELP, takesWords: true, load: async () => (await import('./team/calls.js')).calls },
+  runs: { help: RUNS_HELP, takesWords: true, load: async () => (await import('./team/runs.js')).runs },
+  team: { help: TEAM_HELP, takesWords: true, load: async () => (await import('./team/team.js')).team },
+  tokens: { help: TOKENS_HELP, takesWords: true, load: async () => (await import('./team/tokens.js')).tokens },
+  credentials: { help: CREDENTIALS_HELP, takesWords: true, load: async () => (await import('./team/credentials.js')).credentials },
+  runner: { help: RUNNER_HELP, load: async () => (await import('./team/runner.js')).runner },
+  demo: { help: DEMO_HELP, load: async () => (await import('./demo/demo.js')).demo },
+}
+
+const generalHelp = (): string =>
+  [
+    'usage: cordon COMMAND [options]',
+    '',
+    'Runs each tool call of an AI agent in its own sandbox, with exactly the rights that it was given.',
+    '',
+    ...renderList(Object.entries(COMMANDS).map(([name, { help }]) => [name, help.summary])),
+    '',
+    '`cordon COMMAND --help` explains a command, `cordon --version` prints the version.',
+    '',
+  ].join('\n')
+
+const print = (text: string): number => {
+  writeText(STDOUT, text)
+  return 0
+}
+
+const HELP_WORDS: ReadonlySet<string | undefined> = new Set(['--help', '-h'])
+
+const perform = async ([name, ...words]: readonly string[], environment: CommandLine['environment']): Promise<number> => {
+  if (name === undefined || HELP_WORDS.has(name) || (name === 'help' && words.length === 0)) return print(generalHelp())
+  if (name === '--version' || name === '-V' || name === '-v') return print(`cordon ${version()}\n`)
+  if (name === 'help') return perform([words[0] ?? '', '--help'], environment)
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (command === undefined) throw unknown(name)
+  const given = command.takesWords === true ? { switches: new Set<string>(), values: new Map<string, readonly string[]>(), rest: words } : parseArguments(words, command.help.groups.flatMap(({ options }) => options), `cordon ${name}`)
+  if (given.switches.has('help')) return print(renderHelp(command.help))
+  return (await command.load())({ given, environment })
+}
+
+const unknown = (name: string) => {
+  const what = name.startsWith('-') ? 'option' : 'command'
+  const near = nearestKey(name.replace(/^-+/, ''), what === 'option' ? ['help', 'version'] : Object.keys(COMMANDS))
+  const hint = near === undefined ? 'see: cordon --help' : `did you mean ${what === 'option' ? '--' : 'cordon '}${near}?`
+  return fail('usage-error', { problem: `unknown ${what} ${name}`, fix: hint })
+}
+
+/** Does what the words of a command line say; what cannot be done is told on stderr. Returns the exit status. */
+export const dispatch = async (words: readonly string[], environment: CommandLine['environment']): Promise<number> => {
+  try {
+    return await perform(words, environment)
+  } catch (error) {
+    return reportFailure(error, environment)
+  }
+}

@@ -1,0 +1,72 @@
+// The gate that judges one typed command: rules of all sources, the mode, and the approvals of a session.
+import { randomUUID } from 'node:crypto'
+
+import { createGate, createSessionCount, resolveByText } from '../../gate/index.js'
+import type { Gate, GateCall, GateTool, Mode, RuleSet } from '../../gate/index.js'
+import type { OwnFile } from '../../runtime/own-files/index.js'
+
+import type { CommandLine } from '../command-line.js'
+import type { RunOrder } from '../request/run-request.js'
+import { alwaysRule, renderRule } from './always-rule.js'
+import { RUN_TOOL, describeTyped, inputOf } from './run-tool.js'
+import { SESSION_LIFETIME } from './session-approvals.js'
+import type { SessionApprovals } from './session-approvals.js'
+
+export interface RunServices {
+  readonly order: RunOrder
+  readonly tool: GateTool
+  /** Kept from the command, whatever is granted. */
+  readonly ownFiles: readonly OwnFile[]
+  readonly ruleSets: readonly RuleSet[]
+  readonly mode: Mode
+  readonly isInteractive: boolean
+  readonly session: SessionApprovals | undefined
+  /** The rule file of the user, where an "always" is kept. */
+  readonly ruleFile: string
+  readonly environment: CommandLine['environment']
+}
+
+export interface RunGate {
+  readonly gate: Gate
+  readonly sessionId: string
+  readonly call: GateCall
+}
+
+export const openRunGate = (services: RunServices): RunGate => {
+  const { order, session, environment } = services
+  const sessionId = randomUUID()
+  const input = inputOf(order, order.argv, environment['PATH'] ?? '')
+  const gate = gateWith(services, services.ruleSets, sessionId)
+  const rule = renderRule(alwaysRule(input, 'say why'))
+  const call: GateCall = {
+    callId: randomUUID(),
+    tool: RUN_TOOL,
+    input,
+    session: createSessionCount({}),
+    requestedBy: RUN_TOOL,
+    origin: 'command',
+    typed: describeTyped(order),
+    waysToAllow: [rule.length > LONGEST_ADVICE ? `add a rule to ${services.ruleFile} that allows the tool ${RUN_TOOL} for such a command` : `add to the rules in ${services.ruleFile}: ${rule}`, 'run it at a terminal, and answer there', 'choose another mode'],
+    approvals: session?.grants ?? [],
+  }
+  return { gate, sessionId, call }
+}
+
+/** A command may have megabytes of words. */
+const LONGEST_ADVICE = 4_000
+
+export const gateWith = ({ tool, mode, isInteractive, order, session }: RunServices, ruleSets: readonly RuleSet[], sessionId: string): Gate =>
+  createGate({
+    tools: [tool],
+    ruleSets,
+    mode,
+    hooks: [],
+    sessionId,
+    isInteractive,
+    policySources: order.policySources,
+    resolvePath: resolveByText,
+    now: Date.now,
+    newId: randomUUID,
+    wait: () => ({ over: new Promise(() => undefined), cancel: () => undefined }),
+    ...(session === undefined ? {} : { lifetimes: { approval: SESSION_LIFETIME } }),
+  })

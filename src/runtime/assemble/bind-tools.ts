@@ -1,0 +1,57 @@
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+
+import type { SecretSource } from '../../egress/index.js'
+import { parseAbsolutePath } from '../../policy/index.js'
+
+import type { AuditLog } from '../audit/audit-log.js'
+import { auditOwnFiles } from '../audit/audit-own-files.js'
+import type { CordonOptions } from '../cordon-options.js'
+import { sourcesOf } from '../network/index.js'
+import { configFiles, credentialFiles, namedFiles, shieldOwnFiles, stateFiles } from '../own-files/index.js'
+import type { OwnFile } from '../own-files/index.js'
+import { registryOwnFiles } from '../registry/index.js'
+import { bindTool } from '../tools/bound-tool.js'
+import type { BoundTool, Home } from '../tools/bound-tool.js'
+import type { ToolDefinition } from '../tools/tools.js'
+
+/** The tools of one runtime, in its workspace. */
+export interface BoundTools {
+  readonly places: Home
+  /** In the order of the options; two may have one name until the gate refuses that. */
+  readonly list: readonly BoundTool[]
+  readonly byName: ReadonlyMap<string, BoundTool>
+  readonly bind: (definition: ToolDefinition) => BoundTool
+  /** Kept from every tool, whatever its policy grants. */
+  readonly ownFiles: readonly OwnFile[]
+  /** Where the values of credentials come from. */
+  readonly sources: ReadonlyMap<string, SecretSource>
+}
+
+export const bindTools = (options: CordonOptions, audit: AuditLog | undefined): BoundTools => {
+  const places = { workspace: parseAbsolutePath(options.workspace, 'workspace'), home: parseAbsolutePath(options.home ?? homedir(), 'home') }
+  const sources = sourcesOf(options.egress?.secrets ?? {})
+  const ownFiles = [...(audit === undefined ? [] : auditOwnFiles(audit.places)), ...ownFilesOf(options, sources, places)]
+  const bind = (definition: ToolDefinition): BoundTool => {
+    const bound = bindTool(definition, places)
+    const boundary = shieldOwnFiles(bound.gate.boundary, ownFiles, bound.cwd)
+    return { ...bound, ownFiles, gate: { ...bound.gate, boundary } }
+  }
+  const list = options.tools.map(bind)
+  return { places, list, byName: new Map(list.map((each) => [each.definition.name, each])), bind, ownFiles, sources }
+}
+
+/** The files that this runtime reads and keeps. Values of variables are kept from tools by other means. */
+const ownFilesOf = (options: CordonOptions, sources: BoundTools['sources'], { home }: Home): readonly OwnFile[] => {
+  const { tools, registry, configFolder, environment, ownFiles: { withheld = [], readOnly = [] } = {} } = options
+  const named = { what: 'named in ownFiles', fix: 'grant something else' }
+  return [
+    ...registryOwnFiles(registry),
+    ...credentialFiles(sources, { folder: process.cwd(), home, searchPath: environment?.['PATH'] }),
+    ...configFiles(configFolder ?? join(home, '.config', 'cordon')),
+    ...stateFiles(join(home, '.local', 'state', 'cordon')),
+    ...namedFiles(tools.flatMap(({ policyFile }) => policyFile ?? []), 'the policy of a tool'),
+    ...withheld.map((path): OwnFile => ({ path, access: 'withheld', ...named })),
+    ...readOnly.map((path): OwnFile => ({ path, access: 'read-only', ...named })),
+  ]
+}

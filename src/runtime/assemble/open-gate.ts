@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto'
+
+import { createGate } from '../../gate/index.js'
+import type { Gate, GateCall, Hook, RuleSet } from '../../gate/index.js'
+
+import type { CordonOptions, HostHook } from '../cordon-options.js'
+import type { EventStream } from '../events/event-stream.js'
+import type { RegisteredCalls } from '../registry/index.js'
+import { recordHook } from '../result/hook-events.js'
+import { listOnHost, resolveOnHost } from '../settings/host-paths.js'
+import type { BoundTool } from '../tools/bound-tool.js'
+
+interface GateParts {
+  readonly tools: readonly BoundTool[]
+  readonly ruleSets: readonly RuleSet[]
+  readonly events: EventStream
+  readonly registeredCalls: RegisteredCalls | undefined
+}
+
+export const openGate = (options: CordonOptions, { tools, ruleSets, events, registeredCalls }: GateParts): Gate =>
+  createGate({
+    tools: tools.map((each) => each.gate),
+    ruleSets,
+    mode: options.mode ?? 'default',
+    hooks: (options.hooks ?? []).map(asHook),
+    // Where runners take calls from the registry, a call may begin as soon as it is there.
+    lastHooks: registeredCalls === undefined ? [] : [registeredCalls.hook],
+    onHook: (report) => recordHook(events, report),
+    sessionId: events.sessionId,
+    isInteractive: options.approve !== undefined || registeredCalls !== undefined,
+    policySources: [],
+    resolvePath: resolveOnHost,
+    listFolder: listOnHost,
+    now: Date.now,
+    newId: randomUUID,
+    wait,
+    ...(options.classify === undefined ? {} : { classify: options.classify }),
+  })
+
+/** What it inherits counts too: a hook may be an object of a class. */
+const asHook = (hook: HostHook): Hook => ({
+  name: hook.name,
+  points: hook.points,
+  source: hook.source ?? 'session',
+  ...(hook.timeout === undefined ? {} : { timeout: hook.timeout }),
+  run: (event, given) => hook.run(event, given),
+})
+
+const wait = (milliseconds: number) => {
+  let timer: NodeJS.Timeout | undefined
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds)
+  })
+  return {
+    over,
+    cancel: () => {
+      clearTimeout(timer)
+    },
+  }
+}
+
+/** What a call that would have to be approved lacks, in words that can be copied. */
+export const waysToAllow = (tool: BoundTool | undefined, { approve }: CordonOptions): Pick<GateCall, 'waysToAllow' | 'waysToApprove'> => {
+  if (tool === undefined) return {}
+  const { name, kind } = tool.definition
+  const asking = approve === undefined ? ['let somebody answer: createCordon({ approve: async ({ tool, input, reason }) => ({ kind: "approve_once", by: "ann" }), … })'] : []
+  return {
+    waysToAllow: [
+      `add a rule that allows it, best with a condition: createCordon({ rules: [{ rules: [{ effect: "allow", tool: ${JSON.stringify(name)}, because: "…" }] }], … })`,
+      ...asking,
+      ...(kind === 'in-process' ? [] : ['let its sandbox be enough: createCordon({ mode: "on_request", … })']),
+    ],
+    ...(asking.length === 0 ? {} : { waysToApprove: asking }),
+  }
+}

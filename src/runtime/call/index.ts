@@ -1,0 +1,2 @@
+export type { CallServices, CallTool, ToolRunner } from './call-services.js'
+export { performCall } from './life-of-a-call.js'

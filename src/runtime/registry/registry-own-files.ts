@@ -1,0 +1,22 @@
+import { existsSync } from 'node:fs'
+import { dirname, isAbsolute, join } from 'node:path'
+
+import type { OwnFile } from '../own-files/own-file.js'
+
+import type { RegistrySettings } from './registry-access.js'
+
+/** The store, where it is on this host: whoever reaches its socket or its folder speaks for everybody, and approves what they like. */
+export const registryOwnFiles = (settings: RegistrySettings | undefined): readonly OwnFile[] =>
+  placesOf(settings).map((path) => ({ path, access: 'withheld', what: 'the store in which calls are approved', fix: 'grant something else, or move the store' }))
+
+const UNIX = 'unix:'
+
+const placesOf = (settings: RegistrySettings | undefined): readonly string[] => {
+  if (settings === undefined) return []
+  if ('engine' in settings) return isAbsolute(settings.engine.where) ? [settings.engine.where] : []
+  if (!settings.server.startsWith(UNIX)) return []
+  const socket = settings.server.slice(UNIX.length)
+  const folder = dirname(socket)
+  // Beside the socket of `cordon serve` lies what it serves.
+  return [existsSync(join(folder, 'data', 'PG_VERSION')) ? folder : socket]
+}

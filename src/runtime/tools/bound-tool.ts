@@ -1,0 +1,60 @@
+import { describeTool, isStandardSchema } from '../../gate/index.js'
+import type { GateTool } from '../../gate/index.js'
+import type { AbsolutePath, Boundary } from '../../policy/index.js'
+import { TOOL_KINDS, parseAbsolutePath } from '../../policy/index.js'
+import type { Observing } from '../../sandbox/index.js'
+
+import { parserOfJsonSchema } from './input-schema.js'
+import type { OwnFile } from '../own-files/index.js'
+import { outputLimitOf } from '../result/result-limits.js'
+import type { ToolDefinition } from './tools.js'
+
+/** A tool as one runtime knows it: what was declared, and what that means in this workspace. */
+export interface BoundTool {
+  readonly definition: ToolDefinition
+  readonly gate: GateTool
+  readonly cwd: AbsolutePath
+  readonly workspace: AbsolutePath
+  /** Kept from it, whatever its policy grants. */
+  readonly ownFiles: readonly OwnFile[]
+  /** Which refusals of files are found out. */
+  readonly observe: Observing
+  /** Its policy was widened for one call. */
+  readonly isWidened: boolean
+}
+
+export interface Home {
+  readonly workspace: AbsolutePath
+  readonly home: AbsolutePath
+}
+
+export const bindTool = (definition: ToolDefinition, { workspace, home }: Home): BoundTool => {
+  const { name, kind, policy, schema } = definition
+  const cwd = definition.cwd === undefined ? workspace : parseAbsolutePath(definition.cwd, `cwd of the tool ${name}`)
+  const gate = describeTool({
+    name,
+    kind,
+    policy,
+    workspace,
+    home,
+    cwd,
+    ...(schema === undefined ? {} : { schema }),
+    ...(schema === undefined || isStandardSchema(schema) ? {} : { parse: parserOfJsonSchema(name, schema) }),
+    constraints: definition.constraints,
+    ...(kind === 'process' ? { command: definition.command } : {}),
+    destructive: definition.destructive,
+    argumentGate: definition.argumentGate,
+  })
+  return { definition, gate: { ...gate, boundary: withOutputLimit(gate.boundary, definition) }, cwd, workspace, ownFiles: [], observe: observing(definition.observe), isWidened: false }
+}
+
+/** What a tool writes is held in the memory of the host and passed on by it, so it has an end also where the policy names none. */
+const withOutputLimit = (boundary: Boundary, definition: ToolDefinition): Boundary => {
+  if (boundary.limits.output !== undefined || !TOOL_KINDS[definition.kind].startsProcess) return boundary
+  return { ...boundary, limits: { ...boundary.limits, output: outputLimitOf('result' in definition ? definition.result : undefined) } }
+}
+
+const observing = (wanted: boolean | undefined): Observing => {
+  if (wanted === undefined) return 'reads'
+  return wanted ? 'everything' : 'changes'
+}
