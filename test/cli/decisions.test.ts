@@ -235,7 +235,7 @@ describe('cordon why', () => {
     run('--', 'touch', 'x')
     const denied = cordon(['why', 'last'])
     expect(denied.status).toBe(0)
-    expect(denied.stdout).toMatch(/^ended because it was not permitted: [^]*\ndecision +deny of cordon:run by rule: denied by the rule .*: no files\n/)
+    expect(denied.stdout).toMatch(/^ended because it was not allowed: [^]*\ndecision +deny of cordon:run by rule: denied by the rule .*: no files\n/)
     expect(denied.stdout).toContain(`deny (decides) ${userRules}:2: no files`)
     const first = events().find(({ type }) => type === 'tool.called')
     const ran = cordon(['why', String(first?.['call_id']).slice(0, 8)])

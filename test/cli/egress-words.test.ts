@@ -65,7 +65,7 @@ describe('a granted server that cannot be used', () => {
   test.each([
     ['whose authority is not known', ['--resolve', `${HOST}=127.0.0.1`], place, /the certificate of api\.test:\d+ is not trusted: .* add --upstream-ca FILE/],
     ['whose name has no address', ['--net', 'nowhere.invalid'], 'nowhere.invalid', /the name nowhere\.invalid has no address .*--resolve nowhere\.invalid=ADDRESS/],
-    ['that does not answer', ['--net', `${HOST}:9`, '--resolve', `${HOST}=127.0.0.1`], `${HOST}:9`, /api\.test:9 cannot be reached from here: see whether anybody answers there, or say where it is: --resolve api\.test=ADDRESS/],
+    ['that does not answer', ['--net', `${HOST}:9`, '--resolve', `${HOST}=127.0.0.1`], `${HOST}:9`, /api\.test:9 cannot be reached: check that the host is up, or give its address: --resolve api\.test=ADDRESS/],
   ])('%s is told with the option that helps, whatever the command makes of it', async (_, words, at, told) => {
     const ran = await run(['--net', place, ...words, '--', 'curl', '-s', '-o', '/dev/null', `https://${at}/`])
     expect(ran).toMatchObject({ status: 0, stderr: expect.stringMatching(told) as string })
@@ -74,7 +74,7 @@ describe('a granted server that cannot be used', () => {
 
   test('that is an address gets no advice of --resolve, which is for names', () => {
     const reached = (host: string) => upstreamProblems({ hosts: [{ host, port: 9, problems: ['upstream-unreachable'] }] } as unknown as EgressSummary)
-    expect([...reached('127.0.0.1'), ...reached('[::1]')]).toEqual(['127.0.0.1:9', '[::1]:9'].map((place) => `${place} cannot be reached from here: see whether anybody answers there`))
+    expect([...reached('127.0.0.1'), ...reached('[::1]')]).toEqual(['127.0.0.1:9', '[::1]:9'].map((place) => `${place} cannot be reached: check that the host is up`))
     expect(reached('api.test')[0]).toContain('--resolve api.test=ADDRESS')
   })
 
@@ -105,7 +105,7 @@ describe('a run that is refused before it is judged', () => {
     const ran = cordon(['run', ...words, '--', 'echo', 'refused'])
     expect(ran.status).toBe(125)
     expect(ran.stderr).toMatch(/^fix: ./m)
-    expect(cordon(['why', 'last']).stdout).toMatch(new RegExp(`^ended because it was not permitted: .*${problem}[^]*^command +echo refused$`, 'm'))
+    expect(cordon(['why', 'last']).stdout).toMatch(new RegExp(`^ended because it was not allowed: .*${problem}[^]*^command +echo refused$`, 'm'))
   })
 
   test('leaves a log that verifies, and that is named after the call as well as before it', () => {
@@ -170,7 +170,7 @@ describe('what the proxy refuses', () => {
 
   test('is told at once with the line that would allow it, also when the command calls that a success', async () => {
     const ran = await run(curl('/v2'))
-    expect(ran).toMatchObject({ status: 0, stderr: expect.stringMatching(new RegExp(`^cordon: refused GET ${place}/v2: .*: a policy would have to say .*/v2.*\\n$`)) as string })
+    expect(ran).toMatchObject({ status: 0, stderr: expect.stringMatching(new RegExp(`^cordon: refused GET ${place}/v2: .*: add to a policy: .*/v2.*\\n$`)) as string })
     expect(cordon(['why', 'last']).stdout).toContain(ran.stderr.replace(/^cordon: refused /, '').trim())
     expect(await run(curl('/v1/a'))).toEqual({ status: 0, stdout: '', stderr: '' })
   })

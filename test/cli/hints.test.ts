@@ -14,7 +14,7 @@ writeFileSync(join(folder, 'outside'), 'outside\n')
 const hints = (stderr: string): readonly string[] => stderr.split('\n').filter((line) => /^(?:cordon|fix):/.test(line))
 
 describeForms('hints of a command that lacked something', (run, form) => {
-  const NOT_GRANTED = `cordon: the working directory ${folder} is not granted, so nothing of it is there: add --read ., or --write . to change it`
+  const NOT_GRANTED = `cordon: the working directory ${folder} is not granted, so it is empty: add --read ., or --write . to change it`
 
   test('the working directory is not granted: said of a failure, and of a list that is empty for that', () => {
     expect(hints(run(['--', 'ls'], { cwd: folder }).stderr)).toEqual([NOT_GRANTED])
@@ -42,7 +42,7 @@ describeForms('hints of a command that lacked something', (run, form) => {
   test('what was written into a folder that goes with the cell is told of a success, where the words name it', () => {
     const place = realpathSync(mkdtempSync('/tmp/cordon-hints-'))
     try {
-      const lost = `cordon: the working directory ${place} is not granted, so that what the command wrote there went with the cell: if it is to be kept, add --write .\n`
+      const lost = `cordon: the working directory ${place} is not granted, so files that the command wrote there disappeared with the cell; to keep them, add --write .\n`
       const ran = (...words: readonly string[]) => run(words, { cwd: place })
       if (form === 'namespaces') {
         expect(ran('--', 'touch', 'made')).toEqual({ status: 0, stdout: '', stderr: lost })
@@ -74,7 +74,7 @@ describeForms('hints of a command that lacked something', (run, form) => {
     const commit = (...words: readonly string[]) =>
       run(['--write', '.', ...words, '--', 'sh', '-c', `mkdir r${String(words.length)} && cd r${String(words.length)} && git init -q && git commit -q --allow-empty -m x`], { cwd: join(home, 'project'), environment: { HOME: home } })
     const told = hints(commit().stderr)
-    expect(told).toContain(`cordon: git does not see ${home}/.gitconfig, with the name for commits: if it needs that, add --env HOME --read ${home}/.gitconfig`)
+    expect(told).toContain(`cordon: git cannot read ${home}/.gitconfig, which has your name for commits; if needed, add --env HOME --read ${home}/.gitconfig`)
     expect(told.filter((line) => line.includes('--net'))).toEqual([])
     // There the repository of the first commit closes the folder that the second would be made in.
     if (form === 'landlock') return
@@ -106,7 +106,7 @@ describeForms('hints of a command that lacked something', (run, form) => {
     chmodSync(closed, 0o000)
     const { status, stderr } = run(['--read', closed, '--', 'cat', closed])
     expect(status).toBe(1)
-    expect(hints(stderr)).toEqual([expect.stringContaining(`cordon: ${closed} is granted, but its own permissions refuse it (mode 0, user `)])
+    expect(hints(stderr)).toEqual([expect.stringContaining(`cordon: ${closed} is granted, but its file permissions refuse it (mode 0, user `)])
   })
 
   test('a name of a host that cannot be looked up, and a connection: the option is named', () => {

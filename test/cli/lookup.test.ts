@@ -19,14 +19,14 @@ const advised = (...command: readonly string[]) => {
 }
 
 test.each<readonly [readonly string[], number, string]>([
-  [['ls -la'], 127, "it is all one word: write the words apart (cordon run -- ls -la), or have a shell read them (sh -c 'ls -la')"],
-  [['ls | wc'], 127, "that is a line for a shell, and no shell reads it: cordon run -- sh -c 'ls | wc'"],
-  [['cd /tmp && ls'], 127, "that is a line for a shell, and no shell reads it: cordon run -- sh -c 'cd /tmp && ls'"],
-  [['./here now'], 127, "it is all one word: write the words apart (cordon run -- ./here now), or have a shell read them (sh -c './here now')"],
-  [['NAME=value', 'ls', '-l'], 127, 'a variable is given with an option: cordon run --env NAME=value -- ls -l'],
-  [['cd', '/tmp'], 127, "cd is a word of the shell, not a program: sh -c 'cd /tmp'"],
-  [['--read', 'x'], 127, 'options of cordon stand before --, the command behind it'],
-  [['here'], 127, 'it is not in PATH, but here: name it with its folder, ./here'],
+  [['ls -la'], 127, "this is one word: write separate words (cordon run -- ls -la), or use a shell (sh -c 'ls -la')"],
+  [['ls | wc'], 127, "this is a shell command line, and no shell reads it; use: cordon run -- sh -c 'ls | wc'"],
+  [['cd /tmp && ls'], 127, "this is a shell command line, and no shell reads it; use: cordon run -- sh -c 'cd /tmp && ls'"],
+  [['./here now'], 127, "this is one word: write separate words (cordon run -- ./here now), or use a shell (sh -c './here now')"],
+  [['NAME=value', 'ls', '-l'], 127, 'set a variable with an option: cordon run --env NAME=value -- ls -l'],
+  [['cd', '/tmp'], 127, "cd is a shell keyword, not a program; use: sh -c 'cd /tmp'"],
+  [['--read', 'x'], 127, 'put options of cordon before --, and the command after it'],
+  [['here'], 127, 'it is not in PATH, but in this folder; write ./here'],
   [['closed'], 126, `chmod +x ${folder}/bin/closed`],
   [['frobnicat'], 127, `did you mean frobnicate? Looked in ${PATH}`],
   [['no-such-program'], 127, `install it, or give its path; looked in ${PATH}`],

@@ -20,8 +20,8 @@ describeForms('a protected name that the command makes', (run, form) => {
   const REASON = 'direnv and its kin run it on entering the folder'
   const said = (path: string, stderr: string) => {
     const [first = '', second = '', ...rest] = stderr.trimEnd().split('\n')
-    expect(first).toMatch(new RegExp(`^cordon: protected-name-touched: the command, or another program while it ran, made ${path}, which is protected \\(${REASON}\\); it was renamed to ${path}\\.set-aside-by-cordon-`))
-    expect(second).toMatch(new RegExp(`^fix: look at it; if it is yours: mv -nT -- '${path}\\.set-aside-by-cordon-[0-9a-f]+' '${path}'; to let the command make it, name it exactly: --write ${path}$`))
+    expect(first).toMatch(new RegExp(`^cordon: protected-name-touched: the command, or another program at the same time, created ${path}, which is protected \\(${REASON}\\); Cordon renamed it to ${path}\\.set-aside-by-cordon-`))
+    expect(second).toMatch(new RegExp(`^fix: look at it; if it is yours: mv -nT -- '${path}\\.set-aside-by-cordon-[0-9a-f]+' '${path}'; to let the command create it, name it exactly: --write ${path}$`))
     return rest
   }
 
@@ -52,7 +52,7 @@ describeForms('a protected name that the command makes', (run, form) => {
     const script = 'git init -q new && printf "#!/bin/sh\\n" > new/.git/hooks/pre-commit && chmod +x new/.git/hooks/pre-commit; exit 3'
     const { status, stderr } = run(['--write', '.', '--', 'sh', '-c', script], { cwd: place })
     expect(status).toBe(3)
-    expect(stderr).toContain(`cordon: protected-name-touched: the command, or another program while it ran, made ${place}/new/.git/hooks/pre-commit, which is protected (git runs hooks`)
+    expect(stderr).toContain(`cordon: protected-name-touched: the command, or another program at the same time, created ${place}/new/.git/hooks/pre-commit, which is protected (git runs hooks`)
     expect(stderr).toContain(`name it exactly: --write ${place}/new/.git/hooks\n`)
   })
 
@@ -80,15 +80,15 @@ describeForms('a protected name that the command makes', (run, form) => {
     const { status, stderr } = run(['--write', '.', '--', 'rm', '.envrc'], { cwd: place })
     expect(readlinkSync(join(place, '.envrc'))).toBe('/nowhere')
     expect(status).toBe(125)
-    expect(stderr).toContain(`cordon: protected-name-touched: the command removed ${place}/.envrc, which is protected (${REASON}); it was put back\nfix: to permit it, name it exactly: --write ${place}/.envrc\n`)
+    expect(stderr).toContain(`cordon: protected-name-touched: the command removed ${place}/.envrc, which is protected (${REASON}); Cordon restored it\nfix: to permit it, name it exactly: --write ${place}/.envrc\n`)
   })
 
   test('by a carve-out of the policy: the carve-out is named as the cause', () => {
     const place = project(`${form}-carved`)
     const { status, stderr } = run(['--write', '.', '--write', '!later', '--', 'sh', '-c', 'echo x > later; sleep 40'], { cwd: place })
     expect(status).toBe(125)
-    expect(stderr).toContain(`the command, or another program while it ran, made ${place}/later, which is protected (the policy carves it out, or git is sent there)`)
-    expect(stderr).toContain('to let the command make it, remove the carve-out')
+    expect(stderr).toContain(`the command, or another program at the same time, created ${place}/later, which is protected (the policy carves it out, or a git configuration points to it)`)
+    expect(stderr).toContain('to let the command create it, remove the carve-out')
   })
 })
 
@@ -110,7 +110,7 @@ describeForms('a protected name that is there', (run, form) => {
     const place = repository(`${form}-${command[0]}-${String(command.length)}`)
     const { status, stderr } = run(['--write', '.', '--', ...command], { cwd: place })
     expect(status).not.toBe(0)
-    expect(stderr).toMatch(new RegExp(`^cordon: (?:refused write of ${place}/\\.git/config \\(protected: |protected, and so read-only in the cell: ${place}/\\.git/config)`, 'm'))
+    expect(stderr).toMatch(new RegExp(`^cordon: (?:refused write of ${place}/\\.git/config \\(protected: |protected, so read-only in the cell: ${place}/\\.git/config)`, 'm'))
     expect(stderr).toContain(`--write ${place}/.git/config`)
   })
 
@@ -133,7 +133,7 @@ describeForms('a protected name that is there', (run, form) => {
     const file = join(place, 'notes')
     const { status, stderr } = run(['--write', file, '--', 'sed', '-i', 's/notes/other/', file], { cwd: place })
     expect(status).not.toBe(0)
-    expect(stderr).toContain(`cordon: granted as a single file: ${file}; it can be changed in place, but not replaced or removed (EBUSY, EACCES): grant its folder for that\n`)
+    expect(stderr).toContain(`cordon: granted as a single file: ${file}; it can be changed in place, but not replaced or removed (EBUSY, EACCES); to allow that, grant its folder\n`)
     expect(run(['--write', file, '--', 'sh', '-c', `echo other > ${file}`], { cwd: place }).status).toBe(0)
   })
 })

@@ -29,7 +29,7 @@ describeForms('a program that cannot start for want of files', (run) => {
   test('a shim of a version manager: the preset is named, and with it the program starts', () => {
     const refused = run(['--', 'shimmed'], { environment })
     expect(refused.status).not.toBe(0)
-    expect(refused.stderr).toContain(`only the file ${home}/.pyenv/shims/shimmed is granted, not what lies around it: if it lacks files, add --preset toolchains`)
+    expect(refused.stderr).toContain(`only the file ${home}/.pyenv/shims/shimmed is granted, not its folder: if files are missing, add --preset toolchains`)
     expect(run(['--preset', 'toolchains', '--', 'shimmed'], { environment })).toMatchObject({ status: 0, stdout: 'started\n', stderr: '' })
   })
 
@@ -37,7 +37,7 @@ describeForms('a program that cannot start for want of files', (run) => {
     const libraries = join(own, 'lib')
     const refused = run(['--env', 'LD_LIBRARY_PATH', '--', join(own, 'main')], { environment: { LD_LIBRARY_PATH: libraries } })
     expect(refused.status).toBe(127)
-    expect(refused.stderr).toContain(`the program needs libanswer.so, which is at ${libraries}/libanswer.so: if it lacks files, add --read ${libraries}`)
+    expect(refused.stderr).toContain(`the program needs libanswer.so, which is at ${libraries}/libanswer.so: if files are missing, add --read ${libraries}`)
     expect(run(['--env', 'LD_LIBRARY_PATH', '--read', libraries, '--', join(own, 'main')], { environment: { LD_LIBRARY_PATH: libraries } }).status).toBe(0)
   })
 

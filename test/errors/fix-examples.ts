@@ -50,7 +50,7 @@ export const FIX_EXAMPLES: Readonly<Record<{ [Code in ErrorCode]: Placed<Code> }
   'approval-unavailable': 'approve it, once or for this session',
   'approval-refused': 'answer the evaluation that decide() returned',
   'rules-unreadable': 'make it readable, or remove it',
-  'tool-failed': "the workspace is not granted to this tool, so nothing of it is there: policy: { filesystem: { read: ['.'] } }",
+  'tool-failed': "the workspace is not granted to this tool, so it is empty: policy: { filesystem: { read: ['.'] } }",
   'tool-violated': "grant it in the policy of the tool if that is intended: policy: { filesystem: { read: ['data/words'] } }",
   'rules-unsafe': 'see who may write there: ls -ld /home/me/.config/cordon /home/me/.config/cordon/rules.yaml',
 }

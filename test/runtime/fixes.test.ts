@@ -61,7 +61,7 @@ describe.each<Form>(['namespaces', 'landlock'])('the fix of a call that failed (
   })
 
   test('says that the workspace is not granted, and a tool that has it runs', async () => {
-    const expected = { namespaces: "the workspace is not granted to this tool, so nothing of it is there: policy: { filesystem: { read: ['.'] } }", landlock: "if that is intended, add to the policy of the tool: filesystem: { read: ['data'] }" }
+    const expected = { namespaces: "the workspace is not granted to this tool, so it is empty: policy: { filesystem: { read: ['.'] } }", landlock: "if that is intended, add to the policy of the tool: filesystem: { read: ['data'] }" }
     expect((await call('list')).fix).toBe(expected[form])
     expect(await call('listed')).toMatchObject({ status: 'ok' })
     expect(await call('status')).toMatchObject({ status: 'failed', fix: null })

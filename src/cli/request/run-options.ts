@@ -14,20 +14,26 @@ const GRANTS: readonly Option[] = [
   { name: 'policy', value: 'NAME|FILE', repeatable: true, help: 'grant what this policy grants (see: cordon policy list); relative to this directory' },
 ]
 
-/** The options that set a limit, and other words that people may try; the other limits are for policy files. */
-const LIMITING_OPTIONS: readonly { readonly name: string; readonly limit: keyof Limits; readonly meantBy?: readonly string[] }[] = [
-  { name: 'memory', limit: 'memory' },
-  { name: 'processes', limit: 'processes', meantBy: ['pids', 'procs', 'threads'] },
-  { name: 'cpu', limit: 'cpu' },
-  { name: 'timeout', limit: 'wall', meantBy: ['wall', 'time', 't', 'wall-time'] },
-  { name: 'output', limit: 'output' },
+/** The options that set a limit. Policy files have more limits. */
+const LIMITING_OPTIONS: readonly (Omit<Option, 'value'> & { readonly limit: keyof Limits })[] = [
+  { name: 'memory', limit: 'memory', help: 'memory of all processes together, such as 128M (default: none)' },
+  {
+    name: 'processes', limit: 'processes', meantBy: ['pids', 'procs', 'threads'],
+    help: 'number of processes and threads at the same time (default: none)',
+  },
+  { name: 'cpu', limit: 'cpu', help: 'processor time of all processes together, such as 10s (default: none)' },
+  {
+    name: 'timeout', limit: 'wall', meantBy: ['wall', 'time', 't', 'wall-time'],
+    help: 'kill the command after this long; exit status 124 (default: none)',
+  },
+  { name: 'output', limit: 'output', help: 'size of stdout and stderr together (default: none)' },
 ]
 
 export const LIMIT_OPTIONS: Readonly<Record<string, keyof Limits>> = Object.fromEntries(LIMITING_OPTIONS.map(({ name, limit }) => [name, limit]))
 
 const VALUES = { size: 'SIZE', duration: 'TIME', count: 'N' } as const
 
-const LIMITING: readonly Option[] = LIMITING_OPTIONS.map(({ limit, ...option }) => ({ ...option, value: VALUES[LIMIT_FORMS[limit].quantity], help: LIMIT_FORMS[limit].of }))
+const LIMITING: readonly Option[] = LIMITING_OPTIONS.map(({ limit, ...option }) => ({ ...option, value: VALUES[LIMIT_FORMS[limit].quantity] }))
 
 const CELL: readonly Option[] = [
   { name: 'cwd', value: 'DIR', meantBy: ['chdir', 'dir', 'workdir', 'directory', 'C'], help: 'working directory of the command (default: this one)' },

@@ -9,11 +9,11 @@ export const whyTerminated = ({ because, limit, signal }: Terminated): string =>
     case 'limit':
       return `it reached the ${limit ?? 'unknown'} limit${number}`
     case 'violation':
-      return `something protected was touched, and Cordon killed it${number}`
+      return `it changed something protected, and Cordon killed it${number}`
     case 'signal':
       return `it was killed by ${signal === null ? 'a signal' : `signal ${String(signal)}`}`
     case 'cancelled':
-      return 'whoever called it cancelled it'
+      return 'its caller cancelled it'
     case 'setup':
       return 'it could not be started'
     default:
@@ -32,6 +32,6 @@ export const whyCallEnded = (events: readonly CordonEvent[]): string => {
   if (process !== undefined) return `ended because it exited with ${String(process.exit_code)}${completed === undefined ? '' : `, which counts as ${completed.status}`}`
   if (completed?.status === 'not_started') return `did not begin${reason}`
   if (completed !== undefined) return `ended because its function ended, which counts as ${completed.status}${reason}`
-  if (denied !== undefined) return `ended because it was not permitted: ${denied.reason}`
-  return 'has no end in the log: it is still running, or whoever ran it was killed'
+  if (denied !== undefined) return `ended because it was not allowed: ${denied.reason}`
+  return 'has no end in the log: it is still running, or its process was killed'
 }

@@ -92,7 +92,7 @@ export const wayOut = (violation: Violation, argv: readonly string[] = []): stri
       return isGrantable(violation) ? `: add --${violation.access} ${asWord(escapeGlob(grantFor(violation)))}` : ''
     case 'connect':
       if (violation.family === 'host') return `: add --net ${violation.name}:${String(violation.port)}`
-      if (violation.family !== 'inet' && violation.family !== 'inet6') return ': sockets of the host are outside of every cell'
+      if (violation.family !== 'inet' && violation.family !== 'inet6') return ': cells cannot reach sockets of the host'
       return isLookup(violation) ? `: add ${hostOptions(argv)}` : `: add --net ${endpointOf(violation)}`
     case 'lookup':
       return `: add --net ${asWord(violation.name)}`
@@ -103,7 +103,7 @@ export const wayOut = (violation: Violation, argv: readonly string[] = []): stri
     case 'egress':
       // A whole host can be granted on the command line; parts of one only in a policy.
       if (violation.reason === 'not-granted' && violation.method === null && violation.host !== '') return `: add --net ${endpointOf({ address: violation.host, port: violation.port })}`
-      return violation.allow === null ? '' : `: a policy would have to say ${violation.allow}`
+      return violation.allow === null ? '' : `: add to a policy: ${violation.allow}`
     case 'metadata':
     case 'protected':
     case 'unsealed':
@@ -124,7 +124,7 @@ export const wayOut = (violation: Violation, argv: readonly string[] = []): stri
 /** Which name was asked for is not known: the question was never sent. A URL among the words may tell. */
 const hostOptions = (argv: readonly string[]): string => {
   const hosts = hostsNamedIn(argv)
-  return hosts.length === 0 ? '--net HOST for each host that it needs' : hosts.map((host) => `--net ${asWord(host)}`).join(' ')
+  return hosts.length === 0 ? '--net HOST for each host' : hosts.map((host) => `--net ${asWord(host)}`).join(' ')
 }
 
 /** As `--net` takes it: a host alone means the ports of the web. */

@@ -48,7 +48,7 @@ const hintOnFolder = (command: Command, boundary: Boundary): readonly string[] =
   // Who grants parts of it knows that the rest is not there; only a list of all of it needs all.
   if (cwd === '/' || isReadable(boundary, cwd) || (parts && !listsFolder(command)) || isClient(command)) return []
   const word = cwd === workspace ? '.' : asWord(escapeGlob(cwd))
-  return [`the working directory ${cwd} is not granted${parts ? ' as a whole' : ', so nothing of it is there'}: add --read ${word}, or --write ${word} to change it`]
+  return [`the working directory ${cwd} is not granted${parts ? ' as a whole' : ', so it is empty'}: add --read ${word}, or --write ${word} to change it`]
 }
 
 /** The files that a script writes to by `>`, as they are written there. */
@@ -60,14 +60,14 @@ const hintOnGitConfiguration = ({ argv, home }: Command, boundary: Boundary): re
   const file = lookAt(`${home}/.gitconfig` as AbsolutePath)
   if (file === undefined || !/(?:^|[\s/;&|])git\b/.test(argv.join(' '))) return []
   const lacking = [...(boundary.environment.some(({ name }) => name === 'HOME') ? [] : ['--env HOME']), ...(isReadable(boundary, file.real) ? [] : [`--read ${asWord(escapeGlob(file.real))}`])]
-  return lacking.length === 0 ? [] : [`git does not see ${home}/.gitconfig, with the name for commits: if it needs that, add ${lacking.join(' ')}`]
+  return lacking.length === 0 ? [] : [`git cannot read ${home}/.gitconfig, which has your name for commits; if needed, add ${lacking.join(' ')}`]
 }
 
 /** The landlock form refuses datagrams, and with them the look-up of names, without anybody seeing it. */
 const hintOnNetwork = (command: Command, { network }: SandboxProfile): readonly string[] => {
   const hosts = hostsNamedIn(command.argv)
   if (network !== 'none' || (hosts.length === 0 && !startsClient(command))) return []
-  return [`the network is not granted, also not to look up names: add ${(hosts.length === 0 ? ['HOST'] : hosts).map((host) => `--net ${asWord(host)}`).join(' ')}`]
+  return [`the network is not granted, including name lookups: add ${(hosts.length === 0 ? ['HOST'] : hosts).map((host) => `--net ${asWord(host)}`).join(' ')}`]
 }
 
 const MOST_HINTS = 5
@@ -90,7 +90,7 @@ const hintOnPath = (path: AbsolutePath, boundary: Boundary, ownFiles: readonly O
   if (carved !== undefined) return [`${path} is withheld (${carved.text}): a policy carves it out`]
   if (!isReadable(boundary, found.real)) return [`${path} exists, but is not granted: add --read ${asWord(escapeGlob(found.real))}`]
   if (isReadableFor(found.status)) return []
-  return [`${path} is granted, but its own permissions refuse it (mode ${(found.status.mode & 0o7777).toString(8)}, user ${String(found.status.uid)}); a cell has the rights of its user, and none of root's`]
+  return [`${path} is granted, but its file permissions refuse it (mode ${(found.status.mode & 0o7777).toString(8)}, user ${String(found.status.uid)}); a cell has the rights of its user, not those of root`]
 }
 
 /** As the kernel decides without capabilities. */
@@ -111,13 +111,13 @@ export const hintOnThrowaway = (command: Command, boundary: Boundary, { form }: 
   if (form !== 'namespaces' || !isWithinPath(cwd, TEMPORARY) || isReadable(boundary, cwd) || isWritable(boundary, cwd)) return []
   const words = [...(MAKING.has(basename(argv[0] ?? '')) ? argv.slice(1, MOST_ARGUMENTS) : outputsOf(argv)), ...redirectionsIn(command).filter((word) => !word.includes('$'))]
   const isLost = words.flatMap((word) => pathIn(word, cwd) ?? []).some((path) => path !== cwd && isWithinPath(path, cwd) && !isReadable(boundary, path))
-  return isLost ? [`the working directory ${cwd} is not granted, so that what the command wrote there went with the cell: if it is to be kept, add --write ${cwd === workspace ? '.' : asWord(escapeGlob(cwd))}`] : []
+  return isLost ? [`the working directory ${cwd} is not granted, so files that the command wrote there disappeared with the cell; to keep them, add --write ${cwd === workspace ? '.' : asWord(escapeGlob(cwd))}`] : []
 }
 
 const hintOnClosedFolders = ({ closed_folders: closed, sealed }: SandboxProfile): readonly string[] => {
   if (closed.length === 0) return []
   const why = sealed.length === 0 ? 'the policy carves out parts of it' : `it holds protected names (${listOf(sealed)})`
-  return [`nothing can be made, renamed or removed directly in ${listOf(closed)}: ${why}, which the landlock form of the cell holds only so; work in a folder beneath it, or in the namespaces form (see: cordon doctor)`]
+  return [`nothing can be created, renamed or removed directly in ${listOf(closed)}: ${why}, and the landlock form cannot protect them otherwise; work in a folder below it, or use the namespaces form (see: cordon doctor)`]
 }
 
 /** Programs that change or remove whole trees, with what is protected in them. */
@@ -137,7 +137,7 @@ const hintOnSealed = ({ argv, cwd, ownFiles }: Command, { write }: Boundary, { f
   return [
     ...untold.flatMap(({ path, own }) => (own !== undefined && (isSwept(path) || text.includes(wordFor(path))) ? [describeOwnFile(path, own, 'command')] : [])).slice(0, MOST_HINTS),
     ...(carved.length === 0 ? [] : [`read-only in the cell: ${listOf(carved)}; a policy carves them out`]),
-    ...(first === undefined ? [] : [`protected, and so read-only in the cell: ${listOf(others)}; if the command is to change one, name it exactly: --write ${asWord(escapeGlob(first))}`]),
+    ...(first === undefined ? [] : [`protected, so read-only in the cell: ${listOf(others)}; to let the command change one, name it exactly: --write ${asWord(escapeGlob(first))}`]),
   ]
 }
 
@@ -156,7 +156,7 @@ const isOfPackage = (path: string, text: string): boolean => basename(path) === 
 const hintOnSingleFiles = ({ write_roots: roots }: SandboxProfile): readonly string[] => {
   const isInOther = (path: string) => roots.some((root) => root !== path && isWithinPath(path as AbsolutePath, root as AbsolutePath))
   const single = roots.filter((path) => !isInOther(path) && lookAt(path as AbsolutePath)?.status.isFile() === true)
-  return single.length === 0 ? [] : [`granted as a single file: ${listOf(single)}; it can be changed in place, but not replaced or removed (EBUSY, EACCES): grant its folder for that`]
+  return single.length === 0 ? [] : [`granted as a single file: ${listOf(single)}; it can be changed in place, but not replaced or removed (EBUSY, EACCES); to allow that, grant its folder`]
 }
 
 const MOST_NAMED = 3

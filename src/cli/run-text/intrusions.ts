@@ -27,32 +27,32 @@ export const intrusionErrors = ({ violations }: CallResult, { write }: Boundary,
 
 const unsealed = (path: string): CordonError =>
   fail('protected-name-touched', {
-    what: `${path}, which the command may not change, was replaced, removed or linked by another program while it ran, and the command was ended`,
+    what: `${path}, which the command may not change, was replaced, removed or linked by another program while the command ran, so Cordon killed the command`,
     fix: 'look at it before you use the folder, then run the command again',
   })
 
 const errorFor = (violation: ProtectedTouched, protection: Protection | undefined, ownFiles: readonly OwnFile[]): CordonError => {
   const { path } = violation
-  const what = `${path}, which is protected (${protection?.entry.because ?? 'the policy carves it out, or git is sent there'})`
+  const what = `${path}, which is protected (${protection?.entry.because ?? 'the policy carves it out, or a git configuration points to it'})`
   const own = ownFileAt(path, 'write', ownFiles)
   // Who names a file of Cordon itself is refused.
   const permit = (to: string) => (own === undefined ? `${to}, ${protection === undefined ? 'remove the carve-out' : `name it exactly: --write ${asWord(escapeGlob(protection.path))}`}` : describeOwnFile(path, own, 'command'))
   switch (violation.deed) {
     case 'set-aside':
       return fail('protected-name-touched', {
-        what: `the command, or another program while it ran, made ${what}; it was renamed to ${violation.aside}`,
-        fix: `look at it; if it is yours: ${violation.restore}; ${permit('to let the command make it')}`,
+        what: `the command, or another program at the same time, created ${what}; Cordon renamed it to ${violation.aside}`,
+        fix: `look at it; if it is yours: ${violation.restore}; ${permit('to let the command create it')}`,
       })
     case 'left':
-      return fail('protected-name-touched', { what: `the command made ${what}; it could not be renamed and is still there`, fix: `remove it before anything uses it; ${permit('to permit it')}` })
+      return fail('protected-name-touched', { what: `the command created ${what}; Cordon could not rename it, and it is still there`, fix: `remove it before anything uses it; ${permit('to permit it')}` })
     case 'put-back':
-      return fail('protected-name-touched', { what: `the command removed ${what}; it was put back`, fix: permit('to permit it') })
+      return fail('protected-name-touched', { what: `the command removed ${what}; Cordon restored it`, fix: permit('to permit it') })
     case 'separated':
-      return fail('protected-name-touched', { what: `the command gave another name (a hard link) to ${what}; it is a file of its own now`, fix: 'look at it before you use it' })
+      return fail('protected-name-touched', { what: `the command made a hard link to ${what}; Cordon replaced it by a separate copy`, fix: 'look at it before you use it' })
     case 'unusable':
-      return fail('protected-name-touched', { what: `the command, or another program while it ran, left ${path} so that no other call can be given it: ${violation.problem}`, fix: 'do that before the next call' })
+      return fail('protected-name-touched', { what: `the command, or another program while it ran, left ${path} in a state that no other call can use: ${violation.problem}`, fix: 'fix that before the next call' })
     case 'unseen':
-      return fail('protected-name-touched', { what: `the write root ${path} grew beyond what is looked through, so protected names may be in it`, fix: 'look through it before you use it; grant smaller folders' })
+      return fail('protected-name-touched', { what: `the write root ${path} grew too large to check, so it may contain protected names`, fix: 'check it before you use it; grant smaller folders' })
   }
 }
 

@@ -25,13 +25,13 @@ export const withLookupAdvice = (error: unknown, lookup: Lookup): unknown => {
 
 const likelyCause = ({ argv, cwd, searchPath }: Lookup, word: string): string | undefined => {
   const command = argv.join(' ')
-  if (/[|&;<>$`*?(){}]|\bif\b|\bfor\b/.test(word) && /\s/.test(word)) return `that is a line for a shell, and no shell reads it: cordon run -- sh -c ${asWord(command)}`
-  if (/\s/.test(word)) return `it is all one word: write the words apart (cordon run -- ${command}), or have a shell read them (sh -c ${asWord(command)})`
-  if (/^\w+=/.test(word)) return `a variable is given with an option: cordon run --env ${asWord(word)} -- ${argv.slice(1).map(asWord).join(' ') || 'COMMAND'}`
-  if (word.startsWith('-')) return 'options of cordon stand before --, the command behind it'
-  if (SHELL_WORDS.has(word)) return `${word} is a word of the shell, not a program: sh -c ${asWord(command)}`
+  if (/[|&;<>$`*?(){}]|\bif\b|\bfor\b/.test(word) && /\s/.test(word)) return `this is a shell command line, and no shell reads it; use: cordon run -- sh -c ${asWord(command)}`
+  if (/\s/.test(word)) return `this is one word: write separate words (cordon run -- ${command}), or use a shell (sh -c ${asWord(command)})`
+  if (/^\w+=/.test(word)) return `set a variable with an option: cordon run --env ${asWord(word)} -- ${argv.slice(1).map(asWord).join(' ') || 'COMMAND'}`
+  if (word.startsWith('-')) return 'put options of cordon before --, and the command after it'
+  if (SHELL_WORDS.has(word)) return `${word} is a shell keyword, not a program; use: sh -c ${asWord(command)}`
   if (word.includes('/')) return undefined
-  if (existsSync(resolve(cwd, word))) return `it is not in PATH, but here: name it with its folder, ./${word}`
+  if (existsSync(resolve(cwd, word))) return `it is not in PATH, but in this folder; write ./${word}`
   // Hardly anybody mistypes the first letter, and among a thousand programs something is always near.
   const near = word.length < SHORTEST_GUESS ? undefined : nearestKey(word, programsIn(searchPath).filter((name) => name[0] === word[0]))
   return near === undefined ? undefined : `did you mean ${near}? Looked in ${searchPath}`

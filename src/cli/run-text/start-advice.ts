@@ -28,9 +28,9 @@ export const adviseOnStart = (order: RunOrder, boundary: Boundary, exitCode: num
     ...needs.libraries.map(({ name, path }) => ({ grant: grantFor(path), reason: `the program needs ${name}, which is at ${path}` })),
     ...needs.alone
       .filter((path) => isToolchain(path) || exitCode >= EXIT_NOT_STARTED)
-      .map((path) => ({ grant: grantFor(path), reason: `only the file ${path} is granted, not what lies around it` })),
+      .map((path) => ({ grant: grantFor(path), reason: `only the file ${path} is granted, not its folder` })),
   ]
-  const advice = reasons.filter(({ grant }, at) => reasons.findIndex((other) => other.grant === grant) === at).map(({ grant, reason }) => `${reason}: if it lacks files, add ${grant}`)
+  const advice = reasons.filter(({ grant }, at) => reasons.findIndex((other) => other.grant === grant) === at).map(({ grant, reason }) => `${reason}: if files are missing, add ${grant}`)
   return exitCode < EXIT_NOT_STARTED ? advice : [...adviseOnEnv(needs, boundary, environment), ...advice]
 }
 
@@ -41,7 +41,7 @@ const adviseOnEnv = ({ lookedUp }: StartNeeds, boundary: Boundary, environment: 
   const given = boundary.environment.find(({ name }) => name === 'PATH')?.value
   const cellPath = given === undefined ? SYSTEM_PATH : given.kind === 'set' ? given.text : (environment['PATH'] ?? SYSTEM_PATH)
   if (lookedUp === undefined || cellPath.split(':').includes(dirname(lookedUp.path))) return []
-  return [`env looks for ${lookedUp.name} in the PATH of the cell (${cellPath}), and it is ${lookedUp.path}: add --env PATH`]
+  return [`env looks for ${lookedUp.name} in the PATH of the cell (${cellPath}), but it is ${lookedUp.path}: add --env PATH`]
 }
 
 const startNeedsNow = (order: RunOrder, context: StartContext): StartNeeds | undefined => {

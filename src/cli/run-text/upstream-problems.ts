@@ -13,21 +13,21 @@ const describe = ({ host, port }: ReachedHost, problem: string): readonly string
   const place = `${host}:${String(port)}`
   switch (problem) {
     case 'upstream-untrusted':
-      return [`the certificate of ${place} is not trusted: if that host has an authority of its own, add --upstream-ca FILE with its certificate in PEM`]
+      return [`the certificate of ${place} is not trusted: if that host uses a private certificate authority, add --upstream-ca FILE with its certificate in PEM`]
     case 'upstream-unresolved':
-      return [`the name ${host} has no address that can be found here: see whether it is written correctly, or say where it is: --resolve ${host}=ADDRESS`]
+      return [`the name ${host} cannot be resolved: check its spelling, or give its address: --resolve ${host}=ADDRESS`]
     case 'upstream-unreachable':
-      return [`${place} cannot be reached from here: see whether anybody answers there${isIP(host.replace(/^\[|\]$/g, '')) === 0 ? `, or say where it is: --resolve ${host}=ADDRESS` : ''}`]
+      return [`${place} cannot be reached: check that the host is up${isIP(host.replace(/^\[|\]$/g, '')) === 0 ? `, or give its address: --resolve ${host}=ADDRESS` : ''}`]
     case 'upstream-broke':
       return [`${place} closed the connection in the middle of a response`]
     case 'answer-malformed':
-      return [`an answer of ${place} could not be read in exactly one way, and was not passed on; the request had been sent`]
+      return [`a response of ${place} was invalid or ambiguous, and was not passed on; the request had been sent`]
     case 'proxy-untrusted':
-      return [`the command does not trust the certificate of Cordon's proxy for ${place}: let it trust the file that SSL_CERT_FILE names, or let its TLS pass unread, in a policy: network: [{ host: ${JSON.stringify(isWebPort(port) ? host : place)}, action: direct }]`]
+      return [`the command does not trust the certificate of Cordon's proxy for ${place}: make it trust the file in SSL_CERT_FILE, or pass its TLS through unread, in a policy: network: [{ host: ${JSON.stringify(isWebPort(port) ? host : place)}, action: direct }]`]
     case 'response-unreadable':
-      return [`an answer of ${place}, which has a credential, could not be searched for it, and was not passed on`]
+      return [`a response of ${place} could not be searched for the credential, and was not passed on`]
     case 'credential-unusable':
-      return [`a credential could not be put into a request to ${place}`]
+      return [`a credential could not be added to a request to ${place}`]
     default:
       // Of the tool's own making, or of the end of the call.
       return []

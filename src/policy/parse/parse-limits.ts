@@ -16,22 +16,20 @@ const QUANTITIES = {
 
 export interface LimitForm {
   readonly quantity: keyof typeof QUANTITIES
-  /** With less than this no program gets as far as its own first line: a slip of the unit, not a limit. */
+  /** No program can start with less than this, so a smaller value is a mistake in the unit. */
   readonly least?: string
-  /** What it is a limit of, as help texts say it. */
-  readonly of: string
 }
 
-/** Every limit there is: the parser, the schema, the planner and help texts go by this table. */
+/** Every limit there is: the parser, the schema and the planner use this table. */
 export const LIMIT_FORMS: Readonly<Record<keyof Limits, LimitForm>> = {
-  memory: { quantity: 'size', least: '1M', of: 'of all its processes together, such as 128M' },
-  processes: { quantity: 'count', of: 'processes and threads at one time' },
-  cpu: { quantity: 'duration', least: '10ms', of: 'processor time of all processes together, such as 10s' },
-  wall: { quantity: 'duration', least: '10ms', of: 'wall-clock time; exit status 124 when it is over' },
-  output: { quantity: 'size', of: 'of stdout and stderr together' },
-  openFiles: { quantity: 'count', of: 'open descriptors of each process' },
-  fileSize: { quantity: 'size', of: 'of each file that it writes' },
-  scratch: { quantity: 'size', least: '4K', of: 'of its private temporary folder' },
+  memory: { quantity: 'size', least: '1M' },
+  processes: { quantity: 'count' },
+  cpu: { quantity: 'duration', least: '10ms' },
+  wall: { quantity: 'duration', least: '10ms' },
+  output: { quantity: 'size' },
+  openFiles: { quantity: 'count' },
+  fileSize: { quantity: 'size' },
+  scratch: { quantity: 'size', least: '4K' },
 }
 
 export const LIMIT_NAMES = Object.keys(LIMIT_FORMS) as readonly (keyof Limits)[]

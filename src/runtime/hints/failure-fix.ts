@@ -26,7 +26,7 @@ const onFiles = (tool: FailedTool): readonly string[] => {
   if (cwd !== '/' && !isReadable(boundary, cwd) && !hasGrantsIn(cwd, boundary)) {
     const isWanted = isFunction ? named.some((word) => namesPart(word, cwd)) : namesOwn(at) || !(isScript(at) || isClient(at))
     const place = cwd === workspace ? 'the workspace' : `the working directory ${cwd}`
-    return isWanted ? [`${place} is not granted to this tool, so nothing of it is there: policy: { ${readLine(cwd, workspace)} }`] : []
+    return isWanted ? [`${place} is not granted to this tool, so it is empty: policy: { ${readLine(cwd, workspace)} }`] : []
   }
   return (isFunction ? named : command.slice(1)).slice(0, MOST_ARGUMENTS).flatMap((word) => onWord(word, tool)).slice(0, 1)
 }

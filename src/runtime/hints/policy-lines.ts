@@ -80,7 +80,7 @@ const want = (violation: Violation, wanted: Wanted, { workspace, ownFiles }: Adv
       if (isLookup(violation)) return
       if (violation.family === 'host') wanted.network.add(`${violation.name}:${String(violation.port)}`)
       else if (violation.family === 'inet' || violation.family === 'inet6') wanted.network.add(endpointOf(violation.address, violation.port))
-      else wanted.remarks.add('sockets of the host are outside of every cell')
+      else wanted.remarks.add('cells cannot reach sockets of the host')
       return
     case 'lookup':
       wanted.network.add(violation.name)
