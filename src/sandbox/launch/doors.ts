@@ -25,7 +25,7 @@ export interface Door {
 
 export interface Doors {
   readonly make: (terms: Pick<Brokered, 'token'>) => Door
-  /** What launchers send on their channel: the connections of their tools (native/supervisor/channel.c). */
+  /** What launchers send on their channel: the connections of their tools (native/supervisor/streams/channel.c). */
   readonly receive: (message: unknown, handle: unknown) => void
 }
 
