@@ -33,8 +33,6 @@ export type { EventStream, EventStreamSettings, Listener } from './events/event-
 export { recordArguments } from './events/recorded-arguments.js'
 export type { ArgumentSettings } from './events/recorded-arguments.js'
 export type { RuleFileSettings } from './rule-files/index.js'
-export { connectTelemetry } from './events/telemetry.js'
-export type { Telemetry, TelemetrySettings } from './events/telemetry.js'
 export type { RunnerNews, RunnerOptions } from './runner/runner-options.js'
 export { registrationOf } from './runner/registration.js'
 export { startRunner } from './runner/start-runner.js'

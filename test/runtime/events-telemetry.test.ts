@@ -5,7 +5,8 @@ import { AggregationTemporality, InMemoryMetricExporter, MeterProvider, Periodic
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { connectTelemetry, createEventStream } from '../../src/runtime/index.js'
+import { connectTelemetry } from '../../src/runtime/events/telemetry.js'
+import { createEventStream } from '../../src/runtime/index.js'
 import type { EventStream } from '../../src/runtime/index.js'
 
 import { DRAFTS } from './events-drafts.js'
