@@ -173,7 +173,7 @@ type OfEgress<Told> = Omit<Told, 'type' | 'call_id'>
 /** Before anything is sent to anybody: a connection that cannot be recorded is closed. */
 export interface EgressOpened extends EventBase<'egress.opened'>, OfCall, OfEgress<ConnectionOpened> {}
 
-/** A request and its answer, when both have passed. The path is without its query; credentials are told by their ids. */
+/** A request and its answer, when both have passed. The path has no query. Credentials appear as ids. */
 export interface EgressRequest extends EventBase<'egress.request'>, OfCall, OfEgress<RequestDone> {}
 
 export interface EgressClosed extends EventBase<'egress.closed'>, OfCall, OfEgress<ConnectionClosed> {}

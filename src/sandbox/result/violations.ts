@@ -1,4 +1,4 @@
-/** A limit whose reaching is told; `processes` counts threads too. */
+/** A limit that is reported when it is reached; `processes` counts threads too. */
 export const LIMIT_KINDS = ['memory', 'processes', 'cpu', 'wall', 'output', 'scratch', 'fileSize'] as const
 export type LimitKind = (typeof LIMIT_KINDS)[number]
 
@@ -85,7 +85,7 @@ export const isLookup = (violation: Violation): boolean =>
 
 export type ViolationKind = Violation['kind']
 
-/** So many of one call are told one by one: a tool decides how many there are. */
+/** At most this many of one call are reported one by one, because a tool decides how many there are. */
 export const MOST_VIOLATIONS_TOLD = 100
 
 /** A violation in words for people, without what would have allowed it: that depends on who is asked. */
