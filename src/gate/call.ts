@@ -18,7 +18,7 @@ export interface GateCall {
   readonly origin?: 'model' | 'command'
   /** Of such a call: what was typed, for the reason of the decision. */
   readonly typed?: string
-  /** What would allow it, where whoever makes the call knows that better than the gate: a rule that can be copied. */
+  /** A rule that would allow it, ready to copy, if the caller knows it better than the gate. */
   readonly waysToAllow?: readonly string[]
   /** The same for what a person has to approve whatever rules say. */
   readonly waysToApprove?: readonly string[]

@@ -42,7 +42,7 @@ export interface Progress extends GatedTool {
   readonly substitute: Value | undefined
 }
 
-/** Somebody who has already approved this input, while changing it. */
+/** The person who approved this input while changing it. */
 export interface GivenApproval {
   readonly by: string
   readonly approvalActionId: string

@@ -71,8 +71,8 @@ export interface CallOptions {
   readonly approvals?: readonly ApprovalGrant[]
   /** Goes on with a call that was asked for in the registry before, with the same input. */
   readonly invocation?: string
-  /** What the registry is told of a new call besides its input. */
+  /** Further details of a new call for the registry. */
   readonly registry?: AskedWith
-  /** The id by which the registry knows the call, as soon as there is one: whoever has it can go on with the call. */
+  /** Gets the id of the call in the registry. Another process can resume the call with it. */
   readonly onInvocation?: (id: string) => void
 }

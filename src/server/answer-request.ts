@@ -23,9 +23,9 @@ export interface Answering extends Reception {
   readonly shares: Shares
   /** How long the database may take for one look at it, whatever it says about that itself. */
   readonly answerMs: number
-  /** Aborted when the server ends: whoever waits is answered. */
+  /** Aborted when the server ends: waiting requests are answered. */
   readonly ending: AbortSignal
-  /** For mistakes of Cordon, which callers are told nothing of. */
+  /** For internal errors. Callers learn nothing about them. */
   readonly report: (error: unknown) => void
 }
 
@@ -45,7 +45,7 @@ export const answerRequest = async (request: IncomingMessage, response: ServerRe
     else await answerOperation(request, response, answering, presence)
   } catch (error) {
     const problem = problemOf(error)
-    // Who went away is told nothing, and that they did is no mistake.
+    // A client that closed its connection gets no answer, and that is not an error.
     if (presence.gone.aborted) return
     if (problem.status >= 500) answering.report(error)
     if (response.headersSent) response.destroy()

@@ -1,4 +1,4 @@
-// In whose name a request is made: that of its token, or of who has the store itself.
+// Authenticates a request: by its token, or as the owner of the store.
 import type { IncomingMessage } from 'node:http'
 
 import { fail } from '../errors/index.js'
@@ -9,14 +9,14 @@ import type { Door } from './guard-request.js'
 
 export interface Known {
   readonly caller: Caller
-  /** Undefined: who has the store itself, of whom the database alone decides. */
+  /** Undefined: the owner of the store. Only the database decides what they may do. */
   readonly holder: TokenHolder | undefined
 }
 
 export interface Reception {
   readonly engine: Engine
   readonly door: Door
-  /** In whose name who has the store itself speaks, unless they name another. */
+  /** The actor of the store's owner, unless they name another. */
   readonly ownerName: string
 }
 
@@ -42,7 +42,7 @@ export const knowCaller = async ({ headers }: IncomingMessage, { engine, door, o
 export const requireKind = (holder: TokenHolder | undefined, { who, summary }: AnyOperation): void => {
   if (holder === undefined) return
   const { actor, team, kinds } = holder
-  if (who === 'owner') throw fail('request-refused', { problem: `only who has the store itself may: ${summary}`, fix: 'use the socket of the server, as the user that it runs as (in front of a database it has one with --socket PATH), or the database itself: --database URL' })
+  if (who === 'owner') throw fail('request-refused', { problem: `only the owner of the store may do this: ${summary}`, fix: 'use the socket of the server, as the user that it runs as (in front of a database it has one with --socket PATH), or the database itself: --database URL' })
   if (!who.some((kind) => kinds.includes(kind))) throw fail('request-refused', { problem: `${actor} is ${kinds.join(' and ')} of ${team}; needed is ${who.join(' or ')}`, fix: 'ask with the token of one who is' })
 }
 

@@ -10,7 +10,7 @@ const refusalsOf = (statuses: readonly number[]): object => Object.fromEntries(s
 
 export const describeApi = (version: string): object => ({
   openapi: '3.1.0',
-  info: { title: 'cordon serve', version, description: 'Tools, calls and approvals of a team. What is allowed to whom the database decides; the server says in whose name.' },
+  info: { title: 'cordon serve', version, description: 'Tools, calls and approvals of a team. The database decides who may do what. The server authenticates.' },
   security: [{ token: [] }],
   paths: { '/healthz': { get: HEALTH }, ...pathsOf() },
   components: {
@@ -58,7 +58,7 @@ const describeOperation = (name: string, { method, path, summary, who, fields, a
   return {
     operationId: name,
     summary,
-    description: who === 'owner' ? 'For who has the store itself: through its socket.' : `For members of the kind ${who.join(', ')}.`,
+    description: who === 'owner' ? 'For the owner of the store, through its socket.' : `For members of the kind ${who.join(', ')}.`,
     parameters: [
       ...inPath.map(([field, { schema }]) => ({ name: field, in: 'path', required: true, schema })),
       ...(method === 'POST' ? [] : others.map(([field, { schema, isOptional }]) => ({ name: field, in: 'query', required: !isOptional, schema }))),

@@ -36,15 +36,15 @@ export const CODES_BY_STATUS: ReadonlyMap<number, readonly string[]> = new Map(
   [...new Set([...Object.values(STATUS), UNEXPECTED])].sort((one, other) => one - other).map((status) => [status, [...Object.entries(STATUS).filter(([, each]) => each === status).map(([code]) => code), ...(status === UNEXPECTED ? ['unexpected'] : [])]]),
 )
 
-/** Who is told one of these may ask again, after so many seconds. */
+/** For these errors a client may retry after this many seconds. */
 export const RETRY_AFTER: Readonly<Record<number, string>> = { 429: '1', 503: '2' }
 
-/** Where the database is, and what became of it, is for the log: strangers are told this too. */
+/** Details about the database go only to the log, because unauthenticated clients see this answer too. */
 const AWAY = fail('store-unavailable', { where: 'this server', problem: 'its database does not answer' })
 
 const FULL = fail('store-full', { where: 'this server', problem: 'it cannot be written to' })
 
-/** Of a mistake of Cordon itself others are told that there was one, and nothing else. */
+/** Clients learn that an internal error happened, and nothing else. */
 export const problemOf = (error: unknown): Problem => {
   if (!(error instanceof CordonError)) return { type: 'urn:cordon:error:unexpected', title: 'unexpected', status: UNEXPECTED, detail: 'something went wrong in the server, which has it in its log', code: 'unexpected', params: {} }
   const { code, message, fix, params } = error.code === 'store-unavailable' ? AWAY : error.code === 'store-full' ? FULL : error

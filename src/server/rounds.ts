@@ -1,4 +1,4 @@
-// Who waits for a turn, and who has the next one.
+// Who waits for a turn, and who gets the next one.
 export interface Party {
   readonly team: string
   readonly caller: string

@@ -1,7 +1,7 @@
 import type { Caller, Registry, Turn } from './open-registry.js'
 import type { AnyOperation } from './operations/index.js'
 
-/** What is told of an answer that grows: something new with its mark; that nothing more comes; that one still waits. */
+/** News of a growing answer: a new item with its mark, its end, or a sign that it still waits. */
 export type GrowthNews = { readonly kind: 'item'; readonly mark: string; readonly item: object } | { readonly kind: 'end'; readonly item: object } | { readonly kind: 'waiting' }
 
 export interface Growing {

@@ -27,7 +27,7 @@ export type Turn = <Result>(work: (signal?: AbortSignal) => Promise<Result>) => 
 
 export const AT_ONCE: Turn = (work) => work()
 
-/** Who asks: as who logged in to the database, or somebody in whose name a gateway speaks. */
+/** The caller: the database login itself, or a member for whom a gateway acts. */
 export type Caller = { readonly kind: 'login' } | { readonly kind: 'somebody'; readonly actor: string; readonly team?: string; /** The id of the token by which they are known. */ readonly token?: string }
 
 /** What a server and the command line have in common: questions of one caller, answered by the database. */

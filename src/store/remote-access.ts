@@ -17,7 +17,7 @@ export interface ServerSettings {
   /** `https://host:port`, `http://127.0.0.1:port`, or `unix:/path/of/socket`. */
   readonly server: string
   readonly token?: string
-  /** In whose name; only who has the store itself can say so, through its socket. */
+  /** The member to act as; only the owner of the store can set it, through its socket. */
   readonly actor?: string
   /** The token may go over a network in the clear: the server is behind something that encrypts. */
   readonly allowPlainHttp?: boolean

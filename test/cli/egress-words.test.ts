@@ -42,7 +42,7 @@ describe('a variable that contains the value of a credential', () => {
   ])('is refused and named, and the value is not: %s', async (_, words, variable) => {
     const ran = await run([...WITH_TOKEN, ...words, '--', 'env'], { environment: { COPY: `a ${VALUE}` } })
     expect(ran).toMatchObject({ status: 125, stdout: '', stderr: expect.stringContaining(`credential-exposed: the variable ${variable} would show the tool the value of the credential "token"`) as string })
-    expect(ran.stderr).toContain(`fix: take ${variable} out`)
+    expect(ran.stderr).toContain(`fix: remove ${variable} from`)
     expect(JSON.stringify(ran)).not.toContain(VALUE)
   })
 
@@ -64,7 +64,7 @@ describe('a granted server that cannot be used', () => {
   const why = () => cordon(['why', 'last']).stdout
   test.each([
     ['whose authority is not known', ['--resolve', `${HOST}=127.0.0.1`], place, /the certificate of api\.test:\d+ is not trusted: .* add --upstream-ca FILE/],
-    ['whose name has no address', ['--net', 'nowhere.invalid'], 'nowhere.invalid', /the name nowhere\.invalid has no address .*--resolve nowhere\.invalid=ADDRESS/],
+    ['whose name has no address', ['--net', 'nowhere.invalid'], 'nowhere.invalid', /the name nowhere\.invalid cannot be resolved: .*--resolve nowhere\.invalid=ADDRESS/],
     ['that does not answer', ['--net', `${HOST}:9`, '--resolve', `${HOST}=127.0.0.1`], `${HOST}:9`, /api\.test:9 cannot be reached: check that the host is up, or give its address: --resolve api\.test=ADDRESS/],
   ])('%s is told with the option that helps, whatever the command makes of it', async (_, words, at, told) => {
     const ran = await run(['--net', place, ...words, '--', 'curl', '-s', '-o', '/dev/null', `https://${at}/`])

@@ -112,9 +112,9 @@ describeForms('hints of a command that lacked something', (run, form) => {
   test('a name of a host that cannot be looked up, and a connection: the option is named', () => {
     const lookup = hints(run(['--', 'curl', '-sS', 'http://host.invalid/']).stderr)
     expect(lookup).toHaveLength(1)
-    expect(lookup[0]).toMatch(/^cordon: (?:refused to look up the name of a host \(at .*:53\)|the network is not granted, also not to look up names): add --net host\.invalid$/)
+    expect(lookup[0]).toMatch(/^cordon: (?:refused to look up the name of a host \(at .*:53\)|the network is not granted, including name lookups): add --net host\.invalid$/)
     // Without a URL nobody knows which name it was.
-    expect(hints(run(['--', 'sh', '-c', 'curl -sS host.invalid']).stderr)).toEqual([expect.stringMatching(/look up.*: add --net HOST/)])
+    expect(hints(run(['--', 'sh', '-c', 'curl -sS host.invalid']).stderr)).toEqual([expect.stringMatching(/(?:look up|name lookups).*: add --net HOST/)])
     expect(hints(run(['--', 'bash', '-c', 'echo > /dev/tcp/192.0.2.1/80']).stderr)).toEqual(['cordon: refused connection to 192.0.2.1:80: add --net 192.0.2.1'])
     expect(hints(run(['--', 'bash', '-c', 'echo > /dev/tcp/192.0.2.1/81']).stderr)).toEqual(['cordon: refused connection to 192.0.2.1:81: add --net 192.0.2.1:81'])
   })
@@ -150,7 +150,7 @@ describeForms('hints of a command that lacked something', (run, form) => {
     const environment = { PATH: `${bin}:/usr/bin:/bin` }
     const refused = run(['--', join(folder, `script-${form}`)], { environment })
     expect(refused.status).toBe(127)
-    expect(hints(refused.stderr)[0]).toMatch(new RegExp(`^cordon: env looks for interpreter-of-mine in the PATH of the cell \\(.*\\), and it is ${bin}/interpreter-of-mine: add --env PATH$`))
+    expect(hints(refused.stderr)[0]).toMatch(new RegExp(`^cordon: env looks for interpreter-of-mine in the PATH of the cell \\(.*\\), but it is ${bin}/interpreter-of-mine: add --env PATH$`))
     expect(run(['--env', 'PATH', '--read', bin, '--', join(folder, `script-${form}`)], { environment })).toMatchObject({ status: 0, stdout: 'started\n' })
   })
 })

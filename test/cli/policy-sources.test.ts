@@ -43,7 +43,7 @@ describe('a policy by its name', () => {
     expect(here('run', '--policy', 'strict', '--', 'true').status).toBe(0)
     for (const [section, text] of [['network', 'network: [ evil.example ]'], ['read', 'filesystem: { read: [ /etc ] }'], ['environment', 'environment: [ AWS_SECRET_ACCESS_KEY ]'], ['network', 'hosts_from: npm'], ['presets', 'presets: [ workspace ]'], ['exec', 'exec: all']] as const) {
       ofProject('generous', `# a line\n${text}\n`)
-      expect(here('run', '--policy', 'generous', '--', 'true')).toEqual(refusal('policy-untrusted', 'generous.yaml', `grants something (${section})`, `add to ${join(CONFIG_FOLDER, 'rules.yaml')}: trusted_projects: [ ${project} ]`))
+      expect(here('run', '--policy', 'generous', '--', 'true')).toEqual(refusal('policy-untrusted', 'generous.yaml', `grants ${section};`, `add to ${join(CONFIG_FOLDER, 'rules.yaml')}: trusted_projects: [ ${project} ]`))
     }
     put(join(CONFIG_FOLDER, 'rules.yaml'), `trusted_projects: [ ${project} ]\n`)
     expect(here('run', '--policy', 'generous', '--', 'true').status).toBe(0)

@@ -243,7 +243,7 @@ describe('what cannot be understood ends with 2 and says what can:', () => {
 })
 
 test('a server that is not there is told with what to do', () => {
-  expect(cordon(['approvals', 'list', '--server', `unix:${join(folder, 'nowhere')}`, '--team', 'acme'])).toMatchObject({ status: 1, stderr: expect.stringMatching(/server-unavailable[^]*fix: see that cordon serve runs/) as string })
+  expect(cordon(['approvals', 'list', '--server', `unix:${join(folder, 'nowhere')}`, '--team', 'acme'])).toMatchObject({ status: 1, stderr: expect.stringMatching(/server-unavailable[^]*fix: check that cordon serve runs/) as string })
 })
 
 test('the five commands of docs/serve.md lead from an empty folder to an approved call, of an agent that is no runner', async () => {

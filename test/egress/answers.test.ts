@@ -44,7 +44,7 @@ describe('an answer that cannot be used', () => {
     expect(got.join('')).toContain('POST / HTTP/1.1')
     expect(told).toMatch(/^HTTP\/1\.1 502 /)
     expect(told).toContain('The request was sent')
-    expect(told).toContain('before repeating a request that changes something')
+    expect(told).toContain('Check that before you repeat a request that changes something')
     expect(told).not.toContain('not sent')
     const problems = stage.events.flatMap((event) => (event.type === 'egress.request' ? [event.problem] : []))
     expect(problems).toEqual([answer === '' ? 'upstream-broke' : 'answer-malformed'])
@@ -52,7 +52,7 @@ describe('an answer that cannot be used', () => {
 
   test('is told apart from a request that cannot be read, and a good answer passes', async () => {
     const port = await open(await startHttp(echo))
-    expect(await say(port, 'POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx')).toContain('cannot be read in exactly one way')
+    expect(await say(port, 'POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx')).toContain('invalid or ambiguous')
     expect(server.connections()).toBe(0)
     expect(await say(port, post())).toMatch(/^HTTP\/1\.1 200 /)
   })

@@ -97,7 +97,7 @@ describe('the value of a credential', () => {
   ])('is in no variable of any tool: one with %s is refused when the runtime is made, without repeating it', async (_, entry, variable) => {
     const making = (entries: readonly string[]) => withSource('env:SOURCE', { tools: [curling, processTool({ name: 'copying', policy: { environment: entries }, command: () => ['env'] })], environment: { SOURCE: VALUE, COPY: `token ${VALUE}`, OTHER: 'other' } })
     const refusal = await making(['OTHER', entry]).then(() => undefined, (error: unknown) => error)
-    expect(refusal).toMatchObject({ code: 'credential-exposed', params: { variable, credential: 'token' }, fix: expect.stringContaining(`take ${variable} out`) as string })
+    expect(refusal).toMatchObject({ code: 'credential-exposed', params: { variable, credential: 'token' }, fix: expect.stringContaining(`remove ${variable} from`) as string })
     expect(inspect(refusal)).not.toContain(VALUE)
     expect(JSON.stringify(await (await making(['OTHER'])).call('copying'))).toContain('OTHER=other')
   })

@@ -182,7 +182,7 @@ describe('createCordon refuses a function tool that could never run', () => {
 
   test('because its module is not there, and says where it was looked for', async () => {
     await expect(create({ tools: [tool({ name: 'x', module: './nope.mjs' })] })).rejects.toMatchObject(
-      refusal('module-unreadable', 'the module ./nope.mjs of the tool "x" cannot be read', /begins at the working directory of this process \(\/.*import\.meta\.url/),
+      refusal('module-unreadable', 'the module ./nope.mjs of the tool "x" cannot be read', /starts at the working directory of this process \(\/.*import\.meta\.url/),
     )
   })
 

@@ -96,10 +96,10 @@ describe('seats', () => {
   test('are bounded for a caller, a team and all, and given back once', () => {
     const { shares } = stage({ open: { caller: 1, team: 2, all: 3 } })
     const [ada, bea] = [shares.enter(ADA), shares.enter({ team: 'acme', caller: 'bea' })]
-    expect(() => shares.enter(ADA)).toThrow('ada has 1 requests open')
-    expect(() => shares.enter({ team: 'acme', caller: 'cleo' })).toThrow('acme has 2 requests open')
+    expect(() => shares.enter(ADA)).toThrow('ada has reached the limit of open requests (1)')
+    expect(() => shares.enter({ team: 'acme', caller: 'cleo' })).toThrow('acme has reached the limit of open requests (2)')
     shares.enter({ team: 'other', caller: 'zoe' })
-    expect(() => shares.enter({ team: 'third', caller: 'mia' })).toThrow('everybody together has 3')
+    expect(() => shares.enter({ team: 'third', caller: 'mia' })).toThrow('everybody together has reached the limit of open requests (3)')
     ada.leave()
     ada.leave()
     shares.enter(ADA)
@@ -120,7 +120,7 @@ describe('seats', () => {
       }
     }
     expect([fill('evil'), fill('vile'), fill('acme')]).toEqual([8, 3, 1])
-    expect(() => shares.enter({ team: 'other', caller: 'zoe' })).toThrow('everybody together has 12')
+    expect(() => shares.enter({ team: 'other', caller: 'zoe' })).toThrow('everybody together has reached the limit of open requests (12)')
   })
 
   test('hold bytes until they are left; the first may hold more than all of them', () => {

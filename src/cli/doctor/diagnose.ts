@@ -40,7 +40,7 @@ const namespacesFinding = ({ stage, problem }: { readonly stage: string; readonl
     )
   }
   if (settings.seccompMode === '2') {
-    const where = container === undefined ? 'a seccomp filter of whoever started this process' : `the seccomp profile of this ${container} container`
+    const where = container === undefined ? 'a seccomp filter of the parent process' : `the seccomp profile of this ${container} container`
     return finding(`${where} refuses new user namespaces`, 'start the container with a seccomp profile that permits clone with CLONE_NEWUSER and mount, or run Cordon outside of it')
   }
   if (olderThan(settings.kernel, 5, 12)) return finding(`Linux ${settings.kernel} lacks the mount calls that the cell needs (5.12)`, 'use a newer kernel')

@@ -19,7 +19,7 @@ const LIMIT_LABELS: Readonly<Record<keyof Limits, string>> = {
 
 export const DEFAULT_PROCESSES = 'limits.processes.default'
 
-/** The boundaries in the words of whoever reads the table. */
+/** The boundaries in words for the reader of the table. */
 const LABELS: Readonly<Record<string, string>> = {
   filesystem_read: 'reading files',
   filesystem_write: 'writing files',

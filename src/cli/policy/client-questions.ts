@@ -20,13 +20,13 @@ export interface ClientAnswer {
   readonly urls: readonly string[]
   /** Folders that it loads from. */
   readonly folders: readonly string[]
-  /** How it is told the same in a cell, where its own files are not. `urls` are named as they are there. */
+  /** How the program gets the same settings in a cell, without its own files. `urls` are named as they are there. */
   readonly variables: Readonly<Record<string, string>>
   /** Files that it has to read in a cell, and what of them it must not. */
   readonly reads: readonly string[]
   /** Files with certificates that it trusts. */
   readonly authorities: readonly string[]
-  /** A proxy that it is told to use. */
+  /** A proxy in its configuration. */
   readonly proxy: string | undefined
 }
 

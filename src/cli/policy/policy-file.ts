@@ -11,7 +11,7 @@ import type { FoundPolicy, PolicyPlaces, PolicySource } from './policy-sources.j
 import { POLICY_ENDING, POLICY_SOURCES, findPolicies, isVouchedFor, readFound, shownAs } from './policy-sources.js'
 import { asWord } from '../text/shell-word.js'
 
-/** A policy file, and whether whoever runs this stands behind it. */
+/** A policy file, and whether the user trusts it. */
 export interface LoadedPolicy extends PolicyFile {
   /** `file`: named by its path. */
   readonly from: PolicySource | 'file'

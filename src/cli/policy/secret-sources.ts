@@ -1,4 +1,4 @@
-// Where the values of credentials come from: what is typed, what the user keeps, or a variable of here.
+// Where the values of credentials come from: the command line, the user's secrets.yaml, or an environment variable.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 

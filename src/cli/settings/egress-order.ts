@@ -1,4 +1,4 @@
-// What `cordon run` is told about the way to granted hosts.
+// Network options of `cordon run`.
 import { fail } from '../../errors/index.js'
 import type { Boundary, IpAddress } from '../../policy/index.js'
 import { parseIpAddress, parseRequestHost, strayName } from '../../policy/index.js'

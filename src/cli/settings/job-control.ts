@@ -21,7 +21,7 @@ export interface JobSettings {
   readonly terminal: boolean
   /** It has the caller's keys already. */
   readonly foreground: boolean
-  /** The command is told to end. */
+  /** The command is asked to end. */
   readonly onEnding?: () => void
 }
 
@@ -53,7 +53,7 @@ export const controlJob = ({ terminal, foreground, onEnding }: JobSettings): Job
   }
   const onStop = () => {
     if (terminal) {
-      // It is told to stop; when it has, we follow.
+      // The command is asked to stop; we stop after it.
       control?.signal(SIGTSTP)
       return
     }

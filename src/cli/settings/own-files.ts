@@ -9,7 +9,7 @@ import { configFolderOf, stateFolderOf } from './own-folders.js'
 
 const UNIX = 'unix:'
 
-/** By the folders and variables of whoever runs this. */
+/** From the user's folders and variables. */
 export const ownFilesOf = (environment: CommandLine['environment'], home: string): readonly OwnFile[] => {
   const { CORDON_KEY_FILE: key = '', CORDON_TOKEN_FILE: token = '', CORDON_STORE: store = '', CORDON_SERVER: server = '' } = environment
   const named = [

@@ -17,7 +17,7 @@ export const STORE_PLACES = ['store', 'server', 'database'] as const
 /** Without the environment: commands that are about a log too are about a store where that is typed. */
 export const namesStore = (values: Arguments['values']): boolean => STORE_OPTIONS.some(({ name }) => values.has(name))
 
-/** The same, as they were typed, for a command that somebody is told to type; the password of a URL is not shown again. */
+/** The same options as typed, for a command that Cordon suggests. The password of a URL is not shown. */
 export const typedStore = (values: Arguments['values']): readonly string[] =>
   STORE_OPTIONS.flatMap(({ name }) => (values.get(name) ?? []).map((value) => `--${name} ${visibleWord(name === 'database' ? withoutPassword(value) : value)}`))
 

@@ -1,4 +1,4 @@
-// Where the store is that a command speaks to, and in whose name: the options that all of those commands have.
+// The options of all store commands: which store they use, and as which member.
 import { existsSync, lstatSync, readFileSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -34,7 +34,7 @@ export const placeOf = ({ values }: Pick<Arguments, 'values'>, environment: Envi
   return { kind: 'folder', folder: resolve(pick('store', folder) ?? join(stateFolderOf(environment, homedir()), 'store')) }
 }
 
-/** Beside the data, so that whoever knows the folder finds the process that has it open. */
+/** Beside the data, so that a client that knows the folder finds the process that has it open. */
 export const socketOf = (folder: string): string => join(folder, 'socket')
 const dataOf = (folder: string): string => join(folder, 'data')
 

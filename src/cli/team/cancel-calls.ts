@@ -1,4 +1,4 @@
-// Ends calls: what waits is taken back, what runs is told, and waited for.
+// Cancels calls: withdraws pending ones, asks running ones to end, and waits for them.
 import { CordonError } from '../../errors/index.js'
 import type { AnswerOf, StoreAccess } from '../../store/index.js'
 
@@ -30,7 +30,7 @@ export const cancelCalls = async (store: StoreAccess, ids: readonly string[], { 
       onProblem(id, error)
     }
   }
-  // All are told before the first is waited for.
+  // Cancel all before waiting for the first.
   for (const id of ids) await tell(id)
   const ended: CancelledCall[] = []
   // One after the other: a server has room for so many requests of one caller that wait.

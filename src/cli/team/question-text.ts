@@ -71,7 +71,7 @@ export const renderBoundary = (tool: Tool, paint: Paint): readonly string[] => {
   return [...renderFacts([...facts, ['checked', checkedText({ kind, command, policy, hash: others.hash })]], paint), `  ${paint('dim', 'boundary')}`, ...renderQuoted(boundaryText(policy))]
 }
 
-/** What whoever runs it compares with what it has, and what is only said here. */
+/** Which parts the runner compares with its own tool, and which are only claimed. */
 const checkedText = ({ hash, ...parts }: { readonly hash: unknown; readonly kind: unknown; readonly command: unknown; readonly policy: unknown }): string => {
   if (typeof hash === 'string') return 'by its hash: a runtime or runner that has another tool by this name does not run it'
   const compared = Object.entries(parts).filter(([name, value]) => value !== undefined && (name !== 'command' || Array.isArray(value))).map(([name]) => name)

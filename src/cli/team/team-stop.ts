@@ -79,7 +79,7 @@ const cancelAll = async (store: StoreAccess, running: () => Promise<readonly { r
       await sleep(LOOK_AGAIN_MS)
     }
   } catch (error) {
-    // What was done is told nevertheless.
+    // Report what was done nevertheless.
     if (!(error instanceof CordonError)) throw error
     problems.set('', `what still runs could not be looked up: ${error.message}`)
   }

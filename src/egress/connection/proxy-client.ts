@@ -1,4 +1,4 @@
-// For programs that are told of a proxy: CONNECT for everything, and plain HTTP with whole URLs.
+// For programs that use a proxy: CONNECT for everything, and plain HTTP with full URLs.
 import { createHash } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 

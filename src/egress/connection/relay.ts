@@ -58,7 +58,7 @@ const pass = (from: Readable, to: Writable, change: (chunk: Buffer) => Buffer | 
     to.on('drain', goOn)
     const endToo = (): void => {
       const rest = last?.()
-      // Done when the last byte has left us: whoever closes the stream afterwards takes nothing back.
+      // Done when the last byte has left us: closing the stream later loses nothing.
       if (to.destroyed || to.writableEnded) resolve()
       else to.end(rest === undefined || rest.length === 0 ? undefined : rest, resolve)
     }

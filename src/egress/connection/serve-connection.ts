@@ -91,7 +91,7 @@ type Begun = { readonly kind: 'relayed'; readonly bytes: Relayed | undefined } |
 
 type Spoken = 'tls' | 'http1' | 'http2' | 'other' | 'hesitant'
 
-/** Waits for the tool to begin. In some protocols it waits, too: then whoever speaks first decides. */
+/** Waits for the tool's first bytes. In some protocols the server speaks first: then the first speaker decides. */
 const begin = async (stream: Duplex, reader: ByteReader, serving: Serving, hello: ClientHello | undefined): Promise<Begun> => {
   const opening = await sniff(reader, serving.mayBeOther ? PATIENCE : ENDLESS)
   if (opening === 'ended') return { kind: 'relayed', bytes: undefined }

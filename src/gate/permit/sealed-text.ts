@@ -1,5 +1,5 @@
 // A value that leaves the process: its canonical JSON and a keyed hash over it. Whoever has the key can
-// read it back; whoever has only the text can neither change it nor make another.
+// read it back; without the key nobody can change it or make another.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 import { canonicalJson } from '../input/canonical-json.js'

@@ -11,7 +11,7 @@ export type Witness =
   | { readonly kind: 'exec'; readonly program: string }
   | { readonly kind: 'limit'; readonly limit: keyof Limits; readonly value: number | 'unlimited'; readonly bound: number }
   | { readonly kind: 'require'; readonly mechanism: Mechanism }
-  /** An exact answer would take too long; whoever needs a yes must take this for a no. */
+  /** An exact answer would take too long. Treat it as a no. */
   | { readonly kind: 'undecided'; readonly section: 'read' | 'write' | 'network' }
 
 /** `stream` is a connection that carries anything; `direct` one that nobody looks into. */

@@ -43,10 +43,10 @@ export const loadPolicyFile = (text: string, source: string): PolicyFile => {
   return file
 }
 
-/** The same, with the examples left to whoever reads it. */
+/** The same, without running the examples. */
 export const readPolicyFile = (text: string, source: string): PolicyFile => parsePolicyFile(readDocument(text, source), source)
 
-/** The sections of its policy as they are written, for whoever wants a policy as a value. */
+/** The sections of its policy as written, as a value. */
 export const policyOfFile = (text: string, source: string): Readonly<Record<string, unknown>> => {
   const { value } = readDocument(text, source)
   const sections: readonly string[] = POLICY_KEYS

@@ -1,4 +1,4 @@
-// Several policies that are to hold together must not contradict each other: a contradiction is told with both
+// Several policies used together must not contradict each other: the error names both
 // places, and never settled by an order that nobody sees.
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'

@@ -45,7 +45,7 @@ const remove = (name: string): void => {
   try {
     unlinkSync(name)
   } catch {
-    // Where nothing can be removed nothing can be written either, and that is told.
+    // If nothing can be removed, nothing can be written either, and that is reported.
   }
 }
 

@@ -30,7 +30,7 @@ export const createEgressLog = (events: EventStream, ids: CallIds, most: number 
         listed += 1
         await events.emit({ ...event, ...ids })
       } else {
-        // Before anything is sent that has no entry: whoever is killed now leaves a log that says so.
+        // Before anything without an entry is sent, so that the log says so even after a kill.
         await (announced ??= tell(null))
         unlisted.take(event)
       }

@@ -9,7 +9,7 @@ export interface EventStreamSettings {
   readonly newId: () => string
   /**
    * Keeps events, in order; all of them or none. Nobody hears of an event before this has answered, and
-   * when it rejects the event has not happened: whoever emitted it must not go on.
+   * when it rejects, the event was not recorded, and the emitter must not continue.
    */
   readonly record?: (events: readonly CordonEvent[]) => Promise<void>
   /** Goes into every event. */

@@ -8,7 +8,7 @@ import { createMeters } from './telemetry-meters.js'
 import { createCallSpans } from './telemetry-spans.js'
 
 export interface Telemetry {
-  /** Whether the package is there. Whether anybody collects what it is told is the host's affair. */
+  /** Whether the package is installed. Collecting the data is the host's task. */
   readonly isActive: boolean
   /** To be called where a call comes in: the span that is active there becomes the parent of its spans. */
   readonly begin: (callId: string) => void

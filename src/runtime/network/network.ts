@@ -60,7 +60,7 @@ export const openNetwork = ({ authorities, resolve, isNested = () => false, secr
     record: (event) => {
       const of = present.get(event.call_id)
       if (event.type !== 'sandbox.violation') return of === undefined ? Promise.reject(fail('egress-closed', {})) : of.record(event)
-      // It is told with the other violations of the call, when that has ended.
+      // It is reported with the other violations of the call at its end.
       if (of !== undefined && of.violations.size < MOST_VIOLATIONS_TOLD) of.violations.set(JSON.stringify(event.violation), event.violation)
       return undefined
     },

@@ -1,4 +1,4 @@
-// What Cordon is told by files: rules, policies, approvals of sessions, sources of secrets.
+// Files that configure Cordon: rules, policies, approvals of sessions, sources of secrets.
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -145,7 +145,7 @@ export const openCallRegistry = async (settings: RegistrySettings, same: SameToo
       if (resume !== undefined) {
         const { tool: known, input: before } = await access.find(resume)
         // The database keeps keys in an order of its own; what counts is that it is the same value.
-        if (known !== tool || canonicalJson(before as JsonValue) !== canonicalJson(input)) throw fail('store-state', { problem: `invocation ${resume} is about something else`, hint: 'resume it with the tool and the input that it was asked for with' })
+        if (known !== tool || canonicalJson(before as JsonValue) !== canonicalJson(input)) throw fail('store-state', { problem: `call ${resume} is about something else`, hint: 'resume it with the tool and the input that it was asked for with' })
         return entryOf(resume, tool, input)
       }
       // The same request again is the same call, also when only the answer was lost.
@@ -184,15 +184,15 @@ const decisionOf = ({ status, approvalDecidedBy: by, approvalReason: reason, err
 const notStarted = ({ id, status, runner, error }: SeenCall): CordonError => {
   switch (status) {
     case 'approved':
-      return fail('store-state', { problem: `invocation ${id} cannot be started: it is approved, and paused, stopped, past its time or not for this process`, hint: `see: cordon why ${id}` })
+      return fail('store-state', { problem: `call ${id} cannot be started: it is approved, and paused, stopped, past its time or not for this process`, hint: `see: cordon why ${id}` })
     case 'running':
-      return fail('store-state', { problem: `invocation ${id} cannot be started: ${runner ?? 'another'} runs it`, hint: 'go on with it by its id, which waits for what comes of it' })
+      return fail('store-state', { problem: `call ${id} cannot be started: ${runner ?? 'another'} runs it`, hint: 'go on with it by its id, which waits for what comes of it' })
     case 'pending':
     case 'completed':
     case 'failed':
     case 'rejected':
     case 'expired':
     case 'cancelled':
-      return fail('store-state', { problem: `invocation ${id} cannot be started: it is ${status}${status === 'rejected' && error !== null ? ` (${error})` : ''}`, hint: 'go on with it by its id, or ask for it again' })
+      return fail('store-state', { problem: `call ${id} cannot be started: it is ${status}${status === 'rejected' && error !== null ? ` (${error})` : ''}`, hint: 'go on with it by its id, or ask for it again' })
   }
 }

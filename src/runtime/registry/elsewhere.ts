@@ -80,6 +80,6 @@ const endingOf = ({ id, error, runner, usage }: SeenCall, status: FinalStatus): 
       return { status: 'cancelled', error: fail('cancelled', {}) }
     case 'rejected':
     case 'expired':
-      return { status: 'failed', error: fail('store-state', { problem: `invocation ${id} is ${status}${error === null ? '' : `: ${error}`}`, hint: 'ask for it again' }) }
+      return { status: 'failed', error: fail('store-state', { problem: `call ${id} is ${status}${error === null ? '' : `: ${error}`}`, hint: 'ask for it again' }) }
   }
 }

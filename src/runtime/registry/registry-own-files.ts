@@ -5,7 +5,7 @@ import type { OwnFile } from '../own-files/own-file.js'
 
 import type { RegistrySettings } from './registry-access.js'
 
-/** The store, where it is on this host: whoever reaches its socket or its folder speaks for everybody, and approves what they like. */
+/** The store on this host. Access to its socket or folder would let a tool act as anybody and approve calls. */
 export const registryOwnFiles = (settings: RegistrySettings | undefined): readonly OwnFile[] =>
   placesOf(settings).map((path) => ({ path, access: 'withheld', what: 'the store in which calls are approved', fix: 'grant something else, or move the store' }))
 

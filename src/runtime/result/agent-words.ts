@@ -1,4 +1,4 @@
-// What a model is told about a call: the kind of a refusal and what it can do instead, and nothing about the host.
+// What a model reads about a call: the kind of refusal and what it can do instead, and nothing about the host.
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
 import type { JsonValue } from '../../gate/index.js'

@@ -7,7 +7,7 @@ import type { JsonValue } from '../../gate/index.js'
 /** Lets everything else that waits go first. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** Finds out hash and size of what a tool answered without holding up other calls; whoever asks later has them at once. */
+/** Computes hash and size of a result without blocking other calls. Later callers get them at once. */
 export const sizeInTurns = async (value: JsonValue): Promise<void> => {
   const steps = sizeInSteps(value)
   while (steps.next().done !== true) await nextTurn()

@@ -18,12 +18,12 @@ export const MANAGED_FOLDER = '/etc/cordon'
 export const PROJECT_FOLDER = '.cordon'
 
 export interface RuleFileSettings extends Places {
-  /** Of whoever runs this machine. */
+  /** Of the administrator of this machine. */
   readonly managed?: { readonly folder: string; readonly owner: number }
   /** Undefined: none of the user's. */
   readonly userFolder: string | undefined
   readonly projects: 'read' | 'left-out'
-  /** Named by whoever starts this. */
+  /** Named on the command line. */
   readonly files: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-// Reads one rule file, if it is one that whoever may speak for its source has written. A file that
+// Reads one rule file, if only its source's owner could have written it. A file that
 // anybody could have written is neither obeyed nor passed over: it may be all that is left of a denial.
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, readdirSync } from 'node:fs'
 import type { Stats } from 'node:fs'

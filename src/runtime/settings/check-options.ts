@@ -185,7 +185,7 @@ const CALL: ShapesOf<CallOptions> = {
   onOutput: aFunction('a function of what the tool writes'),
   // Each of them is read with errors of its own.
   approvals: such('a list of approvals', Array.isArray),
-  invocation: aText('the id of an invocation'),
+  invocation: aText('the id of a call in the registry'),
   registry: mappingWith({ options: ASKED_WITH, required: [], expected: 'a mapping', fix: 'write it like registry: { run: "0190…", costEstimate: 0.02 }' }),
   onInvocation: aFunction('a function of the id'),
 }

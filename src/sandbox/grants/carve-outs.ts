@@ -21,7 +21,7 @@ export interface CarvedOut {
   readonly readable: readonly AbsolutePath[]
 }
 
-/** What exists now of that which the boundary takes out of the granted places. */
+/** The carved-out files and folders that exist now. */
 export const surveyCarveOuts = (boundary: Boundary, granted: readonly Place[]): CarveOuts => {
   const real = realBoundary(boundary)
   const carved = [...real.read, ...real.write].filter(({ negated }) => negated).flatMap((pattern) => placesOf(pattern, granted))

@@ -106,7 +106,7 @@ export const openCell = (connection: Duplex, plan: Buffer): Cell => {
     if (failure === undefined && exit !== undefined) end.resolve({ exit, violations, opens, landlock, measurable })
     else end.reject(failure)
     ready.reject(failure)
-    // Closing takes longer than giving whoever waited the result, and nobody waits for it.
+    // Closing takes longer than returning the result, and nobody waits for it.
     setTimeout(() => connection.destroy(), CLOSING_MS)
   }
 

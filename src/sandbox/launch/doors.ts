@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 
 import type { Brokered } from '../plan/plan.js'
 
-/** The network of one call: who takes its connections. The sandbox knows nothing of what becomes of them. */
+/** The network of one call: it takes the connections. The sandbox does not know what happens to them. */
 export interface CallNetwork {
   /** A connection that the tool asked for by `connect()`. */
   readonly connected: (stream: Duplex, host: string, port: number) => void
@@ -29,7 +29,7 @@ export interface Doors {
   readonly receive: (message: unknown, handle: unknown) => void
 }
 
-/** Where programs that are told of a proxy look for it. Nobody listens there: connect() to it is answered by the keeper. */
+/** The proxy address in the tool's variables. Nobody listens there: the keeper answers connect() to it. */
 export const PROXY_PORT = 3128
 
 /** A tool can bring hundreds of connections at once, and each costs the host some work: so many are begun in one turn. */

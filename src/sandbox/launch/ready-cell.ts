@@ -40,7 +40,7 @@ export const startEarly = (cell: Cell, command: Command, first: Uint8Array): Sta
     else streams[stream](bytes)
   }
   const end = cell.start(command, undefined, { onStdout: take('onStdout'), onStderr: take('onStderr') })
-  // Nobody waits for it yet; whoever uses it will.
+  // Nobody waits for it yet. The call that uses it will.
   end.catch(() => undefined)
   cell.write(first)
   return {

@@ -70,7 +70,7 @@ export interface Brokered {
 
 export const brokeredOf = ({ network }: Pick<Plan, 'network'>): Brokered | undefined => (typeof network === 'string' ? undefined : network)
 
-/** What the launcher is told to build. It decides nothing itself. */
+/** What the launcher builds. It makes no decisions itself. */
 export interface Plan {
   readonly form: Form
   readonly steps: readonly Step[]

@@ -2,7 +2,7 @@ import type { CordonError } from '../../errors/index.js'
 
 import type { CallResult } from '../call-result.js'
 
-// Beside the error, not in it: what a call did is no part of what is told about why it was ended.
+// Beside the error, not in it: the violations of a call are not part of the reason why it ended.
 const results = new WeakMap<CordonError, CallResult>()
 
 /** A call that somebody ended is refused with an error; what it had touched until then is still known. */

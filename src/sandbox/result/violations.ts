@@ -83,7 +83,7 @@ const DNS = 53
 export const isLookup = (violation: Violation): boolean =>
   violation.kind === 'connect' && (violation.family === 'inet' || violation.family === 'inet6') && violation.port === DNS
 
-/** So many of one call are told one by one: a tool decides how many there are. */
+/** At most this many of one call are reported one by one, because a tool decides how many there are. */
 export const MOST_VIOLATIONS_TOLD = 100
 
 /** A violation in words for people, without what would have allowed it: that depends on who is asked. */

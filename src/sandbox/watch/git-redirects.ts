@@ -1,4 +1,4 @@
-// Where git is sent by what a repository holds: another folder of hooks, another configuration, a repository elsewhere.
+// Where a repository redirects git: another folder of hooks, another configuration, another repository.
 // Whoever can write there needs no `.git/hooks`, so it is sealed with it.
 import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'

@@ -53,7 +53,7 @@ export interface QueueSettings {
   readonly url: string
   /** How many at the same time. */
   readonly concurrency: number
-  /** Called with the id of a call that is ready. Whatever it throws, the call is told of again later. */
+  /** Called with the id of an approved call. If it throws, the call is announced again later. */
   readonly ready: (id: string) => Promise<void>
   readonly pollMs?: number
 }

@@ -138,7 +138,7 @@ interface Listening {
   readonly retryMs: number
 }
 
-/** A connection of its own, made anew when it breaks. What was said meanwhile is lost: whoever listens asks for the state as well. */
+/** A connection of its own, made anew when it breaks. Notifications in between are lost, so listeners also query the state. */
 const keepListening = async ({ url, channels, heard, retryMs }: Listening): Promise<() => Promise<void>> => {
   const { Client, escapeIdentifier } = await driver()
   let current: pg.Client | undefined

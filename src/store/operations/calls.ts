@@ -84,7 +84,7 @@ export const CALLS = {
   }),
   explainInvocation: operation({ method: 'GET', path: '/v1/invocations/{id}/explanation', summary: 'a call with what held it, who said what, and its record', role: 'cordon_operator', who: EVERYBODY, fields: { id: id() }, answer: EXPLANATION, perform: (asking, given) => explainInvocation(asking, given.id) }),
   cancelInvocation: operation({
-    method: 'POST', path: '/v1/invocations/{id}/cancel', summary: 'takes a call back; one that runs is told', role: 'cordon_agent', who: ['agent', 'operator', 'admin'],
+    method: 'POST', path: '/v1/invocations/{id}/cancel', summary: 'cancels a call; a running one is asked to end', role: 'cordon_agent', who: ['agent', 'operator', 'admin'],
     fields: { id: id(), reason: optional(text(2000)) },
     answer: THE_STATUS,
     perform: async (asking, given) => ({ status: await cancelInvocation(asking, given.id, given.reason) }),

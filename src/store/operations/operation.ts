@@ -24,7 +24,7 @@ export interface Operation<Given extends Shapes, Answer> {
   readonly summary: string
   /** With whose rights the database is asked. What the rows allow it decides by who asks. */
   readonly role: Role
-  /** Who may ask through a server; `owner`: only who has the store itself. Said before the database is asked, which decides again. */
+  /** Who may use it through a server; `owner`: only the owner of the store. Checked before the database, which decides again. */
   readonly who: readonly MemberKind[] | 'owner'
   readonly fields: Given
   /** Held against the type of what is answered. */

@@ -105,7 +105,7 @@ export const PEOPLE = {
   }),
   listTokens: operation({ method: 'GET', path: '/v1/teams/{team}/tokens', summary: 'tokens that were made, without what is secret in them: all for an admin, otherwise one\'s own', role: 'cordon_admin', who: EVERYBODY, fields: { team: name() }, answer: list(ISSUED_TOKEN), perform: (asking, { team }) => listTokens(asking, team) }),
   createToken: operation({
-    method: 'POST', path: '/v1/teams/{team}/tokens', summary: 'a token for a member; it is told once', role: 'cordon_admin', who: ['admin'],
+    method: 'POST', path: '/v1/teams/{team}/tokens', summary: 'a token for a member; it is shown once', role: 'cordon_admin', who: ['admin'],
     fields: { team: name(), actor: name(), label: optional(text(200)), days: optional(whole(1, LONGEST_DAYS)) },
     answer: NEW_TOKEN,
     perform: (asking, { team, actor, ...more }) => createToken(asking, team, actor, more),

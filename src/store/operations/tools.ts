@@ -39,7 +39,7 @@ export const TOOLS = {
     answer: NOTHING,
     perform: async (asking, { team, agent, tool, profile }) => {
       const { id } = await requireTool(asking, team, tool)
-      // To a name that nobody has it would be assigned in vain, or to whoever comes by it later.
+      // Assigned to an unknown name it would have no effect, or affect a later member of that name.
       await requireAgent(asking, team, agent)
       return assignTool(asking, agent, id, profile)
     },
