@@ -131,6 +131,7 @@ if (built) {
   ])
   const beside = checkBeside([
     ['lint', ...tool('eslint/bin/eslint.js', '--max-warnings', '0', '.')],
+    ['layout of TypeScript', ...tool('prettier/bin/prettier.cjs', '--check', '.')],
     ['layout of native/', ...node('scripts/format-c.mjs', '--check')],
     ['types of the tests', ...tool('typescript/bin/tsc', '-p', 'test/tsconfig.json')],
     ...(noteFuzz === undefined ? [] : [[FUZZ, ...node('scripts/fuzz.mjs', '--runs', '20000')]]),
